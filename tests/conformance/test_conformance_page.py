@@ -10,9 +10,9 @@ import click
 import pytest
 
 from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
-from tools.dev.conformance.page import FOLDER, LEFT, pages
+from tools.dev.conformance.page import FOLDER, LEFT, format_pages
 from tools.dev.conformance.requirements import load
-from tools.dev.freshness import deliver
+from tools.dev.freshness import write_or_check_pages
 from tools.lab.markdown import format_table
 
 PYPROJECT = """
@@ -120,7 +120,7 @@ def test_a_row_of_clauses_is_shown_when_each_of_them_is():
 def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulation_asks():
     plain, asked = load().rows["A-01"], replace(load().rows["E-12"], clauses=("this", "that"))
     one = (Witness("tests/test_a.py", "test_b"),)
-    assert Evidence({}).complaints(plain) == ["A-01 is not yet, and no reason is said (open, not_yet)"]
+    assert Evidence({}).complaints(plain) == ["A-01 is not yet, and no reason is given (open, not_yet)"]
     assert Evidence({"A-01": one}).complaints(plain) == []
     some = Evidence({"E-12": one, "E-12:a": one, "E-12:b": one})
     assert asked.regulation
@@ -133,7 +133,7 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
     requirements = load()
     tests = tuple(Witness("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
     shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
-    written = pages(requirements, Evidence(shown, {"M-06": tests[2:3]}))
+    written = format_pages(requirements, Evidence(shown, {"M-06": tests[2:3]}))
     summary, _, rest = written.pop("CONFORMANCE.md").partition(f"\n{LEFT}\n")
     assert len(summary.splitlines()) < 60
     lines = [line for line in rest.splitlines() if line.startswith("| ")]
@@ -179,10 +179,10 @@ def test_a_stale_page_is_refused_with_the_difference_and_left_alone(tmp_path):
     path = tmp_path / "PAGE.md"
     path.write_text("old\n")
     with pytest.raises(click.ClickException, match=r"(?s)PAGE.md is stale.*-old.*\+new.*make pages"):
-        deliver({path: "new\n"}, check=True, verb="make pages")
+        write_or_check_pages({path: "new\n"}, check=True, verb="make pages")
     assert path.read_text() == "old\n"
-    deliver({path: "new\n"}, check=False, verb="make pages")
-    deliver({path: "new\n"}, check=True, verb="make pages")
+    write_or_check_pages({path: "new\n"}, check=False, verb="make pages")
+    write_or_check_pages({path: "new\n"}, check=True, verb="make pages")
     assert path.read_text() == "new\n"
 
 

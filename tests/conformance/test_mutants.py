@@ -7,9 +7,9 @@ import pytest
 
 from tools.dev.conformance.evidence import Evidence, Witness
 from tools.dev.conformance.requirements import ROOT, Mutant, load
-from tools.dev.mutants.change import MutantError, changed
+from tools.dev.mutants.change import MutantError, apply_mutant
 from tools.dev.mutants.scratch import Scratch
-from tools.dev.mutants.trial import Trial, Verdict, not_found, trials, tried
+from tools.dev.mutants.trial import Trial, Verdict, create_trials, list_inapplicable_mutants, run_trial
 
 MONEY = """
 def paid(cents):
@@ -93,7 +93,7 @@ def scratch(tmp_path):
 def verdict(scratch, *names, mutant=LESS, limit=60.0):
     tests = tuple(Witness("test_money.py", f"test_{name}", slow=name == "slow") for name in names)
     trial = Trial(name="A-01", row=load().rows["A-01"], mutant=mutant, tests=tests)
-    outcome = tried(trial, scratch, limit)
+    outcome = run_trial(trial, scratch, limit)
     assert (scratch.root / "money.py").read_text() == MONEY  # nothing stays taken away
     return outcome.verdict, outcome.by
 
@@ -115,11 +115,11 @@ def test_a_behaviour_nobody_misses_survives(scratch):
 @pytest.mark.parametrize(
     ("name", "mutant", "said"),
     [
-        ("always_fails", LESS, "test_always_fails fails though nothing is taken away"),
-        ("hangs_without_it", LESS, "over the limit of time"),
+        ("always_fails", LESS, "test_always_fails fails without any change"),
+        ("hangs_without_it", LESS, "time limit exceeded"),
         ("not_there", LESS, "pytest ended with 4"),
-        ("here", replace(LESS, text="return nothing"), "holds the text to be taken away 0 times"),
-        ("here", replace(LESS, text="cents"), "holds the text to be taken away 2 times"),
+        ("here", replace(LESS, text="return nothing"), "contains the text to remove 0 times"),
+        ("here", replace(LESS, text="cents"), "contains the text to remove 2 times"),
         ("here", replace(LESS, becomes="return ("), "would not be Python"),
         ("here", replace(LESS, file="gone.py"), "gone.py: No such file"),
     ],
@@ -144,25 +144,25 @@ def test_what_proves_nothing_is_an_error(scratch, name, mutant, said):
 def test_a_function_is_changed_by_an_operator(tmp_path, function, change, there):
     (tmp_path / "till.py").write_text(MORE)
     mutant = Mutant(file="till.py", function=function, change=change, takes_away="it")
-    assert there in changed(mutant, tmp_path)
+    assert there in apply_mutant(mutant, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("function", "change", "why"),
     [
         ("Till.take", "returns 0", "has no Till.take"),
-        ("Till", "returns 0", "has no Till that"),
-        ("LEAST", "returns 0", "has no LEAST that"),
-        ("Till.give", "is 0", "has no Till.give that"),
-        ("Till.give", "drops print", "changes nothing of Till.give"),
-        ("Till.give", "flips 9", "changes nothing of Till.give"),
-        ("Till.give", "mends it", "'mends' is no operator"),
+        ("Till", "returns 0", "has no Till to which"),
+        ("LEAST", "returns 0", "has no LEAST to which"),
+        ("Till.give", "is 0", "has no Till.give to which"),
+        ("Till.give", "drops print", "does not change Till.give"),
+        ("Till.give", "flips 9", "does not change Till.give"),
+        ("Till.give", "mends it", "'mends' is not an operator"),
     ],
 )
 def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change, why):
     (tmp_path / "till.py").write_text(MORE)
     with pytest.raises(MutantError, match=why):
-        changed(Mutant(file="till.py", function=function, change=change, takes_away="it"), tmp_path)
+        apply_mutant(Mutant(file="till.py", function=function, change=change, takes_away="it"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change,
 def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, what):
     (tmp_path / "table.toml").write_text(TABLE)
     mutant = Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it")
-    found, whole = tomllib.loads(changed(mutant, tmp_path)), tomllib.loads(TABLE)
+    found, whole = tomllib.loads(apply_mutant(mutant, tmp_path)), tomllib.loads(TABLE)
     if isinstance(what, tuple):
         whole["bet"][what[0]][what[1]] = what[2]
     elif key == "table.seats":
@@ -191,14 +191,14 @@ def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, what):
     ("key", "becomes", "why"),
     [
         ("bet.blue.pays", "1", "0 lines with the key"),
-        ("table.seats", "8", "is 8 already"),
+        ("table.seats", "8", "already is 8"),
         ("table.seats", "[", "would not be TOML"),
     ],
 )
 def test_a_key_that_is_not_there_or_stays_as_it_is_is_refused(tmp_path, key, becomes, why):
     (tmp_path / "table.toml").write_text(TABLE)
     with pytest.raises(MutantError, match=why):
-        changed(Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it"), tmp_path)
+        apply_mutant(Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it"), tmp_path)
 
 
 def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
@@ -206,7 +206,7 @@ def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
     soak, quick, slow = (
         Witness(f"tests/{f}.py", "test", slow=f == "z") for f in ("end_to_end/a", "egm/b", "z")
     )
-    found = trials(requirements, Evidence({"F-06:a": (soak, quick, slow), "F-14": (quick,)}))
+    found = create_trials(requirements, Evidence({"F-06:a": (soak, quick, slow), "F-14": (quick,)}))
     by_name = {trial.name: trial for trial in found}
     assert by_name["F-06:a"].tests == (quick, soak)
     assert by_name["F-06:b"].tests == ()
@@ -216,9 +216,9 @@ def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
 
 def test_what_each_mutant_takes_away_is_there_once():
     """Whoever rewrites the line that a mutant replaces gives the mutant the new line: see requirements.toml."""
-    every = trials(load(), Evidence({}), regulation=False)
+    every = create_trials(load(), Evidence({}), regulation=False)
     assert len({trial.row.id for trial in every}) > 50
-    assert not_found([(trial.name, trial.mutant) for trial in every], ROOT) == []
+    assert list_inapplicable_mutants([(trial.name, trial.mutant) for trial in every], ROOT) == []
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +236,6 @@ def copy(tmp_path_factory):
 )
 def test_of_this_very_machine_a_sample_is_missed(copy, row, file, name):
     test = Witness(file, name)
-    (trial,) = (trial for trial in trials(load(), Evidence({row: (test,)})) if trial.name == row)
-    outcome = tried(trial, copy, 120.0)
+    (trial,) = (trial for trial in create_trials(load(), Evidence({row: (test,)})) if trial.name == row)
+    outcome = run_trial(trial, copy, 120.0)
     assert (outcome.verdict, outcome.by) == (Verdict.KILLED, f"{file}::{name}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.dev.conformance.absence import present, untrue
+from tools.dev.conformance.absence import find_matches, list_false_reasons
 from tools.dev.conformance.requirements import NO_MACHINE, REQUIREMENTS, RequirementsError, load
 
 #: rows of each group when the requirements were numbered; a row may be added, never dropped
@@ -75,7 +75,7 @@ def test_every_number_of_every_regulation_has_its_rows_or_a_reason():
 
 
 def test_what_reasons_say_the_product_has_not_it_has_not():
-    assert untrue(load()) == []
+    assert list_false_reasons(load()) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_reasons_say_the_product_has_not_it_has_not():
 )
 def test_a_check_finds_what_is_there(check, there):
     kind, _, pattern = check.partition(" ")
-    assert present(kind, pattern) == there
+    assert find_matches(kind, pattern) == there
 
 
 def test_a_reason_that_has_become_false_is_named(written):
@@ -101,9 +101,9 @@ def test_a_reason_that_has_become_false_is_named(written):
         'text = "Copies are checked."',
         'text = "Copies are checked."\nopen = "There is no roulette."\nabsent = ["game roulette", "game chess", "smell x"]',
     )
-    false, unknown = untrue(load(written(row)))
+    false, unknown = list_false_reasons(load(written(row)))
     assert "A-02 says 'There is no roulette.', and 'game roulette' finds roulette" in false
-    assert "'smell x' is no check" in unknown
+    assert "'smell x' is not a check" in unknown
 
 
 @pytest.fixture

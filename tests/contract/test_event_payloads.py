@@ -122,23 +122,23 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
 
 
 def test_an_event_carries_the_payload_declared_for_it(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    before = room.journal.sequence
+    rig = MachineRig(tmp_path).boot()
+    before = rig.journal.sequence
     for wrong in (
         Event(EventType.GAME),
         Event(EventType.GAME, BetRequest()),
         Event(EventType.PLAY, GameRequest()),
     ):
         with pytest.raises(EventError, match=f"^{wrong.type}: carries "):
-            room.engine.submit(wrong)
+            rig.engine.submit(wrong)
         with pytest.raises(EventError, match=f"^{wrong.type}: carries "):
-            room.engine.accepts_event(wrong)
+            rig.engine.accepts_event(wrong)
     with pytest.raises(EventError, match=r"^game: carries \{'value': 'a'\}, not a dataclass$"):
         Event(EventType.GAME, {"value": "a"})
     with pytest.raises(EventError, match=r"^bill_escrowed: carries BillEscrowed.*, not GameRequest$"):
         Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=1, amount_cents=500)).of(GameRequest)
-    assert room.journal.sequence == before
-    room.close()
+    assert rig.journal.sequence == before
+    rig.close()
 
 
 def iter_built_events() -> Iterator[tuple[str, str, str]]:
@@ -273,9 +273,9 @@ def test_every_request_that_a_screen_can_send_becomes_an_event(name):
 def test_a_malformed_request_of_a_screen_is_refused_like_one_for_what_is_not_offered(
     tmp_path, request_, refused
 ):
-    room = MachineRig(tmp_path).boot()
-    before = room.journal.sequence
-    room.engine.submit(build_event(Intent(**request_), PAYLOADS))
-    assert room.notice == refused
-    assert room.journal.sequence == before
-    room.close()
+    rig = MachineRig(tmp_path).boot()
+    before = rig.journal.sequence
+    rig.engine.submit(build_event(Intent(**request_), PAYLOADS))
+    assert rig.notice == refused
+    assert rig.journal.sequence == before
+    rig.close()

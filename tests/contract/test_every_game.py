@@ -111,7 +111,7 @@ def rules_of(game):
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     """Start a machine with one game, with all its levels and credit."""
     rooms = []
 
@@ -125,32 +125,32 @@ def room(tmp_path):
         each.close()
 
 
-def with_credit(room, cents):
+def with_credit(rig, cents):
     """So much credit or a little more, in bills."""
-    while room.credit_cents < cents:
-        missing = cents - room.credit_cents
-        room.insert(max((bill for bill in (500, 1000, 2000, 5000, 10_000) if bill <= missing), default=500))
-    return room
+    while rig.credit_cents < cents:
+        missing = cents - rig.credit_cents
+        rig.insert(max((bill for bill in (500, 1000, 2000, 5000, 10_000) if bill <= missing), default=500))
+    return rig
 
 
-def lay(room, bets):
+def lay(rig, bets):
     """Lay bets; whether the machine has taken them."""
-    room.engine.handle(
+    rig.engine.handle(
         EventType.BET, value=sum(each for each in bets.values() if each > 0), options={"bets": bets}
     )
-    return room.machine.selection.options == {"bets": bets}
+    return rig.machine.selection.options == {"bets": bets}
 
 
 # ---------------------------------------------------------------------------------- what may be bet
 @pytest.mark.requirement("C-04", "S-30", "P-01:b")
 @pytest.mark.parametrize(("game", "section", "bets", "why"), FORBIDDEN, ids=lambda each: str(each)[:40])
 def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machine(
-    room, game, section, bets, why
+    rig, game, section, bets, why
 ):
     assert section
     with pytest.raises(WagerError, match=re.escape(why)):
         rules_of(game).wager(sum(bets.values()), bets=bets)
-    machine = with_credit(room(game), CREDIT_CENTS)
+    machine = with_credit(rig(game), CREDIT_CENTS)
     assert not lay(machine, bets)
     machine.engine.handle(EventType.PLAY)
     assert machine.state is State.IDLE
@@ -188,8 +188,8 @@ def at_most(rules, cents):
 
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize("game", RAISED)
-def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(room, game):
-    machine = with_credit(room(game), CREDIT_CENTS)
+def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(rig, game):
+    machine = with_credit(rig(game), CREDIT_CENTS)
     rules = rules_of(game)
     for cents in machine.machine.denominations_cents[game]:
         machine.engine.handle(EventType.DENOMINATION, value=cents)
@@ -215,8 +215,8 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ro
 
 
 @pytest.mark.parametrize("game", RAISED)
-def test_a_round_begins_only_where_the_credit_pays_for_every_raise(room, game):
-    machine, rules = room(game), rules_of(game)
+def test_a_round_begins_only_where_the_credit_pays_for_every_raise(rig, game):
+    machine, rules = rig(game), rules_of(game)
     cents = machine.machine.selection.denomination_cents
     lead = lead_of(rules)
     for credits_ in range(lead.least, lead.most + 1, lead.step):
@@ -288,8 +288,8 @@ def filled(rules, wanted):
 
 @pytest.mark.requirement("G-09")
 @pytest.mark.parametrize("game", GAMES)
-def test_hosts_are_told_the_most_that_a_round_can_stake(room, game):
-    machine = room(game)
+def test_hosts_are_told_the_most_that_a_round_can_stake(rig, game):
+    machine = rig(game)
     rules, cents = rules_of(game), machine.machine.denominations_cents[game][0]
     told = (
         Reader(SimpleNamespace(machine=machine.machine), Readings(machine.journal))._facts[0].max_bet_credits
@@ -333,8 +333,8 @@ def stage_of(machine, theme, language):
 @pytest.mark.requirement("C-22", "S-04")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("game", list_table_games())
-def test_help_says_the_limits_of_the_spots(room, theme, game, language):
-    machine, rules = with_credit(room(game), CREDIT_CENTS), rules_of(game)
+def test_help_says_the_limits_of_the_spots(rig, theme, game, language):
+    machine, rules = with_credit(rig(game), CREDIT_CENTS), rules_of(game)
     stage = stage_of(machine, theme, language)
     said = describe_bet_limits(stage)
     cents = stage.view.snapshot.denomination_cents
@@ -400,8 +400,8 @@ class Round:
 
 @pytest.mark.requirement("D-15")
 @pytest.mark.parametrize("game", [game for game in GAMES if game not in NEED_OTHERS])
-def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room, theme, game):
-    machine, rng = room(game), Random(game)
+def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game):
+    machine, rng = rig(game), Random(game)
     least_paid = 0
     for _ in range(24 if rules_of(game).layout() == () and game in list_table_games() else 4):
         while list_standing_tables(machine.machine):
@@ -441,9 +441,9 @@ def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room,
 @pytest.mark.requirement("M-01", "M-17")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("game", [name for name, family in FAMILIES.items() if family == "keno"])
-def test_a_keno_glass_shows_every_prize_and_level(room, theme, game, language):
+def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
     """A level that a catch wins is its prize, beside the pay or in its place; no remark calls it nothing."""
-    stage, loaded = stage_of(room(game), theme, language), load_game(game)
+    stage, loaded = stage_of(rig(game), theme, language), load_game(game)
     for level in loaded.rules.definition.progressive:
         assert stage.texts.choose_translation(level.name.model_dump()) in format_catch_award(
             stage, level.spots, level.catch

@@ -204,12 +204,12 @@ def machine_of_a_link(count, _):
 
 def machine_with_a_journal(count, tmp_path):
     """A whole machine with credit on its link: nothing a controller says moves its money or ends it."""
-    room = room_of(tmp_path / "state", levels=LINKED_MYSTERY).boot().insert(500)
-    moved = [entry.sequence for entry in room.journal.entries() if entry.transfers]
-    serial, sent = room.machine.identity.serial, []
+    rig = room_of(tmp_path / "state", levels=LINKED_MYSTERY).boot().insert(500)
+    moved = [entry.sequence for entry in rig.journal.entries() if entry.transfers]
+    serial, sent = rig.machine.identity.serial, []
 
     def handle(event):
-        room.engine.submit(event)
+        rig.engine.submit(event)
 
     chance = SimpleNamespace(below=lambda *_: 7)
     secret = Trigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
@@ -217,7 +217,7 @@ def machine_with_a_journal(count, tmp_path):
     won["trigger"] = secret.to_json()
 
     async def deliver():
-        context = MachineContext(room.engine, None, None, room.clock, handle)
+        context = MachineContext(rig.engine, None, None, rig.clock, handle)
         link = ProgressiveLink(context, SimpleNamespace(send=sent.append))
         link.handle_connection()
         link._send_and_submit()
@@ -232,19 +232,19 @@ def machine_with_a_journal(count, tmp_path):
         right = [json.dumps(each).encode() for each in samples]
         for data in (*right, *messages(samples, count)):
             await carrier._hear(Line("", [data]), link)
-            link._link.tick(room.clock.ns)
+            link._link.tick(rig.clock.ns)
             link._send_and_submit()
             link._submit_found_wins()
             link._update_shown_amounts()
-            room.clock.pass_seconds(1)
+            rig.clock.pass_seconds(1)
         await asyncio.sleep(0)
 
     asyncio.run(deliver())
-    assert room.credit_cents == 500
-    assert [entry.sequence for entry in room.journal.entries() if entry.transfers] == moved
-    assert room.records("progressive.refused")
-    assert room.records("progressive.not_ours")
-    room.close()
+    assert rig.credit_cents == 500
+    assert [entry.sequence for entry in rig.journal.entries() if entry.transfers] == moved
+    assert rig.records("progressive.refused")
+    assert rig.records("progressive.not_ours")
+    rig.close()
     return count
 
 
@@ -289,11 +289,11 @@ def browser(count, _):
 
 def screen(count, tmp_path):
     """A machine with credit: no request that is malformed moves it, and each ends its own connection."""
-    room = MachineRig(tmp_path / "state").boot().insert(20_00)
+    rig = MachineRig(tmp_path / "state").boot().insert(20_00)
     refused = []
     server = ScreenServer(
         tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=refused.append,
-        on_intent=lambda intent: room.engine.submit(build_event(intent, room.engine.rules.payloads)),
+        on_intent=lambda intent: rig.engine.submit(build_event(intent, rig.engine.rules.payloads)),
     )  # fmt: skip
     samples = [
         {"type": "intent", "name": "bet", "value": 1, "options": {"level": 1}},
@@ -313,9 +313,9 @@ def screen(count, tmp_path):
             await server._serve(streams.reader, streams)
 
     asyncio.run(deliver())
-    assert room.credit_cents == 20_00
-    assert room.records("game.start") == []
-    room.close()
+    assert rig.credit_cents == 20_00
+    assert rig.records("game.start") == []
+    rig.close()
     return len(refused)
 
 

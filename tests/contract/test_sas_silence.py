@@ -24,19 +24,19 @@ def profile(folder: Path, rule: str) -> Path:
 @pytest.mark.requirement("K-04")
 def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: Path) -> None:
     async def scenario() -> None:
-        room = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
-        bench = Bench(tmp_path, room)
+        rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
+        bench = Bench(tmp_path, rig)
         bench.line._watch.begin()
-        assert room.state is State.OUT_OF_SERVICE
+        assert rig.state is State.OUT_OF_SERVICE
         bench.general()
-        assert room.state is State.IDLE
-        room.clock.pass_seconds(6)
+        assert rig.state is State.IDLE
+        rig.clock.pass_seconds(6)
         bench.tick()
-        assert room.state is State.OUT_OF_SERVICE
-        assert list(list_disabling_sources(room.machine)) == ["host:main:silent"]
+        assert rig.state is State.OUT_OF_SERVICE
+        assert list(list_disabling_sources(rig.machine)) == ["host:main:silent"]
         bench.general()
-        assert room.state is State.IDLE
-        room.close()
+        assert rig.state is State.IDLE
+        rig.close()
 
     asyncio.run(scenario())
 
@@ -45,14 +45,14 @@ def test_a_silent_host_closes_the_machine_and_its_next_poll_opens_it(tmp_path: P
 def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
         rules = profile(tmp_path, "silence_seconds = 3600")
-        room = MachineRig(tmp_path, profile=rules)
-        bench = Bench(tmp_path, room)
+        rig = MachineRig(tmp_path, profile=rules)
+        bench = Bench(tmp_path, rig)
         bench.line._watch.begin()
         bench.general()
-        room.clock.pass_seconds(6)
+        rig.clock.pass_seconds(6)
         bench.tick()
-        assert room.state is State.IDLE
-        room.close()
+        assert rig.state is State.IDLE
+        rig.close()
         later = MachineRig(tmp_path, profile=rules)
         later.clock.pass_seconds(3606)
         bench = Bench(tmp_path, later)
@@ -66,18 +66,18 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
 @pytest.mark.requirement("K-04")
 def test_a_machine_without_a_rule_on_silence_goes_on(tmp_path: Path) -> None:
     async def scenario() -> None:
-        room = MachineRig(tmp_path, profile="generic")
-        assert room.machine.profile.host.silence_seconds is None
-        bench = Bench(tmp_path, room)
+        rig = MachineRig(tmp_path, profile="generic")
+        assert rig.machine.profile.host.silence_seconds is None
+        bench = Bench(tmp_path, rig)
         bench.line._watch.begin()
         bench.general()
-        room.clock.pass_seconds(6)
+        rig.clock.pass_seconds(6)
         bench.tick()
-        assert [record["host"] for record in room.records("host.link_lost")] == ["main"]
-        room.clock.pass_seconds(7 * 24 * 3600)
+        assert [record["host"] for record in rig.records("host.link_lost")] == ["main"]
+        rig.clock.pass_seconds(7 * 24 * 3600)
         await asyncio.sleep(0.01)
-        assert (room.state, list_disabling_sources(room.machine)) == (State.IDLE, {})
-        room.close()
+        assert (rig.state, list_disabling_sources(rig.machine)) == (State.IDLE, {})
+        rig.close()
 
     asyncio.run(scenario())
 
@@ -85,55 +85,55 @@ def test_a_machine_without_a_rule_on_silence_goes_on(tmp_path: Path) -> None:
 @pytest.mark.requirement("K-02")
 def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time(tmp_path: Path) -> None:
     rules = profile(tmp_path, "starts_machine = true")
-    room = MachineRig(tmp_path, profile=rules)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path, profile=rules)
+    bench = Bench(tmp_path, rig)
     bench.line._watch.begin()
-    assert room.state is State.OUT_OF_SERVICE
-    room.close()
-    room = MachineRig(tmp_path, profile=rules)
-    bench = Bench(tmp_path, room)
+    assert rig.state is State.OUT_OF_SERVICE
+    rig.close()
+    rig = MachineRig(tmp_path, profile=rules)
+    bench = Bench(tmp_path, rig)
     bench.line._watch.begin()
-    assert room.state is State.OUT_OF_SERVICE, "still held over the power cut"
+    assert rig.state is State.OUT_OF_SERVICE, "still held over the power cut"
     assert bench.long(0x02) == "01"
-    assert room.state is State.IDLE
-    room.close()
-    room = MachineRig(tmp_path, profile=rules)
-    bench = Bench(tmp_path, room)
+    assert rig.state is State.IDLE
+    rig.close()
+    rig = MachineRig(tmp_path, profile=rules)
+    bench = Bench(tmp_path, rig)
     bench.line._watch.begin()
-    assert room.state is State.IDLE
-    room.close()
+    assert rig.state is State.IDLE
+    rig.close()
 
 
 @pytest.mark.requirement("K-05")
 def test_a_machine_whose_host_falls_behind_waits_for_it_where_the_place_says_so(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
+    bench = Bench(tmp_path, rig)
     for _ in range(20):
-        room.engine.handle(EventType.SERVICE)
+        rig.engine.handle(EventType.SERVICE)
     bench.general()
-    assert list(list_disabling_sources(room.machine)) == ["host:main:full"]
-    assert room.state is State.OUT_OF_SERVICE
+    assert list(list_disabling_sources(rig.machine)) == ["host:main:full"]
+    assert rig.state is State.OUT_OF_SERVICE
     assert bench.exceptions()[0] == 0x70
-    assert room.state is State.IDLE
-    room.close()
+    assert rig.state is State.IDLE
+    rig.close()
 
 
 @pytest.mark.requirement("K-05")
 @pytest.mark.parametrize("held", ["full", "delay"])
-def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path: Path, held: str) -> None:
+def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: Path, held: str) -> None:
     async def scenario() -> None:
         rules = profile(tmp_path, "full_queue_stops = true")
-        room = MachineRig(tmp_path, profile=rules)
-        bench = Bench(tmp_path, room, enable=["delay"])
+        rig = MachineRig(tmp_path, profile=rules)
+        bench = Bench(tmp_path, rig, enable=["delay"])
         if held == "full":
             for _ in range(20):
-                room.engine.handle(EventType.SERVICE)
+                rig.engine.handle(EventType.SERVICE)
             bench.general()
         else:
             bench.long(0x2E, "9999")
-        assert list(list_disabling_sources(room.machine)) == [f"host:main:{held}"]
-        bench.line._cursor.write(room.journal.sequence)  # the host had heard of all, and then the power went
-        room.close()
+        assert list(list_disabling_sources(rig.machine)) == [f"host:main:{held}"]
+        bench.line._cursor.write(rig.journal.sequence)  # the host had heard of all, and then the power went
+        rig.close()
         again = MachineRig(tmp_path, profile=rules)
         Bench(tmp_path, again, enable=["delay"]).line._watch.begin()
         assert (again.state, list_disabling_sources(again.machine)) == (State.IDLE, {})
@@ -144,42 +144,42 @@ def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path
 
 @pytest.mark.requirement("K-04")
 def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     bench.line._watch.begin()
     bench.general()
-    room.clock.pass_seconds(600)
+    rig.clock.pass_seconds(600)
     bench.tick()
-    assert room.state is State.IDLE
-    assert [entry.kind for entry in room.journal.entries(("host.link_up", "host.link_lost"))] == [
+    assert rig.state is State.IDLE
+    assert [entry.kind for entry in rig.journal.entries(("host.link_up", "host.link_lost"))] == [
         "host.link_up",
         "host.link_lost",
     ]
-    room.close()
+    rig.close()
 
 
 @pytest.mark.sas(polls="2E")
 def test_a_delay_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None:
     async def scenario() -> None:
-        room = MachineRig(tmp_path)
-        bench = Bench(tmp_path, room, enable=["delay"])
+        rig = MachineRig(tmp_path)
+        bench = Bench(tmp_path, rig, enable=["delay"])
         assert bench.long(0x2E, "9999") == "01"
-        assert room.state is State.OUT_OF_SERVICE
+        assert rig.state is State.OUT_OF_SERVICE
         assert bench.long(0x2E, "0000") == "01"
-        assert room.state is State.IDLE
-        released, changed = asyncio.Event(), room.engine._changed
+        assert rig.state is State.IDLE
+        released, changed = asyncio.Event(), rig.engine._changed
 
         def watch() -> None:
             changed()
-            if not list_disabling_sources(room.machine):
+            if not list_disabling_sources(rig.machine):
                 released.set()
 
-        room.engine._changed = watch
+        rig.engine._changed = watch
         assert bench.long(0x2E, "0001") == "01"
-        assert room.state is State.OUT_OF_SERVICE
+        assert rig.state is State.OUT_OF_SERVICE
         async with asyncio.timeout(120):
             await released.wait()
-        assert room.state is State.IDLE
-        room.close()
+        assert rig.state is State.IDLE
+        rig.close()
 
     asyncio.run(scenario())

@@ -20,7 +20,7 @@ from egm.links.bench_client import BenchClient, BenchUnreachableError
 from egm.unix_sockets import open_socket_address
 from tools.dev.host.host import Host, HostGoneError
 from tools.dev.host.line import HostLine, Wire
-from tools.dev.host.messages import expects_answer, is_whole
+from tools.dev.host.messages import expects_answer, is_complete_answer
 
 PATIENCE = 60.0
 """Seconds after which something that must happen has failed to, on however slow a machine."""
@@ -150,18 +150,18 @@ class LineHost(Host):
     def connect(self, line: HostLine) -> None:
         """Wait until the machine answers; on a new line, go on with what the last connection left open."""
         self.line = line
-        wait_for(lambda: self.ask(0x54), f"{line.port}: nobody answers")
+        wait_for(lambda: self.read_values(0x54), f"{line.port}: nobody answers")
         if self.vouchers or self.movements:
             self.restart()
             self.poll()
-            self.take_up()
+            self.resume()
 
     def register(self) -> None:
         """Register for transfers, with the asset number that the machine gives."""
-        self.asset = self.ask(0x73, {"code": 0xFF})["asset"]
+        self.asset = self.read_values(0x73, {"code": 0xFF})["asset"]
         for code, status in ((0x00, 0x00), (0x01, 0x01)):
             order = {"code": code, "asset": self.asset, "key": self.key, "pos_id": 1}
-            assert self.ask(0x73, order)["status"] == status
+            assert self.read_values(0x73, order)["status"] == status
 
     def run_until(self, done, seconds=PATIENCE) -> bool:
         """Poll until ``done`` or the time is up; whether it was done."""
@@ -173,7 +173,7 @@ class LineHost(Host):
             if not self.poll():
                 time.sleep(POLL_SECONDS)
             if time.monotonic() >= settle_at:
-                self.settle()
+                self.query_open_items()
                 settle_at = time.monotonic() + SETTLE_SECONDS
         return True
 
@@ -205,7 +205,7 @@ class LineHost(Host):
 
     def _exchange(self, message: bytes) -> bytes:
         if expects_answer(message):
-            return self.line.exchange(message, functools.partial(is_whole, message))
+            return self.line.exchange(message, functools.partial(is_complete_answer, message))
         self.line.send(message)
         return self.line.listen(PAUSE_SECONDS)
 

@@ -148,9 +148,7 @@ def test_a_cabinet_file_that_cannot_be_used_ends_at_once_and_never_loops(tmp_pat
 
 
 @pytest.mark.parametrize("wrong", ['sitee = "Demonstration"', 'profile = "nowhere"\nsite = "Demonstration"'])
-def test_where_nobody_sees_a_terminal_the_screen_says_what_is_wrong_until_the_file_is_another(
-    tmp_path, wrong
-):
+def test_without_terminal_screen_shows_the_file_error_until_the_file_changes(tmp_path, wrong):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     good = DEFAULT_CABINET.read_text().replace('profile = "generic"\n', "") + "\n[metrics]\nport = 0\n"
     file.write_text(good.replace('site = "Demonstration"', wrong))
@@ -178,7 +176,7 @@ def test_where_nobody_sees_a_terminal_the_screen_says_what_is_wrong_until_the_fi
 
 
 @pytest.mark.parametrize("code", ["software_differs", "first_memory_missing"])
-def test_what_a_computer_finds_wrong_with_itself_is_on_the_screen_and_nothing_is_opened(tmp_path, code):
+def test_computer_check_failures_are_on_the_screen_and_no_device_is_opened(tmp_path, code):
     folder, trouble = StateFolder(tmp_path / "state"), tmp_path / "trouble"
     trouble.write_text(f"{code} /dev/egm-root-b: is not what was released\n")
 

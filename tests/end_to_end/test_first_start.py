@@ -416,7 +416,7 @@ def test_what_the_builder_has_said_is_not_asked_and_stands_in_the_file(tmp_path)
     assert cabinet.devices["bill"].port == "/dev/serial/by-id/a"
 
 
-def test_the_states_of_a_first_start_are_shown_as_pages_and_nothing_else_is_heard(tmp_path):
+def test_first_start_states_are_shown_as_pages_and_other_messages_are_ignored(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
 
     async def session():

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 from rigs.postgres import postgres_or_skip
 
-from tools.dev.progressive.broker import BrokerMissingError, mosquitto
+from tools.dev.progressive.broker import BrokerMissingError, find_mosquitto
 from tools.dev.progressive.campaign import Campaign, run_campaign
-from tools.dev.progressive.simulate import run_floor
+from tools.dev.progressive.floor import run_floor
 from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.store import SqliteStore
 
 try:
-    mosquitto()
+    find_mosquitto()
 except BrokerMissingError as missing:
     pytestmark = pytest.mark.skip(reason=str(missing))
 
@@ -32,34 +32,34 @@ def open_store(request, tmp_path):
 
 
 @pytest.mark.requirement("I-07", "I-09", "I-10", "I-11", "I-14", "I-15")
-def test_whatever_happens_to_a_link_every_wager_counts_once_and_every_hit_is_paid_once(tmp_path, open_store):
+def test_link_campaign_counts_every_wager_once_and_pays_every_hit_once(tmp_path, open_store):
     result = Campaign(20261121)
     asyncio.run(run_campaign(result, tmp_path, open_store, scenarios=SCENARIOS))
-    assert (result.wrong, result.standing) == ([], [])
-    assert result.scenarios == result.happened["level given up"] == SCENARIOS
+    assert (result.findings, result.waiting_tasks) == ([], [])
+    assert result.scenarios == result.fault_counts["level given up"] == SCENARIOS
     assert {
         "broker killed",
         "clock wrong",
         "second controller stood by",
         "second controller took over",
-        "machine parted from the broker",
-        "controller parted from the broker",
+        "machine disconnected from the broker",
+        "controller disconnected from the broker",
         "wire slow",
-    } <= result.happened.keys()
+    } <= result.fault_counts.keys()
     assert result.hits
     assert result.values_seen
 
 
-def test_a_campaign_that_stands_still_ends_and_says_where(tmp_path):
+def test_stuck_campaign_ends_and_reports_the_waiting_tasks(tmp_path):
     store = tmp_path / "levels.db"
     found = Campaign(1)
     asyncio.run(run_campaign(found, tmp_path, lambda: SqliteStore(store), scenarios=2, scenario_seconds=0.0))
     assert found.scenarios == 0
-    assert found.wrong == ["S0: it stands still: not at rest within 0 s"]
-    told = "\n".join(found.standing)
+    assert found.findings == ["S0: no progress: not settled within 0 s"]
+    told = "\n".join(found.waiting_tasks)
     assert "task S0" in told
     assert "task controller of term 1" in told
-    assert "broker: up; parted from it: nobody" in told
+    assert "broker: up; disconnected: none" in told
     assert "M-2: dead False" in told
 
 

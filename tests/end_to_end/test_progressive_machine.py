@@ -24,11 +24,11 @@ from egm.progressive.messages import Contribution, encode
 from egm.progressive.topics import build_uplink_topic
 from meters import JournalError, open_view
 from paytables import load_game
-from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.opening import open_controller
 
 try:
-    mosquitto()
+    find_mosquitto()
 except BrokerMissingError as missing:
     pytestmark = pytest.mark.skip(reason=str(missing))
 
@@ -55,7 +55,7 @@ def sure_game(folder):
 
 def cabinet_of(broker, linked="top", name="TOP", game=GAME):
     """What makes the demonstration cabinet one with the test game alone, one of its levels linked."""
-    slot = broker.slot(SERIAL)
+    slot = broker.create_link_slot(SERIAL)
     profile = broker.log.with_name("profile.toml")
     generic = load_profile("generic").file.data.decode()
     profile.write_text(f"{generic}\n[progressives]\nstale_seconds = {STALE_SECONDS}\n")
@@ -295,15 +295,18 @@ def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
         forged = Contribution(machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7))
         try:
             async with serving(tmp_path, broker, levels, "EGM-1", "EGM-2"):
-                mine = broker.slot("EGM-1")
+                mine = broker.create_link_slot("EGM-1")
                 async with open_connection(mine, build_tls_context(mine), "EGM-1") as client:
                     with contextlib.suppress(aiomqtt.MqttError):  # the broker may say that it will not
                         await client.publish(build_uplink_topic("EGM-2"), encode(made), 1)
                     await client.publish(build_uplink_topic("EGM-1"), encode(forged), 1)
                     await client.publish(build_uplink_topic("EGM-1"), b"no message", 1)
                 await asyncio.to_thread(_recorded, tmp_path, {"forged", "misunderstood"})
-                false = broker.slot("EGM-1").model_copy(
-                    update={each: getattr(stranger.slot("EGM-1"), each) for each in ("certificate", "key")}
+                false = broker.create_link_slot("EGM-1").model_copy(
+                    update={
+                        each: getattr(stranger.create_link_slot("EGM-1"), each)
+                        for each in ("certificate", "key")
+                    }
                 )
                 assert await _answer_to(false) == b""
                 await asyncio.to_thread(_logged, broker.log, "certificate verify failed")
@@ -321,7 +324,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
     folder = tmp_path / "link"
 
     async def let_in(broker, name, where):
-        slot = broker.slot(name).model_copy(
+        slot = broker.create_link_slot(name).model_copy(
             update={"certificate": where / f"{name}.crt", "key": where / f"{name}.key"}
         )
         try:

@@ -116,8 +116,8 @@ class Floor(threading.Thread):
         with self._cabin.host() as host:
             while not self._ending.is_set():
                 by_code = host.read_meters(codes)
-                single = {code: host.answer_to(poll).values["value"] for poll, code in SINGLE.items()}
-                answer = host.answer_to(0x2F, {"game": 0, "codes": [{"code": code} for code in codes[:10]]})
+                single = {code: host.send_poll(poll).values["value"] for poll, code in SINGLE.items()}
+                answer = host.send_poll(0x2F, {"game": 0, "codes": [{"code": code} for code in codes[:10]]})
                 host.poll()
                 self.latest = by_code, single, {row["code"]: row["value"] for row in answer.values["meters"]}
 

@@ -12,7 +12,7 @@ from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, LineHost, is_silent, w
 from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.meters import METERS
 from tools.dev.host.line import HostLine, Wire
-from tools.dev.host.messages import Outcome, is_whole, long_poll
+from tools.dev.host.messages import Outcome, encode_long_poll, is_complete_answer
 from tools.dev.host.polls import POLLS
 
 ENABLE, DISABLE = 0x02, 0x01
@@ -70,7 +70,7 @@ def values(code):
     ],
 )
 def test_an_answer_is_as_long_as_the_tables_say_and_reads_as_they_say(host, code):
-    answer = host.answer_to(int(code, 16), values(int(code, 16)))
+    answer = host.send_poll(int(code, 16), values(int(code, 16)))
     assert answer.outcome is Outcome.DATA
     assert len(answer.data) == LENGTHS[code]
     fact = FACTS.get(int(code, 16), {})
@@ -80,44 +80,44 @@ def test_an_answer_is_as_long_as_the_tables_say_and_reads_as_they_say(host, code
 @pytest.mark.parametrize("code", sorted(SILENT))
 def test_what_it_does_not_have_it_is_silent_about(host, code):
     poll = int(code, 16)
-    request = long_poll(1, poll, {"validation_id": 0, "sequence": 0} if poll == 0x4C else values(poll))
+    request = encode_long_poll(1, poll, {"validation_id": 0, "sequence": 0} if poll == 0x4C else values(poll))
     assert is_silent(host.line, request)
 
 
 @pytest.mark.sas(polls="54 B2 B4 B5")
 def test_answers_that_carry_their_own_length(host):
-    version = host.answer_to(0x54).values
+    version = host.send_poll(0x54).values
     assert version == {"version": "602", "serial": "SAS-1"}
-    identity, game = host.answer_to(0x1F).values, host.answer_to(0x53, {"game": 1}).values
+    identity, game = host.send_poll(0x1F).values, host.send_poll(0x53, {"game": 1}).values
     assert game == identity | {"game": 1}
-    extended = host.answer_to(0xB5, {"game": 1}).values
+    extended = host.send_poll(0xB5, {"game": 1}).values
     assert (extended["name"], extended["max_bet"]) == ("Maple Classic", 3)
-    category = host.answer_to(0xB4, {"game": 1, "category": 1}).values
+    category = host.send_poll(0xB4, {"game": 1, "category": 1}).values
     assert (category["payback"], category["coin_in"]) == (identity["base_percent"], 15)
-    denominations = host.answer_to(0xB2).values
+    denominations = host.send_poll(0xB2).values
     assert denominations == {"count": 1, "denominations": [{"denomination": 2}]}
 
 
 @pytest.mark.sas(polls="2F 6F AF B0", meters="00")
 def test_meters_asked_one_by_one_together_and_by_denomination_are_the_same(host):
-    one = host.answer_to(0x11).values["value"]
+    one = host.send_poll(0x11).values["value"]
     codes = {"game": 0, "codes": [{"code": 0}]}
-    assert host.answer_to(0x0F).values["coin_in"] == one
-    assert host.answer_to(0x19).values["coin_in"] == one
-    assert host.answer_to(0x1C).values["coin_in"] == one
-    assert host.answer_to(0x2F, codes).values["meters"] == [{"code": 0, "value": one}]
-    assert host.answer_to(0x6F, codes).values["meters"] == [{"code": 0, "value": one}]
-    assert host.answer_to(0xAF, codes).values["meters"] == [{"code": 0, "value": one}]
-    assert host.answer_to(0x52, {"game": 1}).values["coin_in"] == one
-    of_five_cents = host.answer_to(0xB0, {"denomination": 2, "poll": 0x11, "data": ""}).values
+    assert host.send_poll(0x0F).values["coin_in"] == one
+    assert host.send_poll(0x19).values["coin_in"] == one
+    assert host.send_poll(0x1C).values["coin_in"] == one
+    assert host.send_poll(0x2F, codes).values["meters"] == [{"code": 0, "value": one}]
+    assert host.send_poll(0x6F, codes).values["meters"] == [{"code": 0, "value": one}]
+    assert host.send_poll(0xAF, codes).values["meters"] == [{"code": 0, "value": one}]
+    assert host.send_poll(0x52, {"game": 1}).values["coin_in"] == one
+    of_five_cents = host.send_poll(0xB0, {"denomination": 2, "poll": 0x11, "data": ""}).values
     assert of_five_cents["value"] == one
-    wrong = host.answer_to(0xB0, {"denomination": 0x0B, "poll": 0x11, "data": ""}).values
+    wrong = host.send_poll(0xB0, {"denomination": 0x0B, "poll": 0x11, "data": ""}).values
     assert (wrong["poll"], wrong["data"]) == (0, "05")  # not a denomination of this machine
 
 
 def test_what_this_machine_can_is_what_it_says_it_can(host):
     """A feature that is said to be on has polls that answer, and the other way round."""
-    features = host.answer_to(0xA0, {"game": 0}).values
+    features = host.send_poll(0xA0, {"game": 0}).values
 
     codes = {"game": 0, "codes": [{"code": 0}]}
     for is_on, code, asked in (
@@ -127,9 +127,11 @@ def test_what_this_machine_can_is_what_it_says_it_can(host):
         (features["features1"] & 1 << 2, 0x9A, {"game": 0}),
         (features["features1"] & 1 << 7, 0x70, {}),
     ):
-        request = long_poll(1, code, asked)
+        request = encode_long_poll(1, code, asked)
         if is_on:
-            assert is_whole(request, host.line.exchange(request, lambda got, r=request: is_whole(r, got)))
+            assert is_complete_answer(
+                request, host.line.exchange(request, lambda got, r=request: is_complete_answer(r, got))
+            )
         else:
             assert is_silent(host.line, request)
 
@@ -150,7 +152,7 @@ def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_play
     }
     meters = host.read_meters(tuple(METERS))  # every meter of the table: those it does not have come as None
     assert {code: (METERS[code].name, meters[code]) for code in wanted} == wanted
-    assert host.answer_to(0x1C).values["door_opened"] == 0
+    assert host.send_poll(0x1C).values["door_opened"] == 0
     cabin.player.plays()
     assert cabin.player.games == before + 1
 
@@ -158,13 +160,13 @@ def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_play
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="01 02")
 def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(cabin, host):
-    assert host.answer_to(DISABLE).outcome is Outcome.ACK
+    assert host.send_poll(DISABLE).outcome is Outcome.ACK
     cabin.player.sees(state="out_of_service")
     with cabin.host("script") as second:
-        assert second.answer_to(DISABLE).outcome is Outcome.ACK
-        assert host.answer_to(ENABLE).outcome is Outcome.ACK
+        assert second.send_poll(DISABLE).outcome is Outcome.ACK
+        assert host.send_poll(ENABLE).outcome is Outcome.ACK
         assert cabin.player.sees(state="out_of_service")
-        assert second.answer_to(ENABLE).outcome is Outcome.ACK
+        assert second.send_poll(ENABLE).outcome is Outcome.ACK
     cabin.player.sees(state="idle")
 
 
@@ -172,14 +174,14 @@ def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(ca
 def test_every_host_hears_everything_once(cabin, host):
     with cabin.host("script") as second:
         for each in (host, second):
-            each.heard.clear()
+            each.received.clear()
         cabin.does("io", "door", name="main", open=True)
         cabin.player.sees(doors_open=("main",))
         cabin.does("io", "door", name="main", open=False)
         cabin.player.sees(doors_open=())
         for each in (host, second):
-            assert each.run_until(lambda h=each: [a.code for a in h.heard][-1:] == [0x12], 30)
-            heard = [answer.code for answer in each.heard]
+            assert each.run_until(lambda h=each: [a.code for a in h.received][-1:] == [0x12], 30)
+            heard = [answer.code for answer in each.received]
             assert (heard[-2:], heard.count(0x11), heard.count(0x12)) == ([0x11, 0x12], 1, 1)
 
 
@@ -201,32 +203,32 @@ def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
         assert host.run_until(lambda: host.handpay)
         assert (host.handpay["amount"], host.handpay["level"]) == (2000, 0x80)
         host.poll()  # acknowledges that report
-        assert host.ask(0x1B)["amount"] == 0
-        assert host.answer_to(0x94).values == {"code": 0}
+        assert host.read_values(0x1B)["amount"] == 0
+        assert host.send_poll(0x94).values == {"code": 0}
         cabin.player.sees(state="idle", credit_cents=0)
-        assert host.run_until(lambda: 0x52 in [answer.code for answer in host.heard], 60)
-        assert host.answer_to(0x94).values == {"code": 2}  # there is none any more
+        assert host.run_until(lambda: 0x52 in [answer.code for answer in host.received], 60)
+        assert host.send_poll(0x94).values == {"code": 2}  # there is none any more
         cancelled = {"game": 0, "codes": [{"code": 3}, {"code": 4}]}
-        assert [row["value"] for row in host.answer_to(0x6F, cancelled).values["meters"]] == [2000, 2000]
+        assert [row["value"] for row in host.send_poll(0x6F, cancelled).values["meters"]] == [2000, 2000]
 
 
 @pytest.mark.sas(polls="0E", exceptions="4F 7E 7F")
 def test_events_come_in_real_time_where_the_host_wants_them(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
-        assert host.answer_to(0x0E, {"enable": 1}).outcome is Outcome.ACK
-        host.heard.clear()
+        assert host.send_poll(0x0E, {"enable": 1}).outcome is Outcome.ACK
+        host.received.clear()
         cabin.puts_in(500)
         cabin.player.plays()
         codes = {"game": 0, "codes": [{"code": 0}]}
         assert (
-            host.answer_to(0x6F, codes).values["meters"][0]["value"] == 5
+            host.send_poll(0x6F, codes).values["meters"][0]["value"] == 5
         )  # events in between do not hinder it
-        assert host.run_until(lambda: 0x7F in [answer.code for answer in host.heard], 60)
-        events = {answer.code: answer for answer in host.heard}
-        assert all(answer.outcome is Outcome.EVENT for answer in host.heard)
+        assert host.run_until(lambda: 0x7F in [answer.code for answer in host.received], 60)
+        events = {answer.code: answer for answer in host.received}
+        assert all(answer.outcome is Outcome.EVENT for answer in host.received)
         assert events[0x4F].values == {"country": 37, "bill": 2, "count": 1}
         assert (events[0x7E].values["wagered"], events[0x7E].values["coin_in"]) == (5, 5)
-        assert host.answer_to(0x0E, {"enable": 0}).outcome is Outcome.ACK
+        assert host.send_poll(0x0E, {"enable": 0}).outcome is Outcome.ACK
 
 
 def test_a_machine_behind_a_serial_server(tmp_path):
@@ -239,8 +241,8 @@ def test_a_machine_behind_a_serial_server(tmp_path):
             line = HostLine(url, Wire.PLAIN, answer_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS)
             host = LineHost()
             host.connect(line)
-            assert host.ask(0x54)["serial"] == "SAS-1"
-            assert host.answer_to(DISABLE).outcome is Outcome.ACK
+            assert host.read_values(0x54)["serial"] == "SAS-1"
+            assert host.send_poll(DISABLE).outcome is Outcome.ACK
             cabin.player.sees(state="out_of_service")
             line.close()
     relay.join(60)
@@ -265,10 +267,10 @@ def _relay(server):
 @pytest.mark.sas(polls="21")
 def test_a_signature_under_a_seed_comes_in_its_own_time(cabin, host):
     def signed(seed):
-        host.heard.clear()
-        assert host.answer_to(0x21, {"seed": seed}).outcome is Outcome.ACK
-        assert host.run_until(lambda: 0x21 in [answer.code for answer in host.heard])
-        return next(answer.values["signature"] for answer in host.heard if answer.code == 0x21)
+        host.received.clear()
+        assert host.send_poll(0x21, {"seed": seed}).outcome is Outcome.ACK
+        assert host.run_until(lambda: 0x21 in [answer.code for answer in host.received])
+        return next(answer.values["signature"] for answer in host.received if answer.code == 0x21)
 
     assert signed(0x1234) != signed(0x4321)
     cabin.player.plays()  # meanwhile nothing has stood still

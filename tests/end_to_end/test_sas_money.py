@@ -30,18 +30,18 @@ def agree(cabin, host):
     assert meters["ticket_out.cashable.value"] == sum(voucher.cents for voucher in out)
     assert meters["ticket_out.cashable.count"] == len(out)
     assert meters["ticket_in.cashable.value"] == sum(voucher.cents for voucher in back)
-    assert meters["aft_in.cashable.value"] == host.moved("in")
-    assert meters["aft_out.cashable.value"] == host.moved("out")
+    assert meters["aft_in.cashable.value"] == host.sum_moved_cents("in")
+    assert meters["aft_out.cashable.value"] == host.sum_moved_cents("out")
     return meters
 
 
 def until(host, what):
-    assert host.run_until(what, AGES), list(host.heard)
+    assert host.run_until(what, AGES), list(host.received)
 
 
 def transferred_cents(host, way, cents):
     """Order a transfer and follow it to its end; return the cents that it moved."""
-    movement = host.movements[host.order(way, cents)]
+    movement = host.movements[host.order_transfer(way, cents)]
     until(host, lambda: movement.state == "done")
     return movement.moved_cents
 
@@ -75,7 +75,7 @@ def test_a_ticket_goes_out_and_comes_back(cabin):
 
         def refused():
             cabin.does("bill", "insert_ticket", barcode=number)  # a copy of it
-            return host.verdicts[-1] == (number, 0x82)
+            return host.ticket_replies[-1] == (number, 0x82)
 
         until(host, refused)
     meters = agree(cabin, host)
@@ -87,7 +87,7 @@ def test_a_ticket_goes_out_and_comes_back(cabin):
 def test_money_is_transferred_in_played_and_transferred_out(cabin):
     with cabin.host() as host:
         host.register()
-        lock = host.ask(0x74, {"code": 0xFF, "condition": 0, "timeout": 0})
+        lock = host.read_values(0x74, {"code": 0xFF, "condition": 0, "timeout": 0})
         assert (lock["asset"], lock["lock_status"]) == (100, 0xFF)
         assert transferred_cents(host, "in", 500) == 500
         sees(cabin, host, credit_cents=500)
@@ -112,7 +112,7 @@ def test_a_machine_killed_under_a_transfer_owes_nobody_anything(cabin, deaths):
             host.register()
             way = "in" if messages % 2 == 0 else "out"
             host.drain()
-            host.stop_after(messages, lambda host=host, way=way: host.order(way, 100))
+            host.stop_after(messages, lambda host=host, way=way: host.order_transfer(way, 100))
             dies(cabin)
         with cabin.host() as host:  # the host, too, has come back
             until(host, lambda host=host: not host.is_open)
@@ -184,10 +184,10 @@ def test_a_machine_numbers_its_own_tickets_from_what_the_host_gave_it(tmp_path):
     """Secure enhanced validation: the host's identifier, the machine's sequence, both ledgers one number."""
     with Cabin(tmp_path, {"main": {}}, SYSTEM.replace("system", "secure_enhanced")) as cabin:
         with cabin.host() as host:
-            host.gives_numbers = False
-            until(host, lambda: 0x3F in [answer.code for answer in host.heard])
-            enrolled = host.ask(0x4C, {"validation_id": 123_456, "sequence": 0})
-            assert host.ask(0x4C, {"validation_id": 0, "sequence": 0}) == enrolled
+            host.issues_numbers = False
+            until(host, lambda: 0x3F in [answer.code for answer in host.received])
+            enrolled = host.read_values(0x4C, {"validation_id": 123_456, "sequence": 0})
+            assert host.read_values(0x4C, {"validation_id": 0, "sequence": 0}) == enrolled
             cabin.puts_in(1000)
             cabin.player.wish("cash_out")
             sees(cabin, host, credit_cents=0, state="idle")

@@ -18,12 +18,12 @@ def cabin(tmp_path):
 
 
 def until(host, what):
-    assert host.run_until(what, AGES), list(host.heard)
+    assert host.run_until(what, AGES), list(host.received)
 
 
 def transfer(host, way, cents=0, **more):
     """Order a transfer, follow it to its end, and check that it moved everything."""
-    movement = host.movements[host.order(way, cents, **more)]
+    movement = host.movements[host.order_transfer(way, cents, **more)]
     until(host, lambda: movement.state != "ordered")
     assert (movement.state, movement.moved_cents) == ("done", movement.total_cents)
 
@@ -66,7 +66,7 @@ def test_a_host_that_holds_the_machine_lets_go_in_time(cabin):
     with cabin.host() as host:
         host.register()
         cabin.puts_in(500)
-        host.ask(0x74, {"code": 0x00, "condition": 1, "timeout": 100})
+        host.read_values(0x74, {"code": 0x00, "condition": 1, "timeout": 100})
         seen = cabin.player.sequences
         until(host, lambda: any(shown.state == "locked" for shown in list(seen.values())))
         assert not any("play" in shown.accepts for shown in list(seen.values()) if shown.state == "locked")

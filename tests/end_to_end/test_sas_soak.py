@@ -15,7 +15,14 @@ import pytest
 from sas_cabin import PATIENCE, Cabin, wait_for
 
 from meters import open_view
-from tools.dev.host.messages import SYNC, Outcome, general_poll, is_whole, long_poll, parse
+from tools.dev.host.messages import (
+    SYNC,
+    Outcome,
+    decode_answer,
+    encode_general_poll,
+    encode_long_poll,
+    is_complete_answer,
+)
 
 #: Meter code -> canonical meters whose sum it is, as we read table 1.9; one credit is one cent here.
 MEANING = {
@@ -30,11 +37,11 @@ MEANING = {
 }
 LIMIT_SECONDS = 0.02
 """The standard's limit for the first byte of an answer; what takes longer is counted as late."""
-GENERAL = general_poll(1)
-METERS = long_poll(1, 0x6F, {"game": 0, "codes": [{"code": code} for code in MEANING]})
+GENERAL = encode_general_poll(1)
+METERS = encode_long_poll(1, 0x6F, {"game": 0, "codes": [{"code": code} for code in MEANING]})
 CASH_OUT_EVERY = 3
 """Rounds of play between two cash-outs."""
-OTHERS = [long_poll(1, code) for code in (0x0F, 0x1C, 0x1A, 0x54, 0x55)]
+OTHERS = [encode_long_poll(1, code) for code in (0x0F, 0x1C, 0x1A, 0x54, 0x55)]
 
 
 @dataclass
@@ -77,7 +84,9 @@ class Poller(threading.Thread):
                 return
             n += 1
             request = GENERAL if n % 2 else METERS if n % 4 else OTHERS[n // 4 % len(OTHERS)]
-            answer = parse(request, line.exchange(request, lambda got, r=request: is_whole(r, got)))
+            answer = decode_answer(
+                request, line.exchange(request, lambda got, r=request: is_complete_answer(r, got))
+            )
             if not self._up.is_set():
                 continue  # it may have died under this very poll
             self.tally.polls += 1
@@ -94,7 +103,7 @@ class Poller(threading.Thread):
                     pass
                 case _:
                     self.tally.faults.append(
-                        f"{request.hex()}: {answer.outcome} {answer.data.hex()} {answer.trouble}"
+                        f"{request.hex()}: {answer.outcome} {answer.data.hex()} {answer.error}"
                     )
 
     def _rises(self, rows):
@@ -177,7 +186,7 @@ def readings(cabin, channels):
     for name in channels:
         with cabin.line(name) as line:
             line.exchange(GENERAL, bool)
-            answer = parse(METERS, line.exchange(METERS, lambda got: is_whole(METERS, got)))
+            answer = decode_answer(METERS, line.exchange(METERS, lambda got: is_complete_answer(METERS, got)))
             read[name] = {row["code"]: row["value"] for row in answer.values["meters"]}
     with open_view(cabin.folder.root) as view:
         return (before, read, view.meters().values) if view.sequence == before else None

@@ -115,7 +115,7 @@ def test_a_key_that_no_definition_has_is_refused_by_its_name_first(tmp_path):
         load_game(path)
 
 
-def test_what_a_journal_kept_of_before_there_were_digests_is_still_read():
+def test_journal_from_before_digests_is_still_readable():
     data = json.loads(load_game("jacks-or-better-9-6").text)
     digest = data["proved"].pop("sha256")
     assert game_from_text(json.dumps(data), "the journal").rules.definition.proved is not None

@@ -340,7 +340,7 @@ def test_every_figure_names_the_wager_it_is_of():
 
 @settings(max_examples=80)
 @given(small_games(), st.integers(12, 60))
-def test_no_ticket_returns_less_than_the_least_that_is_stated_under_a_limit(case, cost):
+def test_every_ticket_returns_at_least_the_stated_minimum_under_a_limit(case, cost):
     data, selections = case
     ticket = playable(selections)
     prize = max(pay for table in data["table"] for pay in table["pays"].values())

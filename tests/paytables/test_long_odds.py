@@ -21,7 +21,7 @@ LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 
 
 @pytest.mark.requirement("C-23")
-def test_top_awards_beyond_17_million_and_others_beyond_34_million_are_told():
+def test_long_odds_of_top_and_other_awards_are_reported():
     rules = Awards()
     one, two = analyse(load_game(GAME), Depth.PRIZES).bets
     told = {

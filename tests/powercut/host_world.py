@@ -110,8 +110,8 @@ class Floor:
             self.printed.add(job.job_id)
             self.hand.append(job.barcode)
         if printing.state in {PrintState.PENDING, PrintState.PRINTING}:
-            ledger.moved(job.job_id, PrintState.BARCODE_DONE, "")
-        ledger.moved(job.job_id, PrintState.TAKEN, "")
+            ledger.sum_moved_cents(job.job_id, PrintState.BARCODE_DONE, "")
+        ledger.sum_moved_cents(job.job_id, PrintState.TAKEN, "")
 
     def _start_returning(self) -> None:
         self.hand.append(self.escrow)
@@ -261,7 +261,7 @@ class World:
                     quiet = 0
                     continue
                 self.pass_time()
-                self.bank.settle()
+                self.bank.query_open_items()
                 quiet += 1
             if quiet > 2 and not self.bank.is_open:
                 return
@@ -309,7 +309,7 @@ class World:
     def transfer(self, way: str, cents: int) -> None:
         """The host moves value, and follows it to its end."""
         if cents:
-            self.bank.order(way, cents)
+            self.bank.order_transfer(way, cents)
         self.serve()
 
     # -------------------------------------------------------------- the judge
@@ -319,9 +319,9 @@ class World:
         journal.self_audit()
         assert journal.list_pending() == []
         values = journal.meters().values
-        assert values["aft_in.cashable.value"] == bank.moved("in")
-        assert values["aft_out.cashable.value"] == bank.moved("out")
-        assert values["mach_bonus"] == bank.moved("bonus")
+        assert values["aft_in.cashable.value"] == bank.sum_moved_cents("in")
+        assert values["aft_out.cashable.value"] == bank.sum_moved_cents("out")
+        assert values["mach_bonus"] == bank.sum_moved_cents("bonus")
         assert values["ticket_out.cashable.value"] == sum(
             v.cents for v in bank.vouchers.values() if v.was_issued
         )
@@ -332,5 +332,5 @@ class World:
         assert owed == sorted(number for number in self.floor.hand if number in bank.vouchers)
         assert sorted(self.floor.box) == sorted(n for n, v in bank.vouchers.items() if v.state == "redeemed")
         outside = bank.account_cents + sum(bank.vouchers[number].cents for number in owed)
-        put_in = self.bills_cents + bank.opening_cents + bank.moved("bonus")
+        put_in = self.bills_cents + bank.opening_cents + bank.sum_moved_cents("bonus")
         assert put_in == journal.credits_cents() + outside + self.paid_by_hand_cents

@@ -271,9 +271,9 @@ def test_a_full_disk_refuses_and_loses_nothing(tmp_path):
     assert whole.run()
     largest = sum(len(i.seen) for i in disk.names.values())
     refusals = 0
-    for room in range(1000, largest, 1777):
+    for rig in range(1000, largest, 1777):
         disk = Disk()
-        disk.room = room
+        disk.room = rig
         player = Player(tmp_path, disk)
         try:
             player.run()
@@ -284,7 +284,7 @@ def test_a_full_disk_refuses_and_loses_nothing(tmp_path):
                     player.journal.append(SESSION[0])
             disk.dead = True
             player.leave()
-        found = disk.reboot(random.Random(room), 1.0)
+        found = disk.reboot(random.Random(rig), 1.0)
         judge(tmp_path, found, player)
     assert refusals > 20
 

@@ -140,18 +140,18 @@ class Fours(Life):
 
     def judge(self):
         """Every stake once, every stake back once, the share once; the round as it was."""
-        room = self.room
-        meters = room.journal.meters().values
+        rig = self.room
+        meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["games_played"]) == (STAKED * 100, 1)
-        assert room.credit_cents == CREDIT - STAKED * 100 + BACK * 100 + SHARE
-        level = Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{GAME}.jackpot.100"))
+        assert rig.credit_cents == CREDIT - STAKED * 100 + BACK * 100 + SHARE
+        level = Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{GAME}.jackpot.100"))
         assert (level.contributed, level.paid, level.hits) == (50, SHARE, 1)
-        recalled(room)
+        recalled(rig)
 
 
-def recalled(room):
+def recalled(rig):
     """The staff see each question with its cards and its answer, and the end."""
-    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action).touch("show")
     seen = []
     for number in range(len(STEPS)):

@@ -26,10 +26,10 @@ from tools.audit.verify import Auditor
 def owing(folder: Path, disk: Disk) -> dict[str, object]:
     """A machine with credit and a game decided and not ended; what it owes, claim by claim."""
     storage = SimStorage(disk)
-    room = MachineRig(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
-    room.play()
-    room.journal.close()
-    room.lose()
+    rig = MachineRig(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
+    rig.play()
+    rig.journal.close()
+    rig.lose()
     leave(storage, folder, folder / "second")
     return owed(folder, disk)
 

@@ -53,9 +53,9 @@ class Mystery(Life):
 
     def machine(self):
         left = (B, NO_LUCK) * GAMES
-        room = room_of(self.folder, *left, levels=LINKED_MYSTERY, storage=self.storage)
-        room.machine.component(LevelDisplays).link = self.face
-        return room
+        rig = room_of(self.folder, *left, levels=LINKED_MYSTERY, storage=self.storage)
+        rig.machine.component(LevelDisplays).link = self.face
+        return rig
 
     def begin(self):
         unproved.record_commitment(self.room.machine, "LUCKY", 1, WON.trigger.commitment)
@@ -68,20 +68,20 @@ class Mystery(Life):
         return self.ended() == GAMES and paid and self.room.state is State.IDLE
 
     def act(self):
-        room = self.room
-        match room.state:
-            case State.IDLE if room.credit_cents < STAKE:
-                room.insert(500)
+        rig = self.room
+        match rig.state:
+            case State.IDLE if rig.credit_cents < STAKE:
+                rig.insert(500)
             case State.IDLE if self.ended() == WON.sequence:
                 self.hear()
             case State.IDLE:
-                room.play()
+                rig.play()
             case State.PLAYING:
                 if self.made() < 2 or not self.late:
                     self.hear()
-                room.report_shown()
+                rig.report_shown()
             case State.AWAITING_AWARD if self.late:
-                room.engine.handle(EventType.KEY_TURNED, key="attendant")
+                rig.engine.handle(EventType.KEY_TURNED, key="attendant")
             case State.AWAITING_AWARD:
                 self.hear()
             case _:
@@ -101,16 +101,16 @@ class Mystery(Life):
 
     def judge(self):
         """Two games, one prize paid once, its claim kept for the commit."""
-        room, late = self.room, self.late
-        meters = room.journal.meters().values
+        rig, late = self.room, self.late
+        meters = rig.journal.meters().values
         paid = (meters["mach_progressive"], meters["att_progressive"])
         assert paid == ((0, PAID) if late else (PAID, 0))
         assert meters["games_played"] == GAMES
-        assert room.credit_cents == 500 - 2 * STAKE + 2 * WINS + (0 if late else PAID)
-        assert room.journal.list_pending() == []
-        (kept,) = room.journal.states(ProgressiveKey.CLAIM).values()
+        assert rig.credit_cents == 500 - 2 * STAKE + 2 * WINS + (0 if late else PAID)
+        assert rig.journal.list_pending() == []
+        (kept,) = rig.journal.states(ProgressiveKey.CLAIM).values()
         assert (kept["amount_cents"], kept["way"]) == (PAID, "hand" if late else "credit")
-        assert len(room.records("progressive.hit")) == 1
+        assert len(rig.records("progressive.hit")) == 1
 
 
 @pytest.mark.requirement("A-08", "I-09")

@@ -38,15 +38,15 @@ class Prizes(Life):
         return self.ended() > 0 and self.room.state is State.IDLE
 
     def act(self):
-        room = self.room
-        owed = room.machine.memory.get(MoneyKey.HANDPAY)
-        match room.state:
-            case State.IDLE if room.credit_cents < 10:
-                room.insert(500)
+        rig = self.room
+        owed = rig.machine.memory.get(MoneyKey.HANDPAY)
+        match rig.state:
+            case State.IDLE if rig.credit_cents < 10:
+                rig.insert(500)
             case State.IDLE:
-                room.play()
+                rig.play()
             case State.HANDPAY if self.cash and owed.get("prizes"):
-                room.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
+                rig.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
             case _:
                 super().act()
 
@@ -55,8 +55,8 @@ class Prizes(Life):
         meters = self.room.journal.meters().values
         given, paid_cents = meters["att_merchandise.value"], meters["att_jackpot"]
         assert (given, paid_cents) == ((0, THEIR_VALUE) if self.cash else (THEIR_VALUE, 0))
-        room = self.room
-        assert (meters["games_played"], room.credit_cents, room.journal.list_pending()) == (1, 490, [])
+        rig = self.room
+        assert (meters["games_played"], rig.credit_cents, rig.journal.list_pending()) == (1, 490, [])
 
 
 @pytest.mark.requirement("A-08", "D-15", "F-06")

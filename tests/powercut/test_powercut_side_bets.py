@@ -21,9 +21,9 @@ class Jackpot(Life):
     """The three hands."""
 
     def machine(self):
-        room = room_of(self.folder, storage=self.storage)
-        room.machine.chance = self
-        return room
+        rig = room_of(self.folder, storage=self.storage)
+        rig.machine.chance = self
+        return rig
 
     def numbers(self):
         """Six cards, then the bank's other four."""
@@ -47,15 +47,15 @@ class Jackpot(Life):
 
     def judge(self):
         """Three stakes fed once each, a share and the whole won once each."""
-        room = self.room
-        assert room.state is State.HANDPAY  # the whole is paid by hand
-        found = level(room)
+        rig = self.room
+        assert rig.state is State.HANDPAY  # the whole is paid by hand
+        found = level(rig)
         assert (found.contributed, found.paid, found.hits) == (150, SHARE + WHOLE, 2)
         assert (found.seeded, found.current) == (10_000_00 + 999_55 + 10_000_00, 10_000_00)
-        meters = room.journal.meters().values
+        meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["games_played"]) == (3 * 400, 3)
-        owed = room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
-        assert room.credit_cents + owed == CREDIT + 500_00 + SHARE + WHOLE  # each ante pays for the side bet
+        owed = rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+        assert rig.credit_cents + owed == CREDIT + 500_00 + SHARE + WHOLE  # each ante pays for the side bet
 
 
 @pytest.mark.requirement("A-08", "I-09", "I-14")

@@ -61,12 +61,12 @@ class Evening(Life):
 
     def judge(self):
         """Every stake once, every stake back once, one win."""
-        room = self.room
-        meters = room.journal.meters().values
+        rig = self.room
+        meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (190, 240, 140)
         assert (meters["games_played"], meters["games_pushed"]) == (5, 2)
-        assert room.journal.balance_cents("out:handpay_cancelled_credit") == 550
-        assert (room.credit_cents, list_standing_tables(room.machine), room.journal.list_pending()) == (
+        assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 550
+        assert (rig.credit_cents, list_standing_tables(rig.machine), rig.journal.list_pending()) == (
             0,
             (),
             [],
@@ -74,7 +74,7 @@ class Evening(Life):
         numbers = [
             draw
             for kind in ("game.start", "game.choice")
-            for each in room.records(kind)
+            for each in rig.records(kind)
             for draw in _drawn(each)
         ]
         assert sorted(value for _, value, _ in numbers) == sorted([3, 3, 2, 4, 2, 1])

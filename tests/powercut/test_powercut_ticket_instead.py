@@ -51,11 +51,11 @@ class Instead(Life):
 
     def judge(self):
         """The twenty dollars have left once, whichever way."""
-        room = self.room
-        by_hand, on_ticket = room.journal.balance_cents(HAND), room.journal.balance_cents(TICKET)
+        rig = self.room
+        by_hand, on_ticket = rig.journal.balance_cents(HAND), rig.journal.balance_cents(TICKET)
         assert sorted((by_hand, on_ticket)) == [0, 2000]
-        assert (room.credit_cents, room.journal.list_pending()) == (0, [])
-        issued = [record for record in room.store.records() if record.state is TicketState.ISSUED]
+        assert (rig.credit_cents, rig.journal.list_pending()) == (0, [])
+        issued = [record for record in rig.store.records() if record.state is TicketState.ISSUED]
         assert sum(record.ticket.amount_cents for record in issued) == on_ticket
 
 

@@ -162,98 +162,98 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
 
     Not into AWAITING_AWARD, which wants a link (:mod:`rigs.three_levels`).
     """
-    room = make(("printer",) if state is State.PAYING else ())
-    room.restarts.append(room.machine.chance)
+    rig = make(("printer",) if state is State.PAYING else ())
+    rig.restarts.append(rig.machine.chance)
     if state is State.BOOT:
-        return room
-    room.engine.handle(EventType.MEMORY_READY)
+        return rig
+    rig.engine.handle(EventType.MEMORY_READY)
     if state is State.SELF_TEST:
-        return room
+        return rig
     if state is State.OUT_OF_SERVICE:
-        room.engine.handle(EventType.SELF_TEST_FAILED, detail="test")
-        return room
-    room.engine.handle(EventType.SELF_TEST_PASSED)
-    room.insert(500)
+        rig.engine.handle(EventType.SELF_TEST_FAILED, detail="test")
+        return rig
+    rig.engine.handle(EventType.SELF_TEST_PASSED)
+    rig.insert(500)
     if state is State.PLAYING:
-        room.play()
+        rig.play()
     elif state is State.PAYING or state is State.HANDPAY:
-        room.engine.handle(EventType.CASH_OUT)
+        rig.engine.handle(EventType.CASH_OUT)
     elif state is State.DOOR_OPEN:
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
     elif state is State.BETTING:
         table = SharedTable()
-        room.machine.install(table)
-        table.sit(room.machine, room.engine.submit)
-        table.join(room.machine, "of-somebody", 20)
-        room.engine.handle(EventType.MACHINE_CHANGED)
+        rig.machine.install(table)
+        table.sit(rig.machine, rig.engine.submit)
+        table.join(rig.machine, "of-somebody", 20)
+        rig.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.TOURNAMENT:
         mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
-        write_undeclared(room.machine, "tournament.entered", state={TournamentKey.MODE: mode})
-        room.engine.handle(EventType.MACHINE_CHANGED)
+        write_undeclared(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
+        rig.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:
-        room.machine.component(HostMoney).lock = Lock(condition=1, until_ns=0)
-        room.engine.handle(EventType.LOCK_REQUESTED)
+        rig.machine.component(HostMoney).lock = Lock(condition=1, until_ns=0)
+        rig.engine.handle(EventType.LOCK_REQUESTED)
     elif state is State.TILT:
-        room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+        rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     elif state is State.SERVICE_MENU:
-        room.engine.handle(EventType.MENU, key="operator")
-    return room
+        rig.engine.handle(EventType.MENU, key="operator")
+    return rig
 
 
-def _start_ticket(room: MachineRig) -> None:
+def _start_ticket(rig: MachineRig) -> None:
     """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
-    ticket = room.machine.component(TicketDesk).prepare("early", 500, denomination_cents=5)
+    ticket = rig.machine.component(TicketDesk).prepare("early", 500, denomination_cents=5)
     _reserve(
-        room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
+        rig, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
     )
     printing = {"id": "early", "language": "en", "state": "printing"}
-    write_undeclared(room.machine, "ticket.pending", state={MoneyKey.PRINT: printing})
+    write_undeclared(rig.machine, "ticket.pending", state={MoneyKey.PRINT: printing})
 
 
-def _start_coins(room: MachineRig) -> None:
+def _start_coins(rig: MachineRig) -> None:
     """Coins on their way, the same."""
-    if room.machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        room.engine.handle(EventType.TICKET_FAILED, why="test")
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        room.engine.state = State.PAYING
-    _reserve(room, "coins", "out:hopper", {"way": "coins", "coins": 5})
+    if rig.machine.memory.get(MoneyKey.PAY_OUT) is not None:
+        rig.engine.handle(EventType.TICKET_FAILED, why="test")
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        rig.engine.state = State.PAYING
+    _reserve(rig, "coins", "out:hopper", {"way": "coins", "coins": 5})
 
 
-def _await_number(room: MachineRig) -> None:
+def _await_number(rig: MachineRig) -> None:
     """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
-    if room.machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        room.engine.handle(EventType.TICKET_FAILED, why="test")
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        room.engine.state = State.PAYING
+    if rig.machine.memory.get(MoneyKey.PAY_OUT) is not None:
+        rig.engine.handle(EventType.TICKET_FAILED, why="test")
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        rig.engine.state = State.PAYING
     waiting = {"way": "ticket", "kind": "cashable", "number": "", "language": "en"}
-    _reserve(room, "waiting", "out:voucher:cashable", waiting)
+    _reserve(rig, "waiting", "out:voucher:cashable", waiting)
 
 
-def _reserve(room: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
-    fund = (Transfer("world:bill", room.machine.credit(CreditKind.CASHABLE), 500),)
-    write_undeclared(room.machine, "bill.in", transfers=fund)
+def _reserve(rig: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
+    fund = (Transfer("world:bill", rig.machine.credit(CreditKind.CASHABLE), 500),)
+    write_undeclared(rig.machine, "bill.in", transfers=fund)
     write_undeclared(
-        room.machine,
+        rig.machine,
         "cashout.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(room.machine.credit(CreditKind.CASHABLE), target, 500),),
+        transfers=(Transfer(rig.machine.credit(CreditKind.CASHABLE), target, 500),),
         state={MoneyKey.PAY_OUT: {"id": pay_out_id, "amount_cents": 500, **more}},
     )
 
 
-def particulars(room: MachineRig, state: State, event: EventType) -> dict:
+def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
-    money = room.machine.component(HostMoney)
+    money = rig.machine.component(HostMoney)
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
-        return {"value": room.machine.memory.get(PlayKey.GAME)["play_id"]}
+        return {"value": rig.machine.memory.get(PlayKey.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
-        page = room.machine.component(ServiceDesk).page(room.machine)
+        page = rig.machine.component(ServiceDesk).page(rig.machine)
         return {"value": "back", "options": {"page": page.id}}
     if event is EventType.BILL_ESCROWED:
-        room.hands.offered[1] = Note(500)
+        rig.hands.offered[1] = Note(500)
     elif event in {EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED}:
-        room.hands.offered[1] = Barcode(TICKET)
+        rig.hands.offered[1] = Barcode(TICKET)
         money.inquiry = Inquiry("asked", 1, TICKET)
     elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
         cents = {CreditKind.CASHABLE: 100}
@@ -262,12 +262,12 @@ def particulars(room: MachineRig, state: State, event: EventType) -> dict:
         granted = state is State.LOCKED
         money.lock = Lock(condition=1, until_ns=0, granted=granted)
     elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
-        _await_number(room)
+        _await_number(rig)
     elif event is EventType.COINS_PAID:
-        _start_coins(room)
+        _start_coins(rig)
         return {"paid_coins": 5}
     elif event in {EventType.TICKET_PRINTED, EventType.TICKET_FAILED} and state is not State.PAYING:
-        _start_ticket(room)
+        _start_ticket(rig)
     elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOST}:
-        room.ledger.stack_ordered(Note(500), 0)
+        rig.ledger.stack_ordered(Note(500), 0)
     return VALUES.get(event, {})

@@ -95,6 +95,6 @@ class GraphicsCard(Card):
         return 0, 0, 0, 0, os.dup(self.descriptor)
 
 
-def _give(where, numbers, room):
-    if room >= len(numbers):
+def _give(where, numbers, rig):
+    if rig >= len(numbers):
         ctypes.memmove(where, (ctypes.c_uint32 * len(numbers))(*numbers), 4 * len(numbers))

@@ -38,35 +38,35 @@ def room_of(folder: Path, *hands: str, levels=OWN, cents=100, **options) -> Mach
     )
 
 
-def bet(room: MachineRig, **bets: int) -> None:
+def bet(rig: MachineRig, **bets: int) -> None:
     """Choose bets on spots."""
-    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
 
 
-def begin(room: MachineRig, **bets: int) -> None:
+def begin(rig: MachineRig, **bets: int) -> None:
     """Bet and be dealt a hand; the bank shows a card."""
-    bet(room, **(bets or {"ante": 1, "progressive": 1}))
-    room.play()
+    bet(rig, **(bets or {"ante": 1, "progressive": 1}))
+    rig.play()
 
 
-def decide(room: MachineRig, answer: str = "raise") -> None:
+def decide(rig: MachineRig, answer: str = "raise") -> None:
     """Raise or fold, and see the bank's cards."""
-    room.engine.handle(EventType.CHOOSE, value=answer)
+    rig.engine.handle(EventType.CHOOSE, value=answer)
 
 
-def one_game(room: MachineRig, answer: str = "raise", **bets: int) -> None:
+def one_game(rig: MachineRig, answer: str = "raise", **bets: int) -> None:
     """A whole game."""
-    begin(room, **bets)
-    decide(room, answer)
-    room.report_shown()
+    begin(rig, **bets)
+    decide(rig, answer)
+    rig.report_shown()
 
 
-def level(room: MachineRig, pool: str = POOL) -> Level:
+def level(rig: MachineRig, pool: str = POOL) -> Level:
     """The jackpot as it stands."""
-    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
 
 
-def audited(room: MachineRig) -> list[object]:
+def audited(rig: MachineRig) -> list[object]:
     """What an audit of the whole journal finds."""
-    room.journal.self_audit()
-    return Auditor(Shelf()).run(room.journal.iter_bodies()).findings
+    rig.journal.self_audit()
+    return Auditor(Shelf()).run(rig.journal.iter_bodies()).findings

@@ -6,22 +6,22 @@ import re
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted, mark_of, rewrite_chain
+from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 KEY = MachineKey(bytes(range(32)))
 
 
-def raws(room, shelf=None):
+def raws(rig, shelf=None):
     """The entries of an honest machine, which is switched off, as one with our key would have written them."""
-    bodies = list(room.journal.iter_bodies())
-    room.close()
+    bodies = list(rig.journal.iter_bodies())
+    rig.close()
     assert Auditor(shelf or Shelf()).run(bodies).findings == []
-    return adopted(bodies, KEY)
+    return adopt_entries(bodies, KEY)
 
 
 def found_in(entries, shelf=None):
     """What the audit finds, by entry."""
-    report = Auditor(shelf or Shelf()).run(rewrite_chain(entries, KEY, mark_of(entries[0])))
+    report = Auditor(shelf or Shelf()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     found = {}
     for finding in report.findings:
         found.setdefault(finding.sequence, []).append(finding.why)
@@ -30,7 +30,7 @@ def found_in(entries, shelf=None):
 
 def ordered(entries, order):
     """These entries in this order, every id that follows from a place made to fit again."""
-    new, mark = {old + 1: place + 1 for place, old in enumerate(order)}, mark_of(entries[0])
+    new, mark = {old + 1: place + 1 for place, old in enumerate(order)}, compute_journal_tag(entries[0])
 
     def fitted(found):
         return f"{new.get(int(found[1]), int(found[1]))}-{mark}"

@@ -6,15 +6,15 @@ from egm.kernel.services import MachineContext
 from egm.links import monitoring
 
 
-def monitored(room, folder, said, port=0):
+def monitored(rig, folder, said, port=0):
     file = load_cabinet().model_copy(update={"metrics": Metrics(port=port)})
     at = StateFolder(folder)
     at.prepare()
     [found] = monitoring.create_exporter(
-        MachineContext(room.engine, file, at, room.clock, room.happen, say=said.append)
+        MachineContext(rig.engine, file, at, rig.clock, rig.happen, say=said.append)
     )
     return found
 
 
-def shown(room):
-    return snapshot(room.engine, fingerprint="")
+def shown(rig):
+    return snapshot(rig.engine, fingerprint="")

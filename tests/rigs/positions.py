@@ -15,27 +15,27 @@ def open_positions(folder) -> Iterator:
     made = []
 
     def start(*games, count, folder=folder, **more):
-        rooms, table = [], SharedTable()
+        rigs, table = [], SharedTable()
         for number in range(1, count + 1):
-            room = MachineRig(
+            rig = MachineRig(
                 folder,
                 games=games or ("quebec-roulette-french",),
                 devices=("printer",),
                 position=Position(number, count),
-                beside=rooms[0] if rooms else None,
+                beside=rigs[0] if rigs else None,
                 **more,
             )
-            room.machine.install(table)
+            rig.machine.install(table)
             table.sit(
-                room.machine,
-                lambda event, room=room: room.engine.submit(event),
-                lambda room=room: room.state in BETTABLE,
+                rig.machine,
+                lambda event, rig=rig: rig.engine.submit(event),
+                lambda rig=rig: rig.state in BETTABLE,
             )
-            rooms.append(room.boot())
-        made.append(rooms)
-        return rooms
+            rigs.append(rig.boot())
+        made.append(rigs)
+        return rigs
 
     yield start
-    for rooms in made:
-        if rooms[0].open:
-            rooms[0].close()
+    for rigs in made:
+        if rigs[0].open:
+            rigs[0].close()

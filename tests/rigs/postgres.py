@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.dev.progressive.server import Postgres, PostgresMissingError
+from tools.dev.progressive.postgres import Postgres, PostgresMissingError
 
 
 def postgres_or_skip() -> Postgres:

@@ -69,17 +69,17 @@ def room_of(
 ) -> MachineRig:
     """A machine with the test game at 5 cents a credit, and the numbers it will draw."""
     chance = ScriptedChance(*numbers) if numbers else None
-    room = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
+    rig = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
     if levels is not OWN:
-        room.machine.component(LevelDisplays).link = FixedFace()
-    return room
+        rig.machine.component(LevelDisplays).link = FixedFace()
+    return rig
 
 
 def awaiting(folder: Path) -> MachineRig:
     """A machine whose game has hit a linked level, with no controller to answer."""
-    room = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
-    room.play()
-    room.machine.chance = create_generator()
-    room.report_shown()
-    assert room.state is State.AWAITING_AWARD
-    return room
+    rig = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
+    rig.play()
+    rig.machine.chance = create_generator()
+    rig.report_shown()
+    assert rig.state is State.AWAITING_AWARD
+    return rig

@@ -17,18 +17,18 @@ NOT_PAID = "the play may not be void: it is decided, and is paid as recorded"
 def undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:
     """Return a machine whose open game asks which reels to hold, with nothing won."""
     chance = ScriptedChance(0, 0, 0)
-    room = MachineRig(folder, games=("hold-fast",), profile=profile, chance=chance).boot().insert(500)
-    room.play()
-    return room
+    rig = MachineRig(folder, games=("hold-fast",), profile=profile, chance=chance).boot().insert(500)
+    rig.play()
+    return rig
 
 
-def void_by_an_earlier_version(room: MachineRig, ruling: Ruling = Ruling.DEFECT) -> None:
+def void_by_an_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) -> None:
     """Stop the machine by a tilt, and void its open game without asking whether it may be."""
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="planted"))
-    details = build_ruling_details(room.machine, event)
-    void_game(room.machine, refund=ruling is Ruling.DEFECT, ruling=ruling, **details)
-    room.engine.update_state()
+    details = build_ruling_details(rig.machine, event)
+    void_game(rig.machine, refund=ruling is Ruling.DEFECT, ruling=ruling, **details)
+    rig.engine.update_state()
 
 
 def besides_the_void(findings: Iterable[Finding]) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""``python -m tools.dev``: what developers run on a machine and its games, in a checkout."""
+"""``python -m tools.dev``: the developer commands of a checkout."""
 
 import sys
 

@@ -15,7 +15,7 @@ import click
 
 from egm.errors import OperatorError
 from tools.dev.conformance.requirements import ROOT
-from tools.dev.freshness import deliver
+from tools.dev.freshness import write_or_check_pages
 from tools.lab.documents import PARTS
 from tools.lab.markdown import format_table
 
@@ -170,7 +170,7 @@ def main(*, check: bool) -> None:
         pages = {path: text for path, text in pages.items() if path not in reference}
     else:
         (ROOT / REFERENCE_FOLDER).mkdir(parents=True, exist_ok=True)
-    deliver(pages, check=check, verb="make docs")
+    write_or_check_pages(pages, check=check, verb="make docs")
 
 
 if __name__ == "__main__":

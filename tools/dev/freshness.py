@@ -1,4 +1,4 @@
-"""Generated pages: written when asked, or compared with what is committed."""
+"""Write generated pages, or compare them with the committed ones."""
 
 import difflib
 import os
@@ -10,14 +10,14 @@ import click
 
 from tools.cli.terminal import echo
 
-#: lines of difference shown for a stale page; enough to see what changed
-_SHOWN: Final = 20
+#: Maximum number of lines of difference shown for a stale page.
+_DIFFERENCE_LINES_MAX: Final = 20
 
 
-def deliver(pages: Mapping[Path, str], *, check: bool, verb: str) -> None:
-    """Write each page where its text differs; with ``check`` write nothing and refuse a stale one.
+def write_or_check_pages(pages: Mapping[Path, str], *, check: bool, verb: str) -> None:
+    """Write each page whose text differs; with ``check``, write nothing and reject stale pages.
 
-    ``verb`` is the command that makes the pages fresh. Raises :class:`click.ClickException` naming every
+    ``verb`` is the command that writes the pages. Raises :class:`click.ClickException` naming every
     stale page, with the first lines that differ.
     """
     stale: list[str] = []
@@ -27,7 +27,7 @@ def deliver(pages: Mapping[Path, str], *, check: bool, verb: str) -> None:
         if committed == text:
             echo(f"{name} is up to date")
         elif check:
-            stale.append(_difference(name, committed, text))
+            stale.append(_format_difference(name, committed, text))
         else:
             path.write_text(text, encoding="utf-8")
             echo(f"{name} written")
@@ -35,8 +35,8 @@ def deliver(pages: Mapping[Path, str], *, check: bool, verb: str) -> None:
         raise click.ClickException("\n".join(stale) + f"\nrun `{verb}` and commit the result")
 
 
-def _difference(name: str, committed: str, text: str) -> str:
+def _format_difference(name: str, committed: str, text: str) -> str:
     lines = difflib.unified_diff(
         committed.splitlines(), text.splitlines(), "committed", "generated", "", "", 0
     )
-    return "\n".join([f"{name} is stale", *list(lines)[:_SHOWN]])
+    return "\n".join([f"{name} is stale", *list(lines)[:_DIFFERENCE_LINES_MAX]])

@@ -1,7 +1,7 @@
-"""Entries made up whole, of any kind that a journal may have, as the rules of the audit ask for them.
+"""Build false journal entries of any kind that satisfy the rules of the audit.
 
-A liar who has read the table of rules (:mod:`tools.audit.rules`) writes what it lets pass: the same value
-where it asks for the same, what memory holds where it asks for that, what the books come to where it derives.
+A forger who has read the table of rules (:mod:`tools.audit.rules`) writes entries that it accepts: equal values
+where a rule requires equality, stored values where it refers to memory, and computed values where it derives them.
 """
 
 import random
@@ -34,7 +34,7 @@ from tools.audit.rules import RULES, Differs, Facts
 from tools.audit.rules.pattern import But, Derived, Each, Has, OneOf, Own, Scope, Template
 from tools.audit.rules.rule import Rule
 
-#: The beginnings of ids that are no kind of entry.
+#: Prefixes of ids that differ from the kind of the entry.
 _MADE_AS: Final = {
     "game.start": "play",
     "bill.escrow": "bill",
@@ -62,40 +62,50 @@ _KINDS: Final[Mapping[object, str]] = {
     STAFF: "staff",
     PERSONS: "persons",
 }
-"""The type of pattern for a type of record field, or for its condition."""
-_LATER: Final = object()
-#: What stands in for an expression that fails: no sound value of anything.
+"""Pattern type of each record field type and of each field condition."""
+_NOT_YET_DERIVABLE: Final = object()
+#: Value used for an expression that fails; it is invalid in every field.
 _FAILED: Final = "?"
-_BROKEN: Final = (Differs, KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration)
+_EVALUATION_ERRORS: Final = (
+    Differs,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    IndexError,
+    StopIteration,
+)
 
 
 class Inventor:
-    """Makes one entry at a time; ``seen``: what fields of honest entries hold, by their last name."""
+    """Builds one entry at a time. ``seen`` holds the values of honest entries, by the last part of the field name."""
 
     def __init__(self, dice: random.Random, seen: Mapping[str, Sequence[Any]]) -> None:
         self._dice = dice
         self._seen = seen
 
-    def kind(self) -> Rule:
-        """One way of one kind of entry; all kinds equally often."""
+    def choose_rule(self) -> Rule:
+        """Return a random rule; every kind of entry is equally likely."""
         kinds: dict[str, list[Rule]] = {}
         for rule in RULES:
             kinds.setdefault(rule.kind, []).append(rule)
         return self._dice.choice(kinds[self._dice.choice(sorted(kinds))])
 
-    def make(self, rule: Rule, ledger: Ledger, facts: Facts, time: str, **told: Any) -> dict[str, Any]:
-        """Return an entry that satisfies ``rule`` after these books; ``told`` gives names whose value is chosen."""
-        return _Making(rule, ledger, facts, time, told, self._dice, self._seen).whole()
+    def build_entry(
+        self, rule: Rule, ledger: Ledger, facts: Facts, time: str, **bindings: Any
+    ) -> dict[str, Any]:
+        """Return an entry that satisfies ``rule`` after ``ledger``; ``bindings`` fixes values of names in the rule."""
+        return _EntryBuilder(rule, ledger, facts, time, bindings, self._dice, self._seen).build_entry()
 
 
-class _Making:
+class _EntryBuilder:
     def __init__(
         self,
         rule: Rule,
         ledger: Ledger,
         facts: Facts,
         time: str,
-        told: dict[str, Any],
+        bindings: dict[str, Any],
         dice: random.Random,
         seen: Mapping[str, Sequence[Any]],
     ) -> None:
@@ -104,25 +114,30 @@ class _Making:
         self._sequence = ledger.sequence + 1
         self._kind = rule.kind
         self._id = f"{_MADE_AS.get(self._kind, self._kind)}-{self._sequence}-{facts.mark}"
-        self._names: dict[str, Any] = {"position": 1, "sequence": self._sequence, "kind": self._kind, **told}
+        self._names: dict[str, Any] = {
+            "position": 1,
+            "sequence": self._sequence,
+            "kind": self._kind,
+            **bindings,
+        }
         self._scope: Scope | None = None
 
-    def whole(self) -> dict[str, Any]:
+    def build_entry(self) -> dict[str, Any]:
         """Return the entry, built in three passes because derived values need the others."""
         raw: dict[str, Any] = {"id": self._id, "kind": self._kind, "time": self._time}
         if self._rule.entry.phase is not Phase.POST:
             raw["phase"] = str(self._rule.entry.phase)
-        self._hold(raw)
-        self._remember()
+        self._refer_to_reserve_entry(raw)
+        self._bind_stored_values()
         for _ in range(3):
-            raw = self._pass(dict(raw))
+            raw = self._fill_parts(dict(raw))
         return raw
 
-    def _hold(self, raw: dict[str, Any]) -> None:
+    def _refer_to_reserve_entry(self, raw: dict[str, Any]) -> None:
         pending = list(self._ledger.pending.values())
         if self._rule.entry.settled_kinds and pending:
-            fit = [held for held in pending if held.kind in self._rule.entry.settled_kinds] or pending
-            held = self._dice.choice(fit)
+            candidates = [held for held in pending if held.kind in self._rule.entry.settled_kinds] or pending
+            held = self._dice.choice(candidates)
             raw["ref"] = held.id
             first = held.transfers[0]
             self._names |= {
@@ -132,18 +147,18 @@ class _Making:
                 "id": held.id,
             }
 
-    def _remember(self) -> None:
-        """Bind the names of the rule to what the memory holds under its keys."""
+    def _bind_stored_values(self) -> None:
+        """Bind the names of the rule to the values stored under its keys."""
         for key, pattern in self._rule.before.items():
-            held = self._ledger.state.get(_filled(key, self._names))
-            if held is None:
+            stored = self._ledger.state.get(_fill_template(key, self._names))
+            if stored is None:
                 continue
-            if isinstance(pattern, Has) and isinstance(held, dict):
-                self._names[pattern.name] = held
+            if isinstance(pattern, Has) and isinstance(stored, dict):
+                self._names[pattern.name] = stored
                 for name, part in pattern.members.items():
-                    self._bind(part, held.get(name.removesuffix("?")))
+                    self._bind(part, stored.get(name.removesuffix("?")))
             else:
-                self._bind(pattern, held)
+                self._bind(pattern, stored)
 
     def _bind(self, pattern: Any, value: Any) -> None:
         if isinstance(pattern, str) and pattern.startswith("$"):
@@ -154,36 +169,38 @@ class _Making:
             for key, part in pattern.items():
                 self._bind(part, value.get(key.removesuffix("?")))
 
-    def _pass(self, raw: dict[str, Any]) -> dict[str, Any]:
+    def _fill_parts(self, raw: dict[str, Any]) -> dict[str, Any]:
         rule = self._rule
         if not isinstance(rule.id, Own):
-            raw["id"] = str(self._value(rule.id, "id"))
+            raw["id"] = str(self._evaluate_pattern(rule.id, "id"))
         for name in ("record", "state", "counts", "dims"):
             pattern = getattr(rule, name)
-            declared = {} if rule.entry is None else self._declared(rule.entry, name, pattern or {})
-            made = self._value(pattern, name)
+            declared = (
+                {} if rule.entry is None else self._generate_declared_part(rule.entry, name, pattern or {})
+            )
+            made = self._evaluate_pattern(pattern, name)
             if declared and isinstance(made, dict | None):
                 made = {**declared, **(made or {})}
             if made not in (None, {}):
                 raw[name] = made
-        moves = self._moves()
-        if moves:
-            raw["transfers"] = moves
+        transfers = self._build_transfers()
+        if transfers:
+            raw["transfers"] = transfers
         if rule.entry.marks:
             raw["marks"] = [str(mark) for mark in rule.entry.marks]
-        with suppress(*_BROKEN):
+        with suppress(*_EVALUATION_ERRORS):
             body = encode_canonical_json(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
             self._scope = Scope(decode(body), self._ledger, self._facts)
             self._scope.names |= self._names
             self._scope.held = self._ledger.pending.get(raw.get("ref", ""))
         return raw
 
-    def _declared(self, entry: AnyEntry, name: str, pattern: Any) -> dict[str, Any]:
-        """Return made-up values for a part of a declared entry; names that its pattern leaves open get them."""
+    def _generate_declared_part(self, entry: AnyEntry, name: str, pattern: Any) -> dict[str, Any]:
+        """Return generated values for one part of a declared entry, and bind the names that its pattern leaves open."""
         made: dict[str, Any] = {}
         match name:
             case "record":
-                made = self._of_field(entry.record, "record") or {}
+                made = self._generate_field_value(entry.record, "record") or {}
             case "counts":
                 made = dict(entry.fixed_counts)
             case "state":
@@ -191,7 +208,7 @@ class _Making:
                 for key in (*entry.writes, *entry.may_write):
                     if key in ruled or (key in entry.may_write and self._dice.randrange(4)):
                         continue
-                    value = self._of_field(FEATURES.keys.value_type(key), key)
+                    value = self._generate_field_value(FEATURES.keys.value_type(key), key)
                     made[f"{key}x" if key.endswith(":") else str(key)] = value
         if isinstance(pattern, Mapping):
             for key, part in pattern.items():
@@ -199,109 +216,112 @@ class _Making:
                     self._names.setdefault(part[1:].partition(":")[0], made[key])
         return made
 
-    def _of_field(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one for each kind of type)
-        """Return a value of a type of record field."""
+    def _generate_field_value(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one per kind of type)
+        """Return a value that is valid for a record field type."""
         origin, inner = get_origin(hint), get_args(hint)
         conditions: list[Condition] = [each for each in list_conditions(hint) if each in _KINDS]
         if conditions or hint in _KINDS:
-            return self._of_type(_KINDS[conditions[0] if conditions else hint], field)
+            return self._generate_value(_KINDS[conditions[0] if conditions else hint], field)
         if origin in {Annotated, Union, UnionType}:
-            return self._of_field(next(each for each in inner if each is not NoneType), field)
+            return self._generate_field_value(next(each for each in inner if each is not NoneType), field)
         if origin is Literal:
             return self._dice.choice(inner)
         if origin is tuple:
             kinds = inner[:1] if inner[1:] == (Ellipsis,) else inner
-            return [self._of_field(each, field) for each in kinds]
+            return [self._generate_field_value(each, field) for each in kinds]
         if isinstance(hint, type) and issubclass(hint, StrEnum):
             return str(self._dice.choice(list(hint)))
         if isinstance(hint, type) and is_dataclass(hint) and not hasattr(hint, "from_json"):
-            return self._of_record(hint)
+            return self._generate_record(hint)
         return {} if isinstance(origin, type) and issubclass(origin, Mapping) else None
 
-    def _of_record(self, kind: Any) -> dict[str, Any]:
+    def _generate_record(self, kind: Any) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for each in fields(kind):
             is_optional = each.default is not MISSING or each.default_factory is not MISSING
             if is_optional and self._dice.randrange(4):
                 continue
             name = each.name.removesuffix("_")
-            value = self._of_field(each.type, name)
+            value = self._generate_field_value(each.type, name)
             made.update(value if each.metadata.get("inline") else {name: value})
         return made
 
-    def _moves(self) -> list[list[Any]]:
+    def _build_transfers(self) -> list[list[Any]]:
         if isinstance(self._rule.moves, Derived):
-            made = self._derived(self._rule.moves)
+            made = self._evaluate_derived(self._rule.moves)
             return [list(each) for each in made] if isinstance(made, list) else []
-        moves = []
+        transfers = []
         for move in self._rule.moves:
             if (move.many or move.may_miss) and self._dice.randrange(2):
                 continue
-            flow = [self._value(part, "account") for part in (move.source, move.target)]
-            cents, dims = self._value(move.cents, "amount_cents"), self._value(move.dims, "dims")
-            moves.append([*flow, cents, dims] if dims else [*flow, cents])
-        return moves
+            flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
+            cents, dims = (
+                self._evaluate_pattern(move.cents, "amount_cents"),
+                self._evaluate_pattern(move.dims, "dims"),
+            )
+            transfers.append([*flow, cents, dims] if dims else [*flow, cents])
+        return transfers
 
-    def _derived(self, pattern: Derived) -> Any:
+    def _evaluate_derived(self, pattern: Derived) -> Any:
         if self._scope is None:
-            return _LATER
+            return _NOT_YET_DERIVABLE
         try:
             return pattern.make(self._scope)
-        except _BROKEN:
+        except _EVALUATION_ERRORS:
             return _FAILED
 
-    def _value(self, pattern: Any, name: str) -> Any:  # noqa: PLR0911 (one for each kind of pattern)
+    def _evaluate_pattern(self, pattern: Any, name: str) -> Any:  # noqa: PLR0911 (one per pattern)
         match pattern:
             case str() if pattern.startswith("$"):
-                return self._named(pattern[1:], name)
+                return self._resolve_name(pattern[1:], name)
             case str() if "{" in pattern:
-                return _filled(pattern, self._names)
+                return _fill_template(pattern, self._names)
             case Mapping():
-                return self._object(pattern)
+                return self._build_object(pattern)
             case list():
-                return [self._value(part, name) for part in pattern]
+                return [self._evaluate_pattern(part, name) for part in pattern]
             case Each():
-                return [self._value(pattern.pattern, name) for _ in range(max(pattern.least, 1))]
+                return [self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.least, 1))]
             case OneOf():
-                return self._value(self._dice.choice(pattern.patterns), name)
+                return self._evaluate_pattern(self._dice.choice(pattern.patterns), name)
             case Derived():
-                made = self._derived(pattern)
-                return None if made is _LATER else made
+                made = self._evaluate_derived(pattern)
+                return None if made is _NOT_YET_DERIVABLE else made
             case But():
-                whole = self._names.get(pattern.name, {})
-                kept = {key: part for key, part in whole.items() if key not in pattern.less}
-                return kept | self._object(pattern.changes)
+                stored = self._names.get(pattern.name, {})
+                unchanged = {key: part for key, part in stored.items() if key not in pattern.less}
+                return unchanged | self._build_object(pattern.changes)
             case Has():
-                return self._object(pattern.members)
+                return self._build_object(pattern.members)
             case _:
                 return pattern
 
-    def _object(self, pattern: Mapping[str, Any]) -> dict[str, Any]:
+    def _build_object(self, pattern: Mapping[str, Any]) -> dict[str, Any]:
         made = {}
         for key, part in pattern.items():
             if key.endswith("?") and self._dice.randrange(4):
                 continue
-            name = _filled(key.removesuffix("?"), self._names)
-            made[name] = self._value(part, key.removesuffix("?"))
+            name = _fill_template(key.removesuffix("?"), self._names)
+            made[name] = self._evaluate_pattern(part, key.removesuffix("?"))
         return made
 
-    def _named(self, text: str, field: str) -> Any:
+    def _resolve_name(self, text: str, field: str) -> Any:
         name, _, kind = text.partition(":")
         if name and name in self._names:
             return self._names[name]
         if name == "id" or field == "id":
             value: Any = self._id
         else:
-            value = self._of_type((kind or "any").partition("|")[0], field)
+            value = self._generate_value((kind or "any").partition("|")[0], field)
         if name:
             self._names[name] = value
         return value
 
-    def _of_type(self, kind: str, field: str) -> Any:
-        known = [each for each in self._seen.get(field, ()) if _is_of(kind, each)]
+    def _generate_value(self, kind: str, field: str) -> Any:
+        known = [each for each in self._seen.get(field, ()) if _is_value_of_type(kind, each)]
         if known and self._dice.randrange(8):
             return self._dice.choice(known)
-        plain: dict[str, Any] = {
+        defaults: dict[str, Any] = {
             "text": "x",
             "words": "a reason",
             "cents": self._dice.choice((1, 25, 100, 500)),
@@ -319,11 +339,11 @@ class _Making:
             "staff": "2",
             "persons": ["2", "5"],
         }
-        return plain.get(kind)
+        return defaults.get(kind)
 
 
-def _is_of(kind: str, value: Any) -> bool:
-    known: dict[str, type | tuple[type, ...]] = {
+def _is_value_of_type(kind: str, value: Any) -> bool:
+    types: dict[str, type | tuple[type, ...]] = {
         **dict.fromkeys(
             ("text", "words", "time", "digest", "credit", "masked", "serial", "person", "staff"), str
         ),
@@ -334,11 +354,11 @@ def _is_of(kind: str, value: Any) -> bool:
         "persons": list,
         "any": object,
     }
-    return isinstance(value, known[kind]) and (kind == "bool" or not isinstance(value, bool))
+    return isinstance(value, types[kind]) and (kind == "bool" or not isinstance(value, bool))
 
 
-def _filled(text: str, names: Mapping[str, Any]) -> str:
-    """Return a template filled with known values, and with plausible ones for the rest."""
+def _fill_template(text: str, names: Mapping[str, Any]) -> str:
+    """Fill a template with the known values, and with plausible values for unknown names."""
     template, made = Template(text), ""
     for n, part in enumerate(template.parts):
         name, _, number = part.partition(":")

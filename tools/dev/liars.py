@@ -1,8 +1,8 @@
-"""The liar's game: falsify honest journals, one lie at a time, and see who finds it.
+"""Falsify honest journals, one lie at a time, and count how many lies the audit finds.
 
-Each lie is judged by what it touches. Every lie must be named by the audit or be listed in :data:`WITNESSED`:
-what an export alone cannot show, and who outside can. Any rewritten entry is always found with a journal head
-that left the machine earlier (``egm audit verify --witness``).
+Each lie is classified by its subject. The audit must report it, or :data:`WITNESSED` must list it: the lies that an
+export alone cannot show, with the outside evidence that shows each of them. A journal head that left the machine
+earlier reveals every rewritten entry (``egm audit verify --witness``).
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from meters import checkpoint
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopted, mark_of, rewrite_chain
+from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopt_entries, compute_journal_tag, rewrite_chain
 
-#: The last names of fields whose value is money, an outcome, a person or a ruling, wherever they stand.
+#: Field names (the last part of the path) whose value is a person, a ruling or an outcome in every entry.
 _PERSONS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
 _RULINGS: Final = frozenset({"ruling", "decision", "refund_cents", "decided"})
 _OUTCOMES: Final = frozenset(
@@ -26,16 +26,16 @@ _OUTCOMES: Final = frozenset(
         *("fed", "mystery", "trigger", "commitment", "proved", "level", "pool", "play_id"),
     }
 )
-#: Entries that are a ruling, or a person's act, as a whole.
+#: Kinds of entry that record a ruling or an act of a person.
 _ACTS: Final = ("complement.*", "orphan.*", "forfeit.*", "dispute.*", "disputed.*", "exclusion.*", "staff.*")
 
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """Lies that an export alone does not show: by kind of entry and field (patterns; empty field: the entry).
+    """Lies that an export alone cannot show, by patterns for the kind of entry and the field.
 
-    ``lie`` is its row of the list in ARCHITECTURE.md, which says in general who finds it; ``why`` the export
-    does not show it, and which ``witness`` outside the machine finds this one.
+    An empty ``field`` means the whole entry. ``lie`` is the row of the list in ARCHITECTURE.md. ``why`` says why the
+    export cannot show these lies, and ``witness`` names the evidence outside the machine that does.
     """
 
     kind: str
@@ -44,9 +44,9 @@ class Witnessed:
     why: str
     witness: str
     what: str = "*"
-    """Which sort of lie it is."""
+    """Pattern for the description of the change (:attr:`Lie.what`)."""
     abouts: str = "money outcome meter person ruling ticket"
-    """What the lie may be about (:func:`touches`), in words."""
+    """Subjects of the lies (:func:`classify_subject`), separated by spaces."""
 
 
 _BEGINS: Final = "the machine number or key with which a journal begins"
@@ -76,101 +76,159 @@ _ROUND: Final = "the id of a round that no other position played"
 WITNESSED: Final = tuple(
     Witnessed(*line)
     for line in (
-        ("machine.genesis", "record.*", _BEGINS, "it names itself", "--fingerprint, the serial"),
-        ("machine.genesis", "id", _BEGINS, "it names itself", "--fingerprint"),
-        ("coin.in", "transfers.*.*", _COIN, "it is told once", "the count of hopper and box", "*stock:*"),
-        ("*", "*persons.*", _ANOTHER, "each of them may", "the signed slip or form"),
-        ("staff.added", "record.whom", _ENROLLED, "no act is theirs", "the roster, whose digest it has"),
+        (
+            "machine.genesis",
+            "record.*",
+            _BEGINS,
+            "a journal states its own identity",
+            "--fingerprint, the serial",
+        ),
+        ("machine.genesis", "id", _BEGINS, "a journal states its own identity", "--fingerprint"),
+        ("coin.in", "transfers.*.*", _COIN, "recorded once", "the count of hopper and box", "*stock:*"),
+        ("*", "*persons.*", _ANOTHER, "each of them has the permission", "the signed slip or form"),
+        (
+            "staff.added",
+            "record.whom",
+            _ENROLLED,
+            "the person has done nothing",
+            "the roster, whose digest it has",
+        ),
         (
             "staff.added",
             "record.role",
             _ENROLLED,
-            "their acts suit either role",
+            "both roles permit the person's acts",
             "the roster, whose digest it has",
         ),
-        ("*", "record.person", _ANOTHER, "another of the staff, or a key, may", "the signed slip"),
-        ("*", "*.draws.*", _DRAW, "it comes to the same", "a printed head"),
-        ("game.*", "record.outcome.wins.*.pays", _MARK, "an earlier version wrote it so", "a printed head"),
-        ("game.*", "record.round_id", _ROUND, "nobody else names the round", "a printed head"),
-        ("progressive.link_*", "*", _HEARD, "heard of a line: it moved nothing", "the controller's log"),
+        ("*", "record.person", _ANOTHER, "another person or key has the permission", "the signed slip"),
+        ("*", "*.draws.*", _DRAW, "the outcome is the same", "a printed head"),
+        (
+            "game.*",
+            "record.outcome.wins.*.pays",
+            _MARK,
+            "earlier versions did not record it",
+            "a printed head",
+        ),
+        ("game.*", "record.round_id", _ROUND, "no other entry names the round", "a printed head"),
+        ("progressive.link_*", "*", _HEARD, "received on a line; moved no money", "the controller's log"),
         (
             "*",
             "state.link:*",
             _HEARD,
-            "what a controller showed: no money moved",
+            "shown by a controller; moved no money",
             "the controller's register",
         ),
-        ("progressive.won", "record.trigger.*", _UNPROVED, "two persons ruled on it", "the controller"),
-        ("dispute.decided", "record.*", _WROTE, "it is their word", "the signed form"),
-        ("incident.judged", "record.*", _WROTE, "it is their word", "the signed form"),
+        ("progressive.won", "record.trigger.*", _UNPROVED, "two people ruled on it", "the controller"),
+        ("dispute.decided", "record.*", _WROTE, "only these people know", "the signed form"),
+        ("incident.judged", "record.*", _WROTE, "only these people know", "the signed form"),
         ("collection.counted", "record.*_cents", _WROTE, "count and difference agree", "the signed form"),
         ("progressive.hit", "record.level", _NAMES, "pool and amount are checked", "the hand-pay slip"),
         ("progressive.hit", "record.game", _NAMES, "play and amount are checked", "the hand-pay slip"),
-        ("progressive.fell", "*", _HEARD, "heard of a host: it moved nothing", "the host's log"),
+        ("progressive.fell", "*", _HEARD, "received from a host; moved no money", "the host's log"),
         (
             "progressive.not_ours",
             "*",
             _HEARD,
-            "a controller said so: it moved nothing",
+            "reported by a controller; moved no money",
             "the controller's log",
         ),
-        ("progressive.award_differs", "*", _HEARD, "a controller said so", "the controller's log"),
-        ("*", "state.*residual_terms*", _REMAINDER, "nothing was played or given up so", "the cabinet file"),
-        ("selection", "state.selection.*", _CHOSEN, "nothing was staked on it", "a printed head"),
-        ("handpay.paid", "record.taxable", _TAX, "told once", "the slip and the tax form"),
-        ("*", "*.commitment", _TICKETS, "salted: it is the number's", "the ticket ledger"),
-        ("*", "state.tickets*", _TICKETS, "the ledger's own place and digest", "the ticket ledger"),
-        ("voucher.*", "", _TICKETS, "a ticket of which no entry says more", "the ticket ledger", "made up"),
-        ("tickets.checked", "record.place", _TICKETS, "as its state tells it", "the ticket ledger"),
-        ("coin.in", "state.coins", _COUNTED, "its count from switching on", "the acceptor"),
-        ("coins.ordered", "state.hopper.*", _COUNTED, "its counts before a payout", "the hopper"),
-        ("tickets.*", "", _TICKETS, "what the ledger said of itself", "the ticket ledger"),
+        ("progressive.award_differs", "*", _HEARD, "reported by a controller", "the controller's log"),
+        (
+            "*",
+            "state.*residual_terms*",
+            _REMAINDER,
+            "no residual credit was played or given up",
+            "the cabinet file",
+        ),
+        ("selection", "state.selection.*", _CHOSEN, "no bet was placed on it", "a printed head"),
+        ("handpay.paid", "record.taxable", _TAX, "recorded once", "the slip and the tax form"),
+        ("*", "*.commitment", _TICKETS, "salted digest of the ticket number", "the ticket ledger"),
+        ("*", "state.tickets*", _TICKETS, "position and digest of the ledger itself", "the ticket ledger"),
+        ("voucher.*", "", _TICKETS, "no other entry names the ticket", "the ticket ledger", "made up"),
+        (
+            "tickets.checked",
+            "record.place",
+            _TICKETS,
+            "equals the state of the same entry",
+            "the ticket ledger",
+        ),
+        ("coin.in", "state.coins", _COUNTED, "a count since power-on", "the acceptor"),
+        ("coins.ordered", "state.hopper.*", _COUNTED, "counts before a payout", "the hopper"),
+        ("tickets.*", "", _TICKETS, "reported by the ledger about itself", "the ticket ledger"),
         (
             "*",
             "",
             _ACT,
-            "no amount differs: two acts in another order",
+            "no amount differs; two acts are in another order",
             "a printed head",
-            "told before the last",
+            "swapped with the one before",
         ),
-        ("bill.escrow", "", _ACT, "a bill that nothing follows from", "the count of the stacker"),
-        ("coin.in", "", _ACT, "coins that nothing follows from", "the count of hopper and box"),
-        ("aft.complete", "", _ACT, "a transfer that nothing follows from", "the log of the host"),
-        ("aft.complete", "*", _ACT, "all that says its amount agrees", "the log of the host", "*others"),
-        ("handpay.paid", "", _ACT, "a payment nothing follows from", "the signed slip"),
+        ("bill.escrow", "", _ACT, "no later entry depends on the bill", "the count of the stacker"),
+        ("coin.in", "", _ACT, "no later entry depends on the coins", "the count of hopper and box"),
+        ("aft.complete", "", _ACT, "no later entry depends on the transfer", "the log of the host"),
+        ("aft.complete", "*", _ACT, "all records of the amount agree", "the log of the host", "*others"),
+        ("handpay.paid", "", _ACT, "no later entry depends on the payment", "the signed slip"),
         (
             "hopper.filled",
             "",
             _ACT,
-            "coins that nothing follows from",
+            "no later entry depends on the coins",
             "the signed slip, the count of the hopper",
         ),
-        ("handpay.pending", "", _ACT, "a lock-up that nothing follows from", "the head on its screen"),
-        ("voucher.request", "", _ACT, "a payout that nothing follows from", "the printer, a printed head"),
+        ("handpay.pending", "", _ACT, "no later entry depends on the lock-up", "the head on its screen"),
+        ("voucher.request", "", _ACT, "no later entry depends on the payout", "the printer, a printed head"),
         *(
-            (kind, "*", _THROUGH, "in and out agree", "the count of the box, the paper paid out", "*others")
+            (
+                kind,
+                "*",
+                _THROUGH,
+                "amounts in and out agree",
+                "the count of the box, the paper paid out",
+                "*others",
+            )
             for kind in ("bill.*", "coin.in", "coins.*", "voucher.*", "handpay.*")
         ),
-        ("coins.out", "", _ACT, "a payout that nothing follows", "the count of the hopper", "removed*"),
-        ("*", "", _ACT, "it is the journal of just before", "a printed head, its slip or form", REMOVED_LAST),
-        ("coins.request", "", _ACT, "a payout that nothing follows from", "the count of the hopper"),
-        ("hopper.opening", "*", _ACT, "both that say its amount agree", "the count of the hopper", "*others"),
-        ("hopper.opening", "dims.position", _WHERE, "no coin was paid yet", "the count of the hopper"),
-        ("hopper.opening", "", _ACT, "coins there were before any was paid", "the count of the hopper"),
-        ("progressive.opened", "*.terms.*", _TERMS, "no play has come so far", "its sign", "*others"),
-        ("progressive.opened", "", _ACT, "a level nothing was wagered for", "its sign, a printed head"),
+        (
+            "coins.out",
+            "",
+            _ACT,
+            "no later entry depends on the payout",
+            "the count of the hopper",
+            "removed*",
+        ),
+        (
+            "*",
+            "",
+            _ACT,
+            "equals the journal of the moment before",
+            "a printed head, its slip or form",
+            REMOVED_LAST,
+        ),
+        ("coins.request", "", _ACT, "no later entry depends on the payout", "the count of the hopper"),
+        (
+            "hopper.opening",
+            "*",
+            _ACT,
+            "both records of the amount agree",
+            "the count of the hopper",
+            "*others",
+        ),
+        ("hopper.opening", "dims.position", _WHERE, "no coin had been paid", "the count of the hopper"),
+        ("hopper.opening", "", _ACT, "coins loaded before the first payout", "the count of the hopper"),
+        ("progressive.opened", "*.terms.*", _TERMS, "no play reached these terms", "its sign", "*others"),
+        ("progressive.opened", "", _ACT, "no wager contributed to the level", "its sign, a printed head"),
         (
             "complement.paid",
             "",
             _ACT,
-            "paid by hand, as a whole",
+            "paid by hand, without other records",
             "the signed form, and the count of the bank",
         ),
         (
             "*",
             "",
             _ACT,
-            "it moves no money",
+            "moves no money",
             "a printed head; its slip or form",
             "*",
             "outcome meter person ruling ticket",
@@ -179,32 +237,32 @@ WITNESSED: Final = tuple(
             "*",
             "dims.position",
             _WHERE,
-            "another of its positions might have",
+            "another position may have recorded it",
             "that position's devices; a printed head",
             "*",
             "position",
         ),
-        ("*", "*", _ASIDE, "nothing follows from it", "a printed head", "*", "other"),
-        ("*", "", _ASIDE, "nothing follows from it", "a printed head", "*", "other"),
+        ("*", "*", _ASIDE, "no other entry depends on it", "a printed head", "*", "other"),
+        ("*", "", _ASIDE, "no other entry depends on it", "a printed head", "*", "other"),
     )
 )
 
 
-def touches(lie: Lie, entry: dict[str, Any]) -> str:
-    """Return what a lie is about: money, outcome, meter, person, ruling, ticket, position; or ``other``."""
+def classify_subject(lie: Lie, entry: dict[str, Any]) -> str:
+    """Return the subject of a lie: money, outcome, meter, person, ruling, ticket, position, or ``other``."""
     if lie.path:
-        return _touches_by_a_field(lie, entry)
+        return _classify_field(lie, entry)
     if "transfers" in entry or entry.get("phase"):
         return "money"
-    return "meter" if "counts" in entry else "ruling" if _is_act(lie.kind) else "other"
+    return "meter" if "counts" in entry else "ruling" if _is_act_of_person(lie.kind) else "other"
 
 
-def _touches_by_a_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one for each answer)
+def _classify_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one for each subject)
     names = [part for part in lie.path if isinstance(part, str)]
     last = names[-1]
     if last == "commitment" or "tickets" in names:
         return "ticket"
-    if lie.kind == "selection" or lie.kind.startswith("test."):  # what might be played next; no money
+    if lie.kind == "selection" or lie.kind.startswith("test."):  # a selected game; no money
         return "other"
     if lie.path == ("dims", "position") and not entry.keys() & {"transfers", "phase"}:
         return "position"
@@ -214,19 +272,19 @@ def _touches_by_a_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR091
         return "meter"
     if _PERSONS & {last}:
         return "person"
-    if _RULINGS & set(names) or (_is_act(lie.kind) and names[0] == "kind"):
+    if _RULINGS & set(names) or (_is_act_of_person(lie.kind) and names[0] == "kind"):
         return "ruling"
     if _OUTCOMES & set(names) and lie.kind.startswith(("game.", "progressive.", "residual.", "merchandise.")):
         return "other" if "display" in names and "outcome" not in names else "outcome"
     return "other"
 
 
-def _is_act(kind: str) -> bool:
+def _is_act_of_person(kind: str) -> bool:
     return any(fnmatchcase(kind, act) for act in _ACTS)
 
 
-def witnessed(about: str, lie: Lie) -> Witnessed | None:
-    """Return the line of :data:`WITNESSED` that covers the lie, or None."""
+def find_listed_gap(about: str, lie: Lie) -> Witnessed | None:
+    """Return the row of :data:`WITNESSED` that covers the lie, or None."""
     for row in WITNESSED:
         if (
             fnmatchcase(lie.kind, row.kind)
@@ -240,44 +298,44 @@ def witnessed(about: str, lie: Lie) -> Witnessed | None:
 
 @dataclass(slots=True)
 class Score:
-    """Number of lies by what they touch and by kind of entry, and those that were not found."""
+    """Counts of lies by subject and kind of entry, and the lies that the audit did not report."""
 
-    told: Counter[tuple[str, str]] = field(default_factory=Counter)
-    named: Counter[tuple[str, str]] = field(default_factory=Counter)
-    at_the_entry: int = 0
-    passed: list[tuple[str, Lie]] = field(default_factory=list)
-    """What they touch, and the lies the audit did not name."""
+    lies_by_subject: Counter[tuple[str, str]] = field(default_factory=Counter)
+    found_by_subject: Counter[tuple[str, str]] = field(default_factory=Counter)
+    found_at_the_entry: int = 0
+    missed: list[tuple[str, Lie]] = field(default_factory=list)
+    """Each lie that the audit did not report, with its subject."""
 
     @property
     def undetected(self) -> list[tuple[str, Lie]]:
         """Return the undetected lies for which no outside evidence is listed."""
-        return [each for each in self.passed if witnessed(*each) is None]
+        return [each for each in self.missed if find_listed_gap(*each) is None]
 
     def to_json(self) -> dict[str, Any]:
-        """For scripts."""
-        kinds = sorted({kind for _, kind in self.told})
+        """Return the score as JSON data."""
+        kinds = sorted({kind for _, kind in self.lies_by_subject})
         by_kind = {
             kind: [
-                sum(n for (_, k), n in self.told.items() if k == kind),
-                sum(n for (_, k), n in self.named.items() if k == kind),
+                sum(n for (_, k), n in self.lies_by_subject.items() if k == kind),
+                sum(n for (_, k), n in self.found_by_subject.items() if k == kind),
             ]
             for kind in kinds
         }
-        abouts = sorted({about for about, _ in self.told})
+        subjects = sorted({about for about, _ in self.lies_by_subject})
         return {
-            "lies": self.told.total(),
-            "named": self.named.total(),
-            "at_the_entry": self.at_the_entry,
+            "lies": self.lies_by_subject.total(),
+            "named": self.found_by_subject.total(),
+            "at_the_entry": self.found_at_the_entry,
             "by_what_they_touch": {
                 about: [
-                    sum(n for (a, _), n in self.told.items() if a == about),
-                    sum(n for (a, _), n in self.named.items() if a == about),
+                    sum(n for (a, _), n in self.lies_by_subject.items() if a == about),
+                    sum(n for (a, _), n in self.found_by_subject.items() if a == about),
                 ]
-                for about in abouts
+                for about in subjects
             },
             "by_kind": by_kind,
             "witnessed": dict(
-                Counter(row.witness for about, lie in self.passed if (row := witnessed(about, lie)))
+                Counter(row.witness for about, lie in self.missed if (row := find_listed_gap(about, lie)))
             ),
             "undetected": [
                 {
@@ -292,7 +350,7 @@ class Score:
         }
 
 
-def play(
+def run_lies(
     journals: Sequence[Sequence[bytes]],
     shelf: Shelf,
     *,
@@ -301,31 +359,31 @@ def play(
     key: MachineKey | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Score:
-    """Apply ``lies`` lies to honest journals in turn, and audit each. The same seed gives the same game.
+    """Apply ``lies`` lies to honest journals in turn, and audit each result. The same seed gives the same lies.
 
-    Raises ValueError if a journal is not honest to begin with.
+    Raises ValueError if the audit finds an error in an unchanged journal.
     """
-    made = key or MachineKey(bytes(range(32)))
+    signing_key = key or MachineKey(bytes(range(32)))
     liars = []
     for number, bodies in enumerate(journals):
-        entries = adopted(bodies, made)
-        report = Auditor(shelf).run(rewrite_chain(entries, made, mark_of(entries[0])))
+        entries = adopt_entries(bodies, signing_key)
+        report = Auditor(shelf).run(rewrite_chain(entries, signing_key, compute_journal_tag(entries[0])))
         if report.wrong:
             raise ValueError(f"journal {number + 1} is not honest: {report.findings[0]}")
         liars.append((Liar(entries, seed * 1009 + number), entries))
     score = Score()
     for number in range(lies):
         liar, entries = liars[number % len(liars)]
-        lie, told = liar.tell()
-        while lie.kind == checkpoint.KIND and lie.path:  # it is made anew whatever was said in it
-            lie, told = liar.tell()
-        about = touches(lie, (told if lie.what in NEW else entries)[lie.sequence - 1])
-        report = Auditor(shelf).run(rewrite_chain(told, made, liar.mark))
-        score.told[about, lie.kind] += 1
+        lie, falsified = liar.make_lie()
+        while lie.kind == checkpoint.KIND and lie.path:  # checkpoints are signed again
+            lie, falsified = liar.make_lie()
+        subject = classify_subject(lie, (falsified if lie.what in NEW else entries)[lie.sequence - 1])
+        report = Auditor(shelf).run(rewrite_chain(falsified, signing_key, liar.journal_tag))
+        score.lies_by_subject[subject, lie.kind] += 1
         if report.wrong:
-            score.named[about, lie.kind] += 1
-            score.at_the_entry += any(f.sequence == lie.sequence for f in report.findings)
+            score.found_by_subject[subject, lie.kind] += 1
+            score.found_at_the_entry += any(f.sequence == lie.sequence for f in report.findings)
         else:
-            score.passed.append((about, lie))
+            score.missed.append((subject, lie))
         progress(number + 1)
     return score

@@ -1,10 +1,10 @@
-"""Lies: one change to an honest journal by someone who holds the machine's key and signs the result again.
+"""Falsify an honest journal by one change and sign it again with the machine's key.
 
-Any leaf of any entry may be altered or removed, alone or with all that agree with it. An entry may be
-removed, repeated, swapped with the one before it, or copied elsewhere. Entries of every kind are invented;
-games are voided instead of ended, moved to another seat, or started while the machine is stopped. The liar is
-careful: the chain, checkpoints and all ids derived from an entry's number are made consistent again. Only
-contradictions between entries can reveal a lie.
+Each change is a *lie*. Any field of any entry may be altered or removed, alone or together with all fields of the
+same value. An entry may be removed, repeated, swapped with the one before it, or copied elsewhere. Entries of every
+kind are invented. Games are voided instead of ended, moved to another seat, or started while the machine is
+stopped. The chain, the checkpoints and all ids derived from an entry's number are made consistent again, so only a
+contradiction between entries can reveal a lie.
 """
 
 import hashlib
@@ -28,28 +28,26 @@ from tools.dev.inventions import Inventor
 Raw: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 
-#: Fields that the liar makes consistent again; changing them alone is not a lie.
-_REFITTED: Final = frozenset({"sequence", "previous"})
+#: Fields that are recomputed after each lie; changing them alone has no effect.
+_RECOMPUTED: Final = frozenset({"sequence", "previous"})
 #: Entries that contain the journal head before them, and the field that holds it.
-_HEADS: Final = {"machine.checked": "head", "handpay.paid": "witness"}
+_HEAD_FIELDS: Final = {"machine.checked": "head", "handpay.paid": "witness"}
 _ACCOUNTS: Final = tuple(
     re.sub(r"<\w+>", lambda word: {"<position>": "1", "<kind>": "cashable"}.get(word[0], "x"), line.pattern)
     for line in ACCOUNTS
 )
 
-
-#: Lies after which the entry stands where none, or another, stood.
+#: Lies that insert an entry or replace one by an entry of another kind.
 NEW: Final = frozenset({"invented", "made up", "void instead of ended", "with a door open"})
 
-
-#: An entry left out after which nothing happened to the money or the play at its position: what is left is
-#: the honest journal of a moment before it.
+#: Removal of an entry that no later entry about the money or the play of its position follows. What remains is the
+#: honest journal of an earlier moment.
 REMOVED_LAST: Final = "removed as the last at its position"
 
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """A change to one entry (by its original number); ``path`` leads to the field, empty for the whole entry."""
+    """A change to one entry, by its original number. ``path`` is the path of the field, empty for a whole entry."""
 
     sequence: int
     kind: str
@@ -58,44 +56,46 @@ class Lie:
 
     @property
     def field(self) -> str:
-        """The path without the numbers of lists: what sort of field it is."""
+        """Return the path as text, with ``*`` for list indices."""
         return ".".join("*" if isinstance(part, int) else part for part in self.path)
 
 
-def adopted(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
-    """Return the entries as the machine of ``key`` would have written them: the liar's starting point."""
-    before = json.loads(bodies[0])
-    old_key, new_key = before["record"]["public_key"], key.public_key.hex()
-    text = bodies[0].decode().replace(old_key, new_key).replace(before["id"], f"genesis:{key.fingerprint}")
-    old_mark, new_mark = decode(bodies[0]).hash_hex[:8], mark_of(json.loads(text))
-    rest = [
+def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
+    """Return the entries as a machine with ``key`` would have written them, so that they can be signed again."""
+    genesis = json.loads(bodies[0])
+    old_key, new_key = genesis["record"]["public_key"], key.public_key.hex()
+    text = bodies[0].decode().replace(old_key, new_key).replace(genesis["id"], f"genesis:{key.fingerprint}")
+    old_mark, new_mark = decode(bodies[0]).hash_hex[:8], compute_journal_tag(json.loads(text))
+    later_texts = [
         body.decode().replace(old_mark, new_mark).replace(old_key[:12], new_key[:12]) for body in bodies[1:]
     ]
-    return [json.loads(entry) for entry in (text, *rest)]
+    return [json.loads(entry) for entry in (text, *later_texts)]
 
 
-def mark_of(first: Raw) -> str:
-    """Return the suffix of the ids of a journal that begins with ``first``."""
+def compute_journal_tag(first: Raw) -> str:
+    """Return the tag that ends the ids of a journal whose first entry is ``first``."""
     return hashlib.sha256(
         encode_canonical_json(first | {"previous": GENESIS_HASH, "sequence": 1})
     ).hexdigest()[:8]
 
 
 def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Iterator[bytes]:
-    """Chain the entries again, and make and sign each checkpoint anew; ``old_mark`` is that of their ids."""
+    """Chain the entries again and sign each checkpoint again. ``old_mark`` is the journal tag in their ids."""
     ledger, new_mark = Ledger(), ""
     for number, raw in enumerate(entries, 1):
-        told = raw
+        entry_json = raw
         if new_mark and new_mark != old_mark:
-            told = json.loads(json.dumps(told).replace(old_mark, new_mark))
-        if told.get("kind") == checkpoint.KIND and isinstance(told.get("record"), dict):
-            made = checkpoint.make(ledger, key)
-            told = told | {"record": made.record}
-        elif told.get("kind") in _HEADS and isinstance(told.get("record"), dict):
-            name, head = _HEADS[told["kind"]], f"{number - 1}:{ledger.head_hex[:12]}"
-            if name in told["record"]:
-                told = told | {"record": told["record"] | {name: ledger.head_hex if name == "head" else head}}
-        body = encode_canonical_json(told | {"previous": ledger.head_hex, "sequence": number})
+            entry_json = json.loads(json.dumps(entry_json).replace(old_mark, new_mark))
+        if entry_json.get("kind") == checkpoint.KIND and isinstance(entry_json.get("record"), dict):
+            signed_checkpoint = checkpoint.make(ledger, key)
+            entry_json = entry_json | {"record": signed_checkpoint.record}
+        elif entry_json.get("kind") in _HEAD_FIELDS and isinstance(entry_json.get("record"), dict):
+            name, head_text = _HEAD_FIELDS[entry_json["kind"]], f"{number - 1}:{ledger.head_hex[:12]}"
+            if name in entry_json["record"]:
+                entry_json = entry_json | {
+                    "record": entry_json["record"] | {name: ledger.head_hex if name == "head" else head_text}
+                }
+        body = encode_canonical_json(entry_json | {"previous": ledger.head_hex, "sequence": number})
         try:
             entry = decode(body)
             ledger.commit(ledger.plan(entry.transaction), entry)
@@ -107,283 +107,302 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Ite
 
 
 class Liar:
-    """Generates one lie at a time about the same honest entries; the same seed gives the same lies."""
+    """Generates lies, one at a time, about the same honest entries. The same seed gives the same lies."""
 
     def __init__(self, entries: Sequence[Raw], seed: int) -> None:
         self._entries = entries
         self._dice = random.Random(seed)  # noqa: S311 (lies must repeat)
         self._seen: dict[tuple[str, str], list[Any]] = {}
         by_kind: dict[str, list[int]] = {}
-        for at, raw in enumerate(entries):
-            by_kind.setdefault(raw["kind"], []).append(at)
-            for path, value in leaves(raw):
-                known = self._seen.setdefault((raw["kind"], _field(path)), [])
-                if value not in known:
-                    known.append(value)
+        for index, raw in enumerate(entries):
+            by_kind.setdefault(raw["kind"], []).append(index)
+            for path, value in iter_leaves(raw):
+                values_seen = self._seen.setdefault((raw["kind"], _format_path(path)), [])
+                if value not in values_seen:
+                    values_seen.append(value)
         self._by_kind = by_kind
-        self.mark = mark_of(entries[0])
-        named: dict[str, list[Any]] = {}
+        self.journal_tag = compute_journal_tag(entries[0])
+        values_by_name: dict[str, list[Any]] = {}
         for (_, name), values in self._seen.items():
-            named.setdefault(name.rpartition(".")[2], []).extend(values)
-        self._inventor = Inventor(self._dice, named)
+            values_by_name.setdefault(name.rpartition(".")[2], []).extend(values)
+        self._inventor = Inventor(self._dice, values_by_name)
 
-    def tell(self) -> tuple[Lie, list[Raw]]:
-        """One lie and the entries with it. Kinds of entry are lied about equally often."""
+    def make_lie(self) -> tuple[Lie, list[Raw]]:
+        """Return one lie and the falsified entries. All kinds of entry are chosen equally often."""
         while True:
             kind = self._dice.choice(sorted(self._by_kind))
-            at = self._dice.choice(self._by_kind[kind])
-            ways = (
-                *(self._about_a_field,) * 6,
-                *(self._about_fields_that_agree,) * 3,
+            index = self._dice.choice(self._by_kind[kind])
+            methods = (
+                *(self._falsify_field,) * 6,
+                *(self._falsify_equal_fields,) * 3,
                 *(
-                    self._about_the_entry,
-                    self._made_up,
-                    self._void,
-                    self._while_stopped,
-                    self._of_another_seat,
+                    self._falsify_entry,
+                    self._insert_invented_entry,
+                    self._void_ended_game,
+                    self._open_door_around_entry,
+                    self._move_game_to_other_seat,
                 ),
             )
-            made = self._dice.choice(ways)(at) if at else self._about_a_field(at)
+            made = self._dice.choice(methods)(index) if index else self._falsify_field(index)
             if made is not None:
                 return made
 
     # ------------------------------------------------------------------ a field
-    def _about_a_field(self, at: int) -> tuple[Lie, list[Raw]] | None:
-        raw = json.loads(json.dumps(self._entries[at]))
-        places = [path for path, _ in leaves(raw) if path[0] not in _REFITTED]
-        path = self._dice.choice(places)
-        value = _get(raw, path)
-        what, told = self._instead(raw["kind"], path, value)
+    def _falsify_field(self, index: int) -> tuple[Lie, list[Raw]] | None:
+        raw = json.loads(json.dumps(self._entries[index]))
+        paths = [path for path, _ in iter_leaves(raw) if path[0] not in _RECOMPUTED]
+        path = self._dice.choice(paths)
+        value = _get_value(raw, path)
+        what, replacement = self._choose_replacement(raw["kind"], path, value)
         if what == "left out":
-            _drop(raw, path)
+            _delete_value(raw, path)
         else:
-            _set(raw, path, told)
-        if raw == self._entries[at]:
+            _set_value(raw, path, replacement)
+        if raw == self._entries[index]:
             return None
-        lie = Lie(at + 1, self._entries[at]["kind"], path, what)
-        return lie, [*self._entries[:at], raw, *self._entries[at + 1 :]]
+        lie = Lie(index + 1, self._entries[index]["kind"], path, what)
+        return lie, [*self._entries[:index], raw, *self._entries[index + 1 :]]
 
-    def _about_fields_that_agree(self, at: int) -> tuple[Lie, list[Raw]] | None:
-        """Every field of the entry, or of all there is of its story, that has one value has another."""
-        fields = [(path, value) for path, value in leaves(self._entries[at]) if path[0] not in _REFITTED]
+    def _falsify_equal_fields(self, index: int) -> tuple[Lie, list[Raw]] | None:
+        """Replace every occurrence of one value, in this entry or in all related entries."""
+        fields = [
+            (path, value) for path, value in iter_leaves(self._entries[index]) if path[0] not in _RECOMPUTED
+        ]
         path, value = self._dice.choice(fields)
         if isinstance(value, bool) or value in (None, "", 0, [], {}):
             return None
-        what, told = self._instead(self._entries[at]["kind"], path, value)
-        if what == "left out" or isinstance(told, bool) or told in (None, value):
+        what, replacement = self._choose_replacement(self._entries[index]["kind"], path, value)
+        if what == "left out" or isinstance(replacement, bool) or replacement in (None, value):
             return None
         entries = list(self._entries)
-        story = _story(entries[at])
-        whole = bool(story) and self._dice.randrange(2) == 0
+        related_id = _find_related_id(entries[index])
+        includes_related = bool(related_id) and self._dice.randrange(2) == 0
         changed = 0
-        for place, raw in enumerate(self._entries):
-            if place != at and not (whole and story in json.dumps(raw)):
+        for number, raw in enumerate(self._entries):
+            if number != index and not (includes_related and related_id in json.dumps(raw)):
                 continue
-            new = json.loads(json.dumps(raw))
-            for each, found in list(leaves(new)):
-                if each[0] not in _REFITTED and type(found) is type(value) and found == value:
-                    _set(new, each, told)
+            copy = json.loads(json.dumps(raw))
+            for leaf_path, leaf_value in list(iter_leaves(copy)):
+                if (
+                    leaf_path[0] not in _RECOMPUTED
+                    and type(leaf_value) is type(value)
+                    and leaf_value == value
+                ):
+                    _set_value(copy, leaf_path, replacement)
                     changed += 1
-            entries[place] = new
-        if changed < _AGREE:
+            entries[number] = copy
+        if changed < _EQUAL_FIELDS_MIN:
             return None
-        return Lie(at + 1, self._entries[at]["kind"], path, f"{what}, and {changed - 1} others"), entries
+        return Lie(
+            index + 1, self._entries[index]["kind"], path, f"{what}, and {changed - 1} others"
+        ), entries
 
-    def _instead(self, kind: str, path: Path, value: Any) -> tuple[str, Any]:
+    def _choose_replacement(self, kind: str, path: Path, value: Any) -> tuple[str, Any]:
         dice = self._dice
-        others = [other for other in self._seen[kind, _field(path)] if other != value]
+        other_values = [other for other in self._seen[kind, _format_path(path)] if other != value]
         choice = dice.randrange(6)
         if choice == 0:
             return "left out", None
-        if choice in {1, 2} and others:
-            other = dice.choice(others)
-            return f"{value!r} told as {other!r}"[:100], other
+        if choice in {1, 2} and other_values:
+            other = dice.choice(other_values)
+            return f"{value!r} changed to {other!r}"[:100], other
         match value:
             case bool():
-                told: Any = not value
+                replacement: Any = not value
             case int():
-                told = dice.choice((value + 1, value - 1, value * 10, value + 1000, 0, -value))
+                replacement = dice.choice((value + 1, value - 1, value * 10, value + 1000, 0, -value))
             case str() if path[0] == "transfers":
-                told = dice.choice(_ACCOUNTS)
+                replacement = dice.choice(_ACCOUNTS)
             case str():
-                told = dice.choice((_altered(value, dice), "", f"{value}x", "1002"))
+                replacement = dice.choice((_alter_character(value, dice), "", f"{value}x", "1002"))
             case None:
-                told = dice.choice((1, "x", True))
+                replacement = dice.choice((1, "x", True))
             case _:
-                told = dice.choice((None, 1, "x"))
-        return f"{value!r} told as {told!r}"[:100], told
+                replacement = dice.choice((None, 1, "x"))
+        return f"{value!r} changed to {replacement!r}"[:100], replacement
 
     # ------------------------------------------------------------------ a whole entry
-    def _about_the_entry(self, at: int) -> tuple[Lie, list[Raw]] | None:
+    def _falsify_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:
         entries = list(self._entries)
-        what = self._dice.choice(("removed", "told twice", "told before the last", "invented"))
-        kind = entries[at]["kind"]
+        what = self._dice.choice(("removed", "repeated", "swapped with the one before", "invented"))
+        kind = entries[index]["kind"]
         if what == "removed":
-            order = [*range(at), *range(at + 1, len(entries))]
-        elif what == "told before the last":
-            if at < 2 or at + 1 >= len(entries):
+            order = [*range(index), *range(index + 1, len(entries))]
+        elif what == "swapped with the one before":
+            if index < 2 or index + 1 >= len(entries):
                 return None
-            order = [*range(at - 1), at, at - 1, *range(at + 1, len(entries))]
-        elif what == "told twice":
-            order = [*range(at + 1), at, *range(at + 1, len(entries))]
+            order = [*range(index - 1), index, index - 1, *range(index + 1, len(entries))]
+        elif what == "repeated":
+            order = [*range(index + 1), index, *range(index + 1, len(entries))]
         else:
             other = self._dice.randrange(1, len(entries))
             kind = entries[other]["kind"]
-            order = [*range(at), other, *range(at, len(entries))]
+            order = [*range(index), other, *range(index, len(entries))]
         if kind == checkpoint.KIND:
             return None
-        if what == "removed" and is_last_at_its_position(entries, at):
+        if what == "removed" and is_last_at_its_position(entries, index):
             what = REMOVED_LAST
-        return Lie(at + 1, kind, (), what), self._in_order(order)
+        return Lie(index + 1, kind, (), what), self._reorder_entries(order)
 
-    # ------------------------------------------------------------------ what never happened
-    def _books(self, at: int) -> tuple[Ledger, Facts]:
-        """Return the books and the derived facts before an entry."""
+    # ------------------------------------------------------------------ invented entries
+    def _read_ledger_before(self, index: int) -> tuple[Ledger, Facts]:
+        """Return the ledger and the audit's facts before an entry."""
         ledger, facts = Ledger(), Facts()
-        for body in rewrite_chain(self._entries[:at], _ANY_KEY, self.mark):
+        for body in rewrite_chain(self._entries[:index], _ANY_KEY, self.journal_tag):
             entry = decode(body)
             facts.update(entry)
             ledger.commit(ledger.plan(entry.transaction), entry)
-        facts.mark = self.mark
+        facts.mark = self.journal_tag
         return ledger, facts
 
-    def _made_up(self, at: int) -> tuple[Lie, list[Raw]] | None:
+    def _insert_invented_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:
         """Return a journal with an invented entry of any kind, built from its rule."""
-        at = self._dice.choice(
-            (at, len(self._entries))
-        )  # nothing contradicts the last but what was before it
-        rule = self._inventor.kind()
-        raw = self._inventor.make(rule, *self._books(at), self._entries[at - 1]["time"])
+        # Only earlier entries can contradict an entry appended at the end.
+        index = self._dice.choice((index, len(self._entries)))
+        rule = self._inventor.choose_rule()
+        raw = self._inventor.build_entry(
+            rule, *self._read_ledger_before(index), self._entries[index - 1]["time"]
+        )
         if raw["kind"] == checkpoint.KIND:
             return None
-        order: list[int | Raw] = [*range(at), raw, *range(at, len(self._entries))]
-        return Lie(at + 1, raw["kind"], (), "made up"), self._in_order(order)
+        order: list[int | Raw] = [*range(index), raw, *range(index, len(self._entries))]
+        return Lie(index + 1, raw["kind"], (), "made up"), self._reorder_entries(order)
 
-    def _void(self, _: int) -> tuple[Lie, list[Raw]] | None:
+    def _void_ended_game(self, _: int) -> tuple[Lie, list[Raw]] | None:
         """Return a journal with a game voided instead of ended, or before its end; its stake is refunded or not."""
-        ends = self._by_kind.get("game.end", [])
-        if not ends:
+        end_indices = self._by_kind.get("game.end", [])
+        if not end_indices:
             return None
-        end = self._dice.choice(ends)
-        play_id = self._entries[end]["record"]["play_id"]
+        end_index = self._dice.choice(end_indices)
+        play_id = self._entries[end_index]["record"]["play_id"]
         start = next(each for each in self._entries if each["id"] == f"{play_id}.start")
         rule = next(each for each in RULES if each.kind == "game.void")
-        ledger, facts = self._books(end)
-        raw = self._inventor.make(rule, ledger, facts, self._entries[end]["time"], play=play_id)
-        back = self._dice.randrange(2) == 0
-        paid = [(account, cents) for account, target, cents in _flows(start) if target == "house:wager"]
-        raw["transfers"] = [["house:refund_defect", *each] for each in paid] if back else []
+        ledger, facts = self._read_ledger_before(end_index)
+        raw = self._inventor.build_entry(rule, ledger, facts, self._entries[end_index]["time"], play=play_id)
+        is_refunded = self._dice.randrange(2) == 0
+        paid = [(account, cents) for account, target, cents in _iter_flows(start) if target == "house:wager"]
+        raw["transfers"] = [["house:refund_defect", *each] for each in paid] if is_refunded else []
         won = (start["record"].get("outcome") or {}).get("win_credits")
         won_cents = None if won is None else won * start["record"]["denomination_cents"]
         raw["record"] |= {
-            "refund_cents": sum(int(cents) for _, cents in paid) if back else 0,
+            "refund_cents": sum(int(cents) for _, cents in paid) if is_refunded else 0,
             "recorded": {"decided": won is not None, "win_cents": won_cents, "levels_cents": 0},
         }
-        order: list[int | Raw] = [*range(end), raw, *range(end + 1, len(self._entries))]
-        return Lie(end + 1, "game.void", (), "void instead of ended"), self._in_order(order)
+        order: list[int | Raw] = [*range(end_index), raw, *range(end_index + 1, len(self._entries))]
+        return Lie(end_index + 1, "game.void", (), "void instead of ended"), self._reorder_entries(order)
 
-    def _while_stopped(self, at: int) -> tuple[Lie, list[Raw]] | None:
+    def _open_door_around_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:
         """Return a journal in which the machine stopped before the entry and continued after it."""
-        door, since = "main", self._entries[at]["time"]
-        memory = self._books(at)[0].state
+        door, since = "main", self._entries[index]["time"]
+        memory = self._read_ledger_before(index)[0].state
         if f"door:{door}" in memory:
             return None
-        opened = {"door": door}
-        here = {"time": since, "record": opened}
-        place = {"dims": {"position": 1}} if "position" in self._entries[at].get("dims", {}) else {}
-        before: Raw = {
-            **here,
-            **place,
-            "id": f"door.opened-{at + 1}-{self.mark}",
+        door_record = {"door": door}
+        door_fields = {"time": since, "record": door_record}
+        dims_field = {"dims": {"position": 1}} if "position" in self._entries[index].get("dims", {}) else {}
+        opened_entry: Raw = {
+            **door_fields,
+            **dims_field,
+            "id": f"door.opened-{index + 1}-{self.journal_tag}",
             "kind": "door.opened",
             "state": {f"door:{door}": {"since": since}},
             "counts": {f"door.{door}.opens": 1},
         }
-        after: Raw = {
-            **here,
-            **place,
-            "id": f"door.closed-{at + 3}-{self.mark}",
+        closed_entry: Raw = {
+            **door_fields,
+            **dims_field,
+            "id": f"door.closed-{index + 3}-{self.journal_tag}",
             "kind": "door.closed",
             "state": {f"door:{door}": None},
             "marks": ["door_close"],
         }
-        kind = self._entries[at]["kind"]
-        if kind not in _BEGINNING or (kind in _LATE and PlayKey.RESIDUAL not in memory):
+        kind = self._entries[index]["kind"]
+        if kind not in _KINDS_WITH_DOORS_CLOSED or (
+            kind in _KINDS_SOON_AFTER_DOOR and PlayKey.RESIDUAL not in memory
+        ):
             return None
-        order: list[int | Raw] = [*range(at), before, at, after, *range(at + 1, len(self._entries))]
-        return Lie(at + 2, kind, (), "with a door open"), self._in_order(order)
+        order: list[int | Raw] = [
+            *range(index),
+            opened_entry,
+            index,
+            closed_entry,
+            *range(index + 1, len(self._entries)),
+        ]
+        return Lie(index + 2, kind, (), "with a door open"), self._reorder_entries(order)
 
-    def _of_another_seat(self, at: int) -> tuple[Lie, list[Raw]] | None:
-        """All there is of a game was another position's, or two positions have exchanged theirs."""
-        position = self._entries[at].get("dims", {}).get("position")
+    def _move_game_to_other_seat(self, index: int) -> tuple[Lie, list[Raw]] | None:
+        """Return a journal in which all entries of one game name another position."""
+        position = self._entries[index].get("dims", {}).get("position")
         numbers = {raw.get("dims", {}).get("position") for raw in self._entries} - {None, position}
-        record = self._entries[at].get("record")
+        record = self._entries[index].get("record")
         play_id = record.get("play_id") if isinstance(record, dict) else None
         if position is None or not numbers or play_id is None:
             return None
         other = self._dice.choice(sorted(numbers))
         entries = list(self._entries)
-        for place, raw in enumerate(self._entries):
-            told = raw.get("record")
-            if isinstance(told, dict) and told.get("play_id") == play_id:
-                entries[place] = _moved(raw, position, other)
-        return Lie(at + 1, self._entries[at]["kind"], (), "of another seat"), entries
+        for number, raw in enumerate(self._entries):
+            entry_record = raw.get("record")
+            if isinstance(entry_record, dict) and entry_record.get("play_id") == play_id:
+                entries[number] = _move_to_position(raw, position, other)
+        return Lie(index + 1, self._entries[index]["kind"], (), "of another seat"), entries
 
-    def _in_order(self, order: Sequence[int | Raw]) -> list[Raw]:
+    def _reorder_entries(self, order: Sequence[int | Raw]) -> list[Raw]:
         """Return the entries in this order, with every id derived from an entry's number made consistent.
 
-        A new entry stands at its given position, and its ids fit that position.
+        An integer is the index of an original entry. A new entry is inserted unchanged.
         """
-        place: dict[int, int] = {}
-        for new, old in enumerate(order):
-            if isinstance(old, int):
-                place.setdefault(old + 1, new + 1)
-        told = []
-        for new, old in enumerate(order):
-            if not isinstance(old, int):
-                told.append(old)
+        new_numbers: dict[int, int] = {}
+        for new_index, old_index in enumerate(order):
+            if isinstance(old_index, int):
+                new_numbers.setdefault(old_index + 1, new_index + 1)
+        reordered = []
+        for new_index, old_index in enumerate(order):
+            if not isinstance(old_index, int):
+                reordered.append(old_index)
                 continue
-            moved = place | {old + 1: new + 1}
+            numbers = new_numbers | {old_index + 1: new_index + 1}
             text = re.sub(
-                rf"(\d+)-{self.mark}",
-                lambda found, moved=moved: f"{moved.get(int(found[1]), int(found[1]))}-{self.mark}",  # type: ignore[misc]
-                json.dumps(self._entries[old]),
+                rf"(\d+)-{self.journal_tag}",
+                lambda match, numbers=numbers: (
+                    f"{numbers.get(int(match[1]), int(match[1]))}-{self.journal_tag}"
+                ),  # type: ignore[misc]
+                json.dumps(self._entries[old_index]),
             )
-            text = text.replace(f'"checkpoint:{old + 1}"', f'"checkpoint:{new + 1}"')
-            told.append(json.loads(text))
-        return told
+            text = text.replace(f'"checkpoint:{old_index + 1}"', f'"checkpoint:{new_index + 1}"')
+            reordered.append(json.loads(text))
+        return reordered
 
 
-#: Kinds of entry that earlier versions, which recorded no terms, wrote soon after a door was opened as well.
-_LATE: Final = frozenset(
+#: Kinds that earlier versions, which recorded no residual-credit terms, also wrote soon after a door was opened.
+_KINDS_SOON_AFTER_DOOR: Final = frozenset(
     kind for kind, rules in BY_KIND.items() if any(rule.recorded_within_seconds for rule in rules)
 )
-#: Kinds of entry that no machine writes with a door open.
-_BEGINNING: Final = frozenset(
+#: Kinds of entry that no machine writes while a door is open.
+_KINDS_WITH_DOORS_CLOSED: Final = frozenset(
     kind
     for kind, rules in BY_KIND.items()
     if not any(rule.within is None or State.DOOR_OPEN in rule.within or rule.goes_on_from for rule in rules)
 )
-#: For books that nobody checks.
+#: Key for chains whose signatures are not verified.
 _ANY_KEY: Final = MachineKey(bytes(range(32)))
-#: As many fields agree with each other.
-_AGREE: Final = 2
+#: Minimum number of equal fields for a lie about all of them.
+_EQUAL_FIELDS_MIN: Final = 2
 
 
-def _story(raw: Raw) -> str:
-    """Return the key that related entries share: their play, payment or paper."""
+def _find_related_id(raw: Raw) -> str:
+    """Return the id that related entries share (of their play, payment or ticket), or an empty string."""
     record = raw.get("record")
     found = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
     return found if isinstance(found, str) and found else str(raw.get("ref") or "")
 
 
-def is_last_at_its_position(entries: Sequence[Raw], at: int) -> bool:
+def is_last_at_its_position(entries: Sequence[Raw], index: int) -> bool:
     """Return whether no later entry names the same play or payment, or moves money at its position."""
-    story, position = _story(entries[at]), _position_of(entries[at])
+    related_id, position = _find_related_id(entries[index]), _position_of(entries[index])
     return not any(
-        (story and story in json.dumps(later))
+        (related_id and related_id in json.dumps(later))
         or ({"transfers", "phase"} & later.keys() and _position_of(later) == position)
-        for later in entries[at + 1 :]
+        for later in entries[index + 1 :]
     )
 
 
@@ -392,60 +411,62 @@ def _position_of(raw: Raw) -> int:
     return position
 
 
-def _flows(raw: Raw) -> Iterator[tuple[str, str, int]]:
+def _iter_flows(raw: Raw) -> Iterator[tuple[str, str, int]]:
     for source, target, cents, *_ in raw.get("transfers", ()):
         yield source, target, cents
 
 
-def _moved(raw: Raw, position: int, other: int) -> Raw:
+def _move_to_position(raw: Raw, position: int, other: int) -> Raw:
     """Return the entry as another position would have written it."""
-    told: Raw = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
-    told["dims"]["position"] = other
-    mine = "" if position == 1 else f"{position}/"
-    theirs = "" if other == 1 else f"{other}/"
+    moved: Raw = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
+    moved["dims"]["position"] = other
+    own_prefix = "" if position == 1 else f"{position}/"
+    other_prefix = "" if other == 1 else f"{other}/"
     state = {}
-    for key, value in told.get("state", {}).items():
-        bare = key.removeprefix(mine)
-        own = bare in {"game", "last_game", "session", "handpay"} or bare.startswith("table:")
-        state[f"{theirs}{bare}" if own else key] = value
-    return {**told, **({"state": state} if state else {})}
+    for key, value in moved.get("state", {}).items():
+        bare_key = key.removeprefix(own_prefix)
+        is_positional = bare_key in {"game", "last_game", "session", "handpay"} or bare_key.startswith(
+            "table:"
+        )
+        state[f"{other_prefix}{bare_key}" if is_positional else key] = value
+    return {**moved, **({"state": state} if state else {})}
 
 
 # ---------------------------------------------------------------------------------------------- fields
-def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every field of an entry that holds no others, and every empty or whole object: where a lie can be."""
+def iter_leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the path and value of every scalar field and every empty container of an entry."""
     if isinstance(value, Mapping) and value:
         for key, part in value.items():
-            yield from leaves(part, (*path, key))
+            yield from iter_leaves(part, (*path, key))
     elif isinstance(value, list) and value:
         for number, part in enumerate(value):
-            yield from leaves(part, (*path, number))
+            yield from iter_leaves(part, (*path, number))
     else:
         yield path, value
 
 
-def _field(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return ".".join("*" if isinstance(part, int) else part for part in path)
 
 
-def _get(raw: Any, path: Path) -> Any:
+def _get_value(raw: Any, path: Path) -> Any:
     for part in path:
         raw = raw[part]
     return raw
 
 
-def _set(raw: Any, path: Path, value: Any) -> None:
-    _get(raw, path[:-1])[path[-1]] = value
+def _set_value(raw: Any, path: Path, value: Any) -> None:
+    _get_value(raw, path[:-1])[path[-1]] = value
 
 
-def _drop(raw: Any, path: Path) -> None:
-    del _get(raw, path[:-1])[path[-1]]
+def _delete_value(raw: Any, path: Path) -> None:
+    del _get_value(raw, path[:-1])[path[-1]]
 
 
-def _altered(text: str, dice: random.Random) -> str:
+def _alter_character(text: str, dice: random.Random) -> str:
     """Return the text with one character changed."""
     if not text:
         return "x"
-    at = dice.randrange(len(text))
-    other = str((int(text[at]) + 1) % 10) if text[at].isdigit() else "q"
-    return text[:at] + other + text[at + 1 :]
+    index = dice.randrange(len(text))
+    other = str((int(text[index]) + 1) % 10) if text[index].isdigit() else "q"
+    return text[:index] + other + text[index + 1 :]

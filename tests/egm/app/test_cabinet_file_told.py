@@ -55,12 +55,12 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_right(tmp_path, monkeypat
 
 
 def test_the_menu_has_the_reason_under_software(tmp_path):
-    room = MachineRig(tmp_path / "state").boot()
-    room.machine.component(ServiceDesk).bench.refused = (("no-such-game", "not in the library"),)
-    menu = Menu(room).sign_in(Role.TECHNICIAN)
+    rig = MachineRig(tmp_path / "state").boot()
+    rig.machine.component(ServiceDesk).bench.refused = (("no-such-game", "not in the library"),)
+    menu = Menu(rig).sign_in(Role.TECHNICIAN)
     menu.touch("software")
     assert "not in the library" in str(menu.page)
-    room.close()
+    rig.close()
 
 
 def test_a_file_that_its_medium_does_not_give_back_is_no_missing_one(tmp_path):

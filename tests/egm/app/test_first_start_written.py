@@ -117,7 +117,7 @@ def test_a_power_cut_at_any_write_leaves_a_machine_that_asks_again_or_one_that_r
     assert entry.record["persons"] == ["2", "1"]
 
 
-def test_who_may_not_and_who_signs_twice_sign_nothing_and_a_disk_that_refuses_is_said(tmp_path):
+def test_signature_needs_two_permitted_people_and_disk_errors_are_reported(tmp_path):
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     missing = step(folder, tmp_path / "nowhere" / "cabinet.toml")

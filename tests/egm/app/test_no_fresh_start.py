@@ -28,11 +28,11 @@ def worn_out(folder: Path) -> StateFolder:
     """A machine that has been at work, with everything a journal leaves beside it."""
     state = StateFolder(folder)
     state.prepare()
-    room = MachineRig(folder, devices=("printer",)).boot().insert(2000)
-    room.cash_out_ticket()
-    room.close()
+    rig = MachineRig(folder, devices=("printer",)).boot().insert(2000)
+    rig.cash_out_ticket()
+    rig.close()
     Roster.load(state.staff).with_person(
-        Person("1", "Anne", Role.MANAGER), "90170", by="", at=room.clock.now()
+        Person("1", "Anne", Role.MANAGER), "90170", by="", at=rig.clock.now()
     )
     (folder / "sas-main.told").write_text("9 abc", encoding="ascii")
     (folder / "carry-over").write_bytes(b"x" * 32)

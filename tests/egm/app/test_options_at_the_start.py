@@ -18,14 +18,14 @@ GAMES = ("maple-classic", "comet-respin")
 def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
     state.prepare()
-    room = MachineRig(tmp_path, games=GAMES).boot()
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
+    rig = MachineRig(tmp_path, games=GAMES).boot()
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
     menu.touch("bet_limit").complete("200")
     menu.touch("bet_minimum").complete("10")
     menu.touch("game:comet-respin").touch("game").complete("no")
-    serial = room.machine.identity.serial
-    room.close()
+    serial = rig.machine.identity.serial
+    rig.close()
     file = load_cabinet()
     changes = {
         "machine": file.machine.model_copy(update={"serial": serial}),

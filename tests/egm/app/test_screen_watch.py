@@ -14,16 +14,16 @@ from egm.testing.machine import MachineRig
 
 
 def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
-    room = MachineRig(tmp_path).boot()
+    rig = MachineRig(tmp_path).boot()
     audiences = [1, 1]
-    watch = ScreenWatch(room.machine, room.happen, lambda: audiences)
+    watch = ScreenWatch(rig.machine, rig.happen, lambda: audiences)
 
     def pass_seconds(seconds, *watching):
         audiences[:] = watching
         for _ in range(seconds):
-            room.clock.pass_seconds(1)
+            rig.clock.pass_seconds(1)
             watch.update_fault()
-        return room.engine.state
+        return rig.engine.state
 
     assert pass_seconds(3600, 1, 1) is State.IDLE
     assert pass_seconds(29, 1, 0) is State.IDLE
@@ -38,8 +38,8 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
         assert pass_seconds(8, 1, 1) is State.IDLE
     pass_seconds(2, 0, 1)
     assert pass_seconds(8, 1, 1) is State.OUT_OF_SERVICE
-    assert [told["code"] for told in room.records("fault.raised")] == [FAULT] * 2
-    room.close()
+    assert [told["code"] for told in rig.records("fault.raised")] == [FAULT] * 2
+    rig.close()
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_without_a_screen_nothing_is_begun_until_one_has_stayed(tmp_path):
         (600, 19, State.IDLE),
     ],
 )
-def test_a_screen_that_dies_again_and_again_is_none_and_one_that_died_once_is(tmp_path, up, down, state):
-    room = MachineRig(tmp_path).boot()
+def test_screen_that_crashes_repeatedly_counts_as_missing_and_one_crash_does_not(tmp_path, up, down, state):
+    rig = MachineRig(tmp_path).boot()
     audience = [1]
-    watch = ScreenWatch(room.machine, room.happen, lambda: audience)
+    watch = ScreenWatch(rig.machine, rig.happen, lambda: audience)
     for seconds, audience[0] in [(up, 1), (down, 0)] * (1200 // (up + down)):
         for _ in range(seconds):
-            room.clock.pass_seconds(1)
+            rig.clock.pass_seconds(1)
             watch.update_fault()
-    assert room.engine.state is state
-    assert bool(room.records("fault.raised")) is (state is State.OUT_OF_SERVICE)
-    room.close()
+    assert rig.engine.state is state
+    assert bool(rig.records("fault.raised")) is (state is State.OUT_OF_SERVICE)
+    rig.close()
 
 
 def test_a_screen_that_hangs_is_none_though_it_keeps_its_socket(tmp_path):

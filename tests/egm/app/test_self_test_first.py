@@ -16,7 +16,7 @@ from rng import KernelSource
 
 
 @pytest.mark.requirement("A-10")
-def test_no_line_of_a_device_or_a_host_is_open_before_the_self_test_has_ended(tmp_path):
+def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
     state = StateFolder(tmp_path)
     state.prepare()
     host = state.run / "sas" / "main"
@@ -55,15 +55,15 @@ def test_no_line_of_a_device_or_a_host_is_open_before_the_self_test_has_ended(tm
 
 @pytest.mark.requirement("A-10")
 def test_before_the_self_test_has_passed_every_bill_and_ticket_goes_back(tmp_path):
-    room = MachineRig(tmp_path)
-    room.engine.handle(EventType.MEMORY_READY)
-    room.offer(2000)
-    room.offer_ticket("012345678901234567")
-    assert [order for order, _ in room.hands.orders] == ["return", "return"]
-    room.engine.handle(EventType.SELF_TEST_PASSED)
-    room.insert(2000)
-    assert room.credit_cents == 2000
-    room.close()
+    rig = MachineRig(tmp_path)
+    rig.engine.handle(EventType.MEMORY_READY)
+    rig.offer(2000)
+    rig.offer_ticket("012345678901234567")
+    assert [order for order, _ in rig.hands.orders] == ["return", "return"]
+    rig.engine.handle(EventType.SELF_TEST_PASSED)
+    rig.insert(2000)
+    assert rig.credit_cents == 2000
+    rig.close()
 
 
 @pytest.mark.requirement("A-03")

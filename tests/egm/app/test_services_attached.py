@@ -44,14 +44,12 @@ def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
     place = tmp_path / "place.toml"
     rules = "[hard_meters]\npulse_cents = 100\n[protection]\nremind_minutes = [60]\n"
     place.write_text(f"{GENERIC}\n{rules}")
-    room = room_of(
-        tmp_path / "state", profile=place, host=HOST, levels=LEVELS, position=Position(1, 2)
-    ).boot()
+    rig = room_of(tmp_path / "state", profile=place, host=HOST, levels=LEVELS, position=Position(1, 2)).boot()
     board = IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), LINE), lambda _: None)
     file = load_cabinet().model_copy(
         update={"software": Software(manifest=tmp_path / "software.manifest", key="00" * 32)}
     )
     folder = StateFolder(tmp_path / "run")
-    context = MachineContext(room.engine, file, folder, room.clock, room.happen, (board,))
+    context = MachineContext(rig.engine, file, folder, rig.clock, rig.happen, (board,))
     assert [attachment.name for attachment in FEATURES.attach(context)].count(name) == 1
-    room.close()
+    rig.close()

@@ -24,8 +24,8 @@ GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
     place = tmp_path / "place.toml"
     place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
-    room = MachineRig(tmp_path / "state", profile=place)
-    installed, _ = admit_games((GameSlot(game="maple-classic"),), room.profile)
+    rig = MachineRig(tmp_path / "state", profile=place)
+    installed, _ = admit_games((GameSlot(game="maple-classic"),), rig.profile)
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     heard: list = []
@@ -34,9 +34,9 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
         heard.append(event)
         at.engine.submit(event)
 
-    station = PlayerStation(room.machine, installed, folder, handle, lambda: None)
+    station = PlayerStation(rig.machine, installed, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))
-    return room, station
+    return rig, station
 
 
 class Printer:
@@ -49,8 +49,8 @@ class Printer:
 
 
 @pytest.mark.requirement("A-08", "G-06")
-def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp_path):
-    room, station = a_station(tmp_path, 0)
+def test_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_path):
+    rig, station = a_station(tmp_path, 0)
     for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
         write_undeclared(
             station.engine.machine, "test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}}
@@ -58,7 +58,7 @@ def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp
     printer = Printer()
     station.open(Ports(drivers=(printer,), kinds={"printer": "ticket_printer"}))
     assert printer.codes == {FaultCode.PAPER_OUT}
-    room.close()
+    rig.close()
 
 
 def ends_after(station: PlayerStation, seconds: float, act) -> bool:
@@ -97,7 +97,7 @@ class Acceptor:
     ],
 )
 def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, values):
-    room, station = a_station(tmp_path, 0)
+    rig, station = a_station(tmp_path, 0)
     bills, coins = Acceptor(), Acceptor()
     station.open(Ports(drivers=(), kinds={}, acceptor=bills, coin_acceptor=coins))
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
@@ -109,32 +109,32 @@ def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, v
     station.process_change()
     assert station.engine.state is not State.IDLE
     assert (bills.taken, coins.taken) == (frozenset(), frozenset())
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("N-04", "C-24")
 def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path):
     async def scene() -> None:
-        room, station = a_station(tmp_path, 2500)
+        rig, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        room.machine.component(Devices).acceptor = room.hands
-        room.engine = station.engine
-        room.ledgers.paper._handle = station.engine.handle
-        room.insert(500)
-        room.machine.component(Devices).acceptor = None
+        rig.machine.component(Devices).acceptor = rig.hands
+        rig.engine = station.engine
+        rig.ledgers.paper._handle = station.engine.handle
+        rig.insert(500)
+        rig.machine.component(Devices).acceptor = None
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
         assert station.engine.state is State.PLAYING
         station.engine.handle(EventType.PLAY)
-        assert room.machine.notice.code == "refused.playing"
+        assert rig.machine.notice.code == "refused.playing"
 
         play_id = station._showing
-        room.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
+        rig.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
         assert ends_after(station, 2.1, lambda: station._note_outcome_shown(play_id))
-        room.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
+        rig.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
         assert ends_after(station, 0.0, lambda: station._note_outcome_shown(play_id))
         station._show_timer.cancel()
-        room.close()
+        rig.close()
 
     asyncio.run(scene())
 
@@ -144,29 +144,29 @@ def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_onl
     """A wheel's number recorded before a power cut decides the game after it, while the screen comes back."""
 
     async def scene() -> None:
-        room, station = a_station(tmp_path, 2500)
+        rig, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        room.engine, room.ledgers.paper._handle = station.engine, station.engine.handle
+        rig.engine, rig.ledgers.paper._handle = station.engine, station.engine.handle
         station.open(Ports(drivers=(), kinds={}))
-        room.machine.component(Devices).acceptor = room.hands
-        room.insert(500)
+        rig.machine.component(Devices).acceptor = rig.hands
+        rig.insert(500)
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
-        outcome = build_message(room.machine, resumed=False)
+        outcome = build_message(rig.machine, resumed=False)
         station.open(Ports(drivers=(), kinds={}))
         assert ends_after(station, 10.0, lambda: station.show(outcome))
         station._show_timer.cancel()
-        room.close()
+        rig.close()
 
     asyncio.run(scene())
 
 
 def test_late_news_of_an_earlier_game_ends_nothing(tmp_path):
     async def scene() -> None:
-        room, station = a_station(tmp_path, 0)
+        rig, station = a_station(tmp_path, 0)
         station._note_outcome_shown("play-1")
         assert station._show_timer is None
-        room.close()
+        rig.close()
 
     asyncio.run(scene())
 
@@ -223,7 +223,7 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
     """With a screen, the deck's PLAY is the screen's to understand: it may be reading a page, or counting a win."""
 
     async def scene() -> None:
-        room, station = a_station(tmp_path, 0)
+        rig, station = a_station(tmp_path, 0)
         station.open(Ports(drivers=(), kinds={"board": "io_board"}))
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
@@ -233,18 +233,18 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
         heard: list = []
         press = ButtonPressed(device="board", button="play")
         station.handle_device_report(press)
-        assert room.machine.notice.code == "refused.bet_is_covered"  # asked for, without a credit
-        room.machine.notice = None
+        assert rig.machine.notice.code == "refused.bet_is_covered"  # asked for, without a credit
+        rig.machine.notice = None
         while not station.server.audience:
             heard += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         station.handle_device_report(press)
-        assert room.machine.notice is None
+        assert rig.machine.notice is None
         while not any(isinstance(message, Pressed) for message in heard):
             heard += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         screen.close()
         await station.server.close()
-        room.close()
+        rig.close()
 
     asyncio.run(scene())

@@ -19,9 +19,9 @@ class PowerLost(Exception):
 def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
     state.prepare()
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    number = room.cash_out_ticket()
-    room.offer_ticket(number)
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
 
     def lose_power(*_):
         raise PowerLost
@@ -29,11 +29,11 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
     with monkeypatch.context() as cut:
         cut.setattr(TicketDesk, "redeem_commit", lose_power)
         with pytest.raises(PowerLost):
-            room.ledger.credit_stacked_paper()
-    assert room.credit_cents == 2000
-    assert room.store.get(number).state is TicketState.PENDING
-    serial = room.machine.identity.serial
-    room.close()
+            rig.ledger.credit_stacked_paper()
+    assert rig.credit_cents == 2000
+    assert rig.store.get(number).state is TicketState.PENDING
+    serial = rig.machine.identity.serial
+    rig.close()
     file = load_cabinet()
     changes = {
         "machine": file.machine.model_copy(update={"serial": serial}),

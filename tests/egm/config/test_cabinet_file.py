@@ -81,7 +81,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("old", "new", "said"), MISTAKES)
-def test_a_mistake_is_told_with_its_line_its_key_what_was_meant_and_what_is_allowed(old, new, said, tmp_path):
+def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, said, tmp_path):
     assert faults(GOOD) == []
     assert GOOD.count(old) >= 1
     text = GOOD.replace(old, new, 1)
@@ -264,7 +264,7 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
         ('"maple-classic"', '"no-such-game"', "games", "none of them can be offered"),
     ],
 )
-def test_what_keeps_the_machine_from_starting_is_found_before_its_start(old, new, key, what):
+def test_preflight_finds_faults_that_prevent_a_start(old, new, key, what):
     found = {
         fault.key: fault for fault in iter_preflight_faults(read(GOOD.replace(old, new, 1), CabinetFile)[0])
     }
@@ -392,7 +392,7 @@ def test_devices_lists_every_protocol_and_the_ports_there_are():
     assert isinstance(told["ports"], list)
 
 
-def test_a_file_wrong_in_its_form_its_protocols_and_its_games_is_told_all_of_it_at_once(tmp_path):
+def test_all_errors_of_a_cabinet_file_are_reported_at_once(tmp_path):
     file = tmp_path / "mine.toml"
     text = GOOD.replace("maple-classic", "maple-classc").replace('"id003"', '"foo"\nport = 3')
     file.write_text(text.replace("generic", "generc"))

@@ -72,7 +72,7 @@ def _asking(answer, until):
 
 
 @pytest.mark.library_only("G-14")
-def test_an_answer_that_lies_there_is_heard_however_late_the_driver_looks():
+def test_waiting_answer_is_read_even_if_the_driver_reads_late():
     driver, events = _asking(
         Identity(1, "board").encode(),
         lambda driver, _: driver.exchanges.answered + driver.exchanges.unanswered >= 20,

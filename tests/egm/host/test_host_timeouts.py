@@ -27,19 +27,19 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         host = HostMoney(
             validation=Validation.SYSTEM, transfers=True, asset_number=7, line="main", online=online
         )
-        room = MachineRig(folder, devices=("printer",), host=None if alone else host)
-        room.machine.clock = LoopClock(asyncio.get_running_loop())
-        room.machine.times = Timekeeper(room.machine.clock)
-        context = create_machine_context(room, folder, {})
+        rig = MachineRig(folder, devices=("printer",), host=None if alone else host)
+        rig.machine.clock = LoopClock(asyncio.get_running_loop())
+        rig.machine.times = Timekeeper(rig.machine.clock)
+        context = create_machine_context(rig, folder, {})
         (waiting,) = create_host_timeouts(context)
-        room.engine._changed = lambda: waiting.process_change(snapshot(room.engine, fingerprint=""))
-        room.boot()
+        rig.engine._changed = lambda: waiting.process_change(snapshot(rig.engine, fingerprint=""))
+        rig.boot()
         task = asyncio.create_task(waiting.run())
         try:
-            await scenario(room)
+            await scenario(rig)
         finally:
             task.cancel()
-            room.close()
+            rig.close()
 
     jump(run())
 
@@ -47,106 +47,106 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
 @pytest.mark.requirement("F-09")
 @pytest.mark.parametrize(("online", "seconds"), [(True, 10), (False, 0)])
 def test_a_number_is_waited_for(tmp_path, online, seconds):
-    async def scenario(room):
-        room.insert(2000)
-        room.engine.handle(EventType.CASH_OUT)
+    async def scenario(rig):
+        rig.insert(2000)
+        rig.engine.handle(EventType.CASH_OUT)
         if seconds:
             await asyncio.sleep(seconds - 0.1)
-            assert room.state is State.PAYING
+            assert rig.state is State.PAYING
         await asyncio.sleep(0.2)
-        assert room.state is State.HANDPAY
+        assert rig.state is State.HANDPAY
 
     with_timeouts(tmp_path, scenario, online=online)
 
 
 def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
-    async def scenario(room):
-        room.insert(2000)
-        room.engine.handle(EventType.CASH_OUT)
-        pay_out = room.machine.memory.get("pay_out")
+    async def scenario(rig):
+        rig.insert(2000)
+        rig.engine.handle(EventType.CASH_OUT)
+        pay_out = rig.machine.memory.get("pay_out")
         await asyncio.sleep(9)
-        room.engine.handle(EventType.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
+        rig.engine.handle(EventType.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
         await asyncio.sleep(60)
-        assert (room.state, room.hands.jobs[-1].barcode) == (State.PAYING, TICKET)
+        assert (rig.state, rig.hands.jobs[-1].barcode) == (State.PAYING, TICKET)
 
     with_timeouts(tmp_path, scenario)
 
 
 @pytest.mark.requirement("H-08", "G-16")
 def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
-    async def scenario(room):
-        room.offer_ticket(TICKET)
+    async def scenario(rig):
+        rig.offer_ticket(TICKET)
         await asyncio.sleep(9.9)
-        assert room.hands.orders == [("hold", 1)]
+        assert rig.hands.orders == [("hold", 1)]
         await asyncio.sleep(0.2)
-        assert room.hands.orders[-1] == ("return", 1)
-        assert room.notice == "ticket_refused.host_down"
+        assert rig.hands.orders[-1] == ("return", 1)
+        assert rig.notice == "ticket_refused.host_down"
 
     with_timeouts(tmp_path, scenario)
 
 
 def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
-    async def scenario(room):
-        port = HostTransfers(room.engine, room.happen)
+    async def scenario(rig):
+        port = HostTransfers(rig.engine, rig.happen)
         port.lock(1, 500)
         await asyncio.sleep(4)
         port.lock(1, 500)
         await asyncio.sleep(4)
-        assert room.state is State.LOCKED
+        assert rig.state is State.LOCKED
         await asyncio.sleep(1.1)
-        assert (room.state, port.locked) == (State.IDLE, False)
+        assert (rig.state, port.locked) == (State.IDLE, False)
 
     with_timeouts(tmp_path, scenario)
 
 
 def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
-    async def scenario(room):
-        port = HostTransfers(room.engine, room.happen)
+    async def scenario(rig):
+        port = HostTransfers(rig.engine, rig.happen)
         port.set_cash_out(enabled=True, hard=False)
-        room.insert(2000)
-        room.engine.handle(EventType.CASH_OUT)
-        assert (room.state, port.is_cash_out_offered) == (State.LOCKED, True)
+        rig.insert(2000)
+        rig.engine.handle(EventType.CASH_OUT)
+        assert (rig.state, port.is_cash_out_offered) == (State.LOCKED, True)
         await asyncio.sleep(10.1)
-        assert room.state is State.PAYING
+        assert rig.state is State.PAYING
         await asyncio.sleep(10.1)
-        assert room.state is State.HANDPAY
+        assert rig.state is State.HANDPAY
 
     with_timeouts(tmp_path, scenario)
 
 
 def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
-    async def scenario(room):
-        port = HostTransfers(room.engine, room.happen)
-        today = room.machine.local_date
+    async def scenario(rig):
+        port = HostTransfers(rig.engine, rig.happen)
+        today = rig.machine.local_date
         cents = {CreditKind.RESTRICTED: 100}
         order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
         port.order(order, asset_number=7)
         await asyncio.sleep(3600)
-        assert room.credit_cents == 100
+        assert rig.credit_cents == 100
         await asyncio.sleep(24 * 3600)
-        assert (room.credit_cents, room.journal.meters().values["expired"]) == (0, 100)
+        assert (rig.credit_cents, rig.journal.meters().values["expired"]) == (0, 100)
 
     with_timeouts(tmp_path, scenario)
 
 
 @pytest.mark.requirement("F-01")
 def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_configured_any_more(tmp_path):
-    async def lent(room):
-        today, cents = room.machine.local_date, {CreditKind.RESTRICTED: 100}
+    async def lent(rig):
+        today, cents = rig.machine.local_date, {CreditKind.RESTRICTED: 100}
         order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
-        HostTransfers(room.engine, room.happen).order(order, asset_number=7)
+        HostTransfers(rig.engine, rig.happen).order(order, asset_number=7)
 
-    async def over(room):
-        assert room.credit_cents == 100
+    async def over(rig):
+        assert rig.credit_cents == 100
         await asyncio.sleep(25 * 3600)
-        assert (room.credit_cents, room.journal.meters().values["expired"]) == (0, 100)
+        assert (rig.credit_cents, rig.journal.meters().values["expired"]) == (0, 100)
 
     with_timeouts(tmp_path, lent)
     with_timeouts(tmp_path, over, alone=True)
 
 
 def test_a_machine_that_stands_alone_waits_for_nobody(tmp_path):
-    room = MachineRig(tmp_path)
-    assert list(create_host_timeouts(create_machine_context(room, tmp_path, {}))) == []
-    assert isinstance(HostTimeouts(create_machine_context(room, tmp_path, {})), HostTimeouts)
-    room.close()
+    rig = MachineRig(tmp_path)
+    assert list(create_host_timeouts(create_machine_context(rig, tmp_path, {}))) == []
+    assert isinstance(HostTimeouts(create_machine_context(rig, tmp_path, {})), HostTimeouts)
+    rig.close()

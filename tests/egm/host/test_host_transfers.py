@@ -32,7 +32,7 @@ LOSS = (0, 0, 0)
 def make(tmp_path):
     opened = []
 
-    def room(**options) -> MachineRig:
+    def rig(**options) -> MachineRig:
         """A machine with a host; called again, the same machine after a restart."""
         if opened:
             opened[-1].close()
@@ -44,7 +44,7 @@ def make(tmp_path):
         made.port = HostTransfers(made.engine, made.happen)
         return made
 
-    yield room
+    yield rig
     for one in opened:
         one.close()
 
@@ -54,31 +54,29 @@ def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=
     return Order(identifier=identifier, kind=kind, cents=cents, **more)
 
 
-def ask(room, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
+def ask(rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
     """Order a transfer, read its end, and return what became of it."""
-    answer = room.port.order(
-        order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked
-    )
+    answer = rig.port.order(order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked)
     if answer is not Status.PENDING:
         return answer
-    status = room.port.last.status
-    room.port.acknowledge_result()
+    status = rig.port.last.status
+    rig.port.acknowledge_result()
     return status
 
 
-def kinds(room: MachineRig) -> tuple[int, ...]:
-    return tuple(room.machine.read_credit_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
+def kinds(rig: MachineRig) -> tuple[int, ...]:
+    return tuple(rig.machine.read_credit_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
 
 
 @pytest.mark.requirement("K-09", "D-12")
 def test_value_comes_in_by_kind_and_goes_out_again(make):
-    room = make()
-    assert ask(room, cashable=1000, restricted=200, nonrestricted=30, pool=3) is Status.FULL
-    assert kinds(room) == (1000, 200, 30)
-    assert room.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
-    assert ask(room, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
-    assert kinds(room) == (0, 0, 0)
-    meters = room.journal.meters().values
+    rig = make()
+    assert ask(rig, cashable=1000, restricted=200, nonrestricted=30, pool=3) is Status.FULL
+    assert kinds(rig) == (1000, 200, 30)
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
+    assert ask(rig, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
+    assert kinds(rig) == (0, 0, 0)
+    meters = rig.journal.meters().values
     for kind, cents in (("cashable", 1000), ("promo_restricted", 200), ("promo_cashable", 30)):
         for way in ("in", "out"):
             assert (meters[f"aft_{way}.{kind}.value"], meters[f"aft_{way}.{kind}.count"]) == (cents, 1)
@@ -86,21 +84,21 @@ def test_value_comes_in_by_kind_and_goes_out_again(make):
 
 @pytest.mark.requirement("K-09")
 def test_an_identifier_moves_value_once_for_ever(make):
-    room = make()
-    assert ask(room, cashable=1000) is Status.FULL
-    assert ask(room, cashable=1000) is Status.NOT_UNIQUE
-    assert ask(room, cashable=5) is Status.NOT_UNIQUE
-    assert ask(room, "T-2", cashable=5) is Status.FULL
+    rig = make()
+    assert ask(rig, cashable=1000) is Status.FULL
+    assert ask(rig, cashable=1000) is Status.NOT_UNIQUE
+    assert ask(rig, cashable=5) is Status.NOT_UNIQUE
+    assert ask(rig, "T-2", cashable=5) is Status.FULL
     again = make()
     assert ask(again, cashable=1000) is Status.NOT_UNIQUE
     assert kinds(again) == (1005, 0, 0)
 
 
 def test_a_second_order_waits_until_the_host_has_read_the_first(make):
-    room = make()
-    assert room.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
-    assert room.port.has_unread_result
-    assert room.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.INCOMPATIBLE
+    rig = make()
+    assert rig.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    assert rig.port.has_unread_result
+    assert rig.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.INCOMPATIBLE
     again = make()
     assert (again.port.has_unread_result, again.port.last.identifier, again.port.last.status) == (
         True,
@@ -133,58 +131,58 @@ def test_a_second_order_waits_until_the_host_has_read_the_first(make):
     ],
 )
 def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, status):
-    room = make()
-    assert ask(room, **more) is status
-    assert (kinds(room), room.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
-    assert room.port.last.status is status
-    assert ask(room, cashable=7) is Status.FULL
+    rig = make()
+    assert ask(rig, **more) is status
+    assert (kinds(rig), rig.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
+    assert rig.port.last.status is status
+    assert ask(rig, cashable=7) is Status.FULL
 
 
 @pytest.mark.requirement("K-09")
 def test_a_transfer_may_be_partial_where_its_host_says_so(make):
-    room = make().insert(10000)
-    assert ask(room, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
-    assert ask(room, kind=OUT, cashable=30000, nonrestricted=5, partial=True) is Status.PARTIAL
-    assert room.port.last.cents == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
-    assert kinds(room) == (0, 0, 0)
-    assert ask(room, "T-2", cashable=299_990, restricted=20, partial=True) is Status.PARTIAL
-    assert kinds(room) == (299_990, 10, 0)
+    rig = make().insert(10000)
+    assert ask(rig, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
+    assert ask(rig, kind=OUT, cashable=30000, nonrestricted=5, partial=True) is Status.PARTIAL
+    assert rig.port.last.cents == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
+    assert kinds(rig) == (0, 0, 0)
+    assert ask(rig, "T-2", cashable=299_990, restricted=20, partial=True) is Status.PARTIAL
+    assert kinds(rig) == (299_990, 10, 0)
 
 
 def test_restricted_credit_of_two_pools_is_never_mixed(make):
-    room = make()
-    assert ask(room, restricted=100, pool=1) is Status.FULL
-    assert ask(room, "T-2", restricted=100, pool=2) is Status.OTHER_POOL
-    assert ask(room, "T-3", restricted=100, pool=1) is Status.FULL
-    assert ask(room, "T-4", OUT, restricted=200) is Status.FULL
-    assert ask(room, "T-5", restricted=100, pool=2) is Status.FULL
+    rig = make()
+    assert ask(rig, restricted=100, pool=1) is Status.FULL
+    assert ask(rig, "T-2", restricted=100, pool=2) is Status.OTHER_POOL
+    assert ask(rig, "T-3", restricted=100, pool=1) is Status.FULL
+    assert ask(rig, "T-4", OUT, restricted=200) is Status.FULL
+    assert ask(rig, "T-5", restricted=100, pool=2) is Status.FULL
 
 
 # ---------------------------------------------------------------------------------------------- moments
 def test_an_order_waits_for_the_game_to_be_over(make):
-    room = make(chance=ScriptedChance(*LOSS)).insert(100)
-    room.play()
-    assert room.port.order(order(cashable=500), asset_number=ASSET) is Status.PENDING
-    assert (room.state, room.port.last.status, kinds(room)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
-    assert not room.port.has_unread_result
-    room.report_shown()
-    assert (room.port.last.status, kinds(room)) == (Status.FULL, (595, 0, 0))
+    rig = make(chance=ScriptedChance(*LOSS)).insert(100)
+    rig.play()
+    assert rig.port.order(order(cashable=500), asset_number=ASSET) is Status.PENDING
+    assert (rig.state, rig.port.last.status, kinds(rig)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
+    assert not rig.port.has_unread_result
+    rig.report_shown()
+    assert (rig.port.last.status, kinds(rig)) == (Status.FULL, (595, 0, 0))
 
 
 def test_an_order_that_waits_may_be_cancelled(make):
-    room = make(chance=ScriptedChance(*LOSS)).insert(100)
-    room.play()
-    room.port.order(order(cashable=500), asset_number=ASSET)
-    assert room.port.cancel() is Status.CANCELLED
-    room.report_shown()
-    assert kinds(room) == (95, 0, 0)
-    assert room.port.cancel() is Status.CANCELLED
+    rig = make(chance=ScriptedChance(*LOSS)).insert(100)
+    rig.play()
+    rig.port.order(order(cashable=500), asset_number=ASSET)
+    assert rig.port.cancel() is Status.CANCELLED
+    rig.report_shown()
+    assert kinds(rig) == (95, 0, 0)
+    assert rig.port.cancel() is Status.CANCELLED
 
 
 def test_a_restart_forgets_an_order_that_waited(make):
-    room = make(chance=ScriptedChance(*LOSS)).insert(100)
-    room.play()
-    room.port.order(order(cashable=500), asset_number=ASSET)
+    rig = make(chance=ScriptedChance(*LOSS)).insert(100)
+    rig.play()
+    rig.port.order(order(cashable=500), asset_number=ASSET)
     again = make()
     assert again.port.last is None
     again.report_shown()
@@ -194,35 +192,35 @@ def test_a_restart_forgets_an_order_that_waited(make):
 
 @pytest.mark.parametrize("what", ["door", "tilt", "handpay"])
 def test_a_machine_that_is_not_at_rest_refuses(make, what):
-    room = make().insert(100)
+    rig = make().insert(100)
     if what == "door":
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
     elif what == "tilt":
-        room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+        rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
-        room.machine.component(Devices).printer = None
-        room.engine.handle(EventType.CASH_OUT)
-    before = kinds(room)
-    assert not room.port.can_execute(IN)
-    assert ask(room, cashable=500) is Status.NOT_NOW
-    assert kinds(room) == before
+        rig.machine.component(Devices).printer = None
+        rig.engine.handle(EventType.CASH_OUT)
+    before = kinds(rig)
+    assert not rig.port.can_execute(IN)
+    assert ask(rig, cashable=500) is Status.NOT_NOW
+    assert kinds(rig) == before
 
 
 # ---------------------------------------------------------------------------------------------- bonuses
 @pytest.mark.requirement("D-09")
 def test_a_bonus_is_the_houses_money_and_metered_as_such(make):
-    room = make()
-    assert ask(room, kind=BONUS, cashable=100, nonrestricted=50) is Status.FULL
-    assert kinds(room) == (100, 0, 50)
-    meters = room.journal.meters().values
+    rig = make()
+    assert ask(rig, kind=BONUS, cashable=100, nonrestricted=50) is Status.FULL
+    assert kinds(rig) == (100, 0, 50)
+    meters = rig.journal.meters().values
     assert (meters["mach_bonus"], meters["money_in"], meters["coin_out"]) == (150, 0, 0)
 
 
 @pytest.mark.requirement("F-06", "D-10")
 def test_a_bonus_jackpot_waits_for_the_attendant(make):
-    room = make()
-    assert ask(room, kind=JACKPOT, cashable=50_000) is Status.FULL
-    assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
+    rig = make()
+    assert ask(rig, kind=JACKPOT, cashable=50_000) is Status.FULL
+    assert (rig.state, rig.credit_cents) == (State.HANDPAY, 0)
     again = make()
     assert again.state is State.HANDPAY
     again.engine.handle(EventType.KEY_TURNED)
@@ -233,23 +231,23 @@ def test_a_bonus_jackpot_waits_for_the_attendant(make):
 # ---------------------------------------------------------------------------------------------- the history
 @pytest.mark.requirement("E-05")
 def test_the_last_transfers_can_be_read_back(make):
-    room = make()
+    rig = make()
     for number in range(1, HISTORY + 3):
-        assert ask(room, f"T-{number}", cashable=number) is Status.FULL
-    assert [room.port.history(place).identifier for place in (1, 2, 3)] == ["T-36", "T-37", "T-3"]
-    assert room.port.history(HISTORY).cents[CASHABLE] == HISTORY
-    assert room.port.history(0) is None
+        assert ask(rig, f"T-{number}", cashable=number) is Status.FULL
+    assert [rig.port.history(place).identifier for place in (1, 2, 3)] == ["T-36", "T-37", "T-3"]
+    assert rig.port.history(HISTORY).cents[CASHABLE] == HISTORY
+    assert rig.port.history(0) is None
     assert make().port.history(2).identifier == "T-37"
 
 
 @pytest.mark.requirement("E-05", "D-12")
 def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
-    room = make()
-    room.port.lock(1, 500)
-    ask(room, cashable=1000, if_locked=True)
-    ask(room, "T-2", cashable=300_001)
-    ask(room, "T-3", OUT, cashable=400)
-    shown = [read_details(entry) for entry in room.machine.entries.read_log(room.journal, Log.TRANSFERS)]
+    rig = make()
+    rig.port.lock(1, 500)
+    ask(rig, cashable=1000, if_locked=True)
+    ask(rig, "T-2", cashable=300_001)
+    ask(rig, "T-3", OUT, cashable=400)
+    shown = [read_details(entry) for entry in rig.machine.entries.read_log(rig.journal, Log.TRANSFERS)]
     assert [(line["identifier"], line["status"], line["cents"]["cashable"]) for line in shown] == [
         ("T-3", "full", 400),
         ("T-2", "over_limit", 0),
@@ -261,40 +259,40 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
 @pytest.mark.parametrize("event", ["disabled", "door", "fault"])
 def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, event):
     """Kept, it would put one player's money on the meter when another plays, hours later."""
-    room = make(chance=ScriptedChance(*LOSS)).insert(2000)
-    room.play()
-    assert room.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    rig = make(chance=ScriptedChance(*LOSS)).insert(2000)
+    rig.play()
+    assert rig.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
     match event:
         case "disabled":
-            room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
-            assert room.port.last.status is Status.PENDING  # the game is still shown
-            room.report_shown()
+            rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+            assert rig.port.last.status is Status.PENDING  # the game is still shown
+            rig.report_shown()
         case "door":
-            room.engine.handle(EventType.DOOR_OPENED, door="main")
+            rig.engine.handle(EventType.DOOR_OPENED, door="main")
         case "fault":
-            room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
-    assert room.port.last.status is Status.NOT_NOW
-    assert room.machine.component(HostMoney).order is None
-    assert room.journal.balance_cents("world:aft_in:cashable") == 0
+            rig.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
+    assert rig.port.last.status is Status.NOT_NOW
+    assert rig.machine.component(HostMoney).order is None
+    assert rig.journal.balance_cents("world:aft_in:cashable") == 0
 
 
 def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
-    room = make().insert(2000)
-    room.play()
-    assert room.port.order(order(restricted=100, pool=1), asset_number=ASSET) is Status.PENDING
+    rig = make().insert(2000)
+    rig.play()
+    assert rig.port.order(order(restricted=100, pool=1), asset_number=ASSET) is Status.PENDING
     write_undeclared(
-        room.machine,
+        rig.machine,
         "test.ticket",
         transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
         state={MoneyKey.RESTRICTED: {"expires": "", "pool": 2}},
     )
-    room.report_shown()
-    assert room.port.last.status is Status.OTHER_POOL
-    assert (kinds(room)[1], room.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
+    rig.report_shown()
+    assert rig.port.last.status is Status.OTHER_POOL
+    assert (kinds(rig)[1], rig.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
 
 
 def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
-    room = make()
+    rig = make()
     coming = HostTicketRecord(
         id="ticket-1",
         number="1234",
@@ -305,157 +303,157 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
         status=Redeeming.PENDING,
         told=False,
     )
-    write_undeclared(room.machine, "test.ticket", state={HostKey.TICKET: coming})
-    assert ask(room, restricted=100, pool=1) is Status.OTHER_POOL
-    assert ask(room, "T-2", restricted=100, pool=2) is Status.FULL
+    write_undeclared(rig.machine, "test.ticket", state={HostKey.TICKET: coming})
+    assert ask(rig, restricted=100, pool=1) is Status.OTHER_POOL
+    assert ask(rig, "T-2", restricted=100, pool=2) is Status.FULL
 
 
 # ---------------------------------------------------------------------------------------------- the lock
 def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
-    room = make().insert(100)
-    assert room.port.lock(1, 500) is True
-    assert room.state is State.LOCKED
-    room.play()
-    assert room.notice == "refused.locked"
-    lock = snapshot(room.engine, fingerprint="").lock
-    until = room.clock.now() + timedelta(seconds=5)
+    rig = make().insert(100)
+    assert rig.port.lock(1, 500) is True
+    assert rig.state is State.LOCKED
+    rig.play()
+    assert rig.notice == "refused.locked"
+    lock = snapshot(rig.engine, fingerprint="").lock
+    until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
-    assert ask(room, cashable=500, if_locked=True, lock_after=True) is Status.FULL
-    assert (room.state, room.port.locked) == (State.LOCKED, True)
-    assert ask(room, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
-    assert (room.state, room.port.locked) == (State.IDLE, False)
+    assert ask(rig, cashable=500, if_locked=True, lock_after=True) is Status.FULL
+    assert (rig.state, rig.port.locked) == (State.LOCKED, True)
+    assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
+    assert (rig.state, rig.port.locked) == (State.IDLE, False)
 
 
 def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
-    room = make(chance=ScriptedChance(*LOSS, *LOSS)).insert(100)
-    room.play()
-    assert room.port.lock(1, 500) is None
-    room.report_shown()
-    assert (room.state, room.port.locked) == (State.LOCKED, True)
-    room.engine.handle(EventType.LOCK_ENDED)  # its time is over
-    room.play()
-    room.port.lock(1, 500)
-    room.port.unlock()
-    room.report_shown()
-    assert (room.state, room.port.locked) == (State.IDLE, False)
-    room.port.unlock()
+    rig = make(chance=ScriptedChance(*LOSS, *LOSS)).insert(100)
+    rig.play()
+    assert rig.port.lock(1, 500) is None
+    rig.report_shown()
+    assert (rig.state, rig.port.locked) == (State.LOCKED, True)
+    rig.engine.handle(EventType.LOCK_ENDED)  # its time is over
+    rig.play()
+    rig.port.lock(1, 500)
+    rig.port.unlock()
+    rig.report_shown()
+    assert (rig.state, rig.port.locked) == (State.IDLE, False)
+    rig.port.unlock()
 
 
 def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
-    room = make()
-    room.port.lock(1, 500)
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert (room.state, room.port.locked) == (State.DOOR_OPEN, None)
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (room.state, room.port.locked) == (State.LOCKED, True)
+    rig = make()
+    rig.port.lock(1, 500)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert (rig.state, rig.port.locked) == (State.DOOR_OPEN, None)
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert (rig.state, rig.port.locked) == (State.LOCKED, True)
     again = make()
     assert (again.state, again.port.locked) == (State.IDLE, False)
 
 
 # ---------------------------------------------------------------------------------------------- cash-outs
 def test_a_cash_out_is_offered_to_the_host_first(make):
-    room = make().insert(10000)
-    room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.port.is_cash_out_offered, room.port.locked) == (State.LOCKED, True, False)
-    assert ask(room, kind=OUT, cashable=10000) is Status.FULL
-    assert (room.state, room.credit_cents, room.port.is_cash_out_offered) == (State.IDLE, 0, False)
+    rig = make().insert(10000)
+    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.port.is_cash_out_offered, rig.port.locked) == (State.LOCKED, True, False)
+    assert ask(rig, kind=OUT, cashable=10000) is Status.FULL
+    assert (rig.state, rig.credit_cents, rig.port.is_cash_out_offered) == (State.IDLE, 0, False)
 
 
 def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
-    room = make().insert(10000)
-    room.port.set_cash_out(enabled=True, hard=False)
-    room = make()
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
-    assert room.state is State.PAYING
-    assert room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == 10000
+    rig = make().insert(10000)
+    rig.port.set_cash_out(enabled=True, hard=False)
+    rig = make()
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
+    assert rig.state is State.PAYING
+    assert rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == 10000
 
 
 def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
-    room = make().insert(2000)
-    room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.port.lock(2, 500) is True
-    assert not room.port.is_cash_out_offered
-    assert room.port.lock(2, 500) is True  # asked again, for longer
-    room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    rig = make().insert(2000)
+    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.port.lock(2, 500) is True
+    assert not rig.port.is_cash_out_offered
+    assert rig.port.lock(2, 500) is True  # asked again, for longer
+    rig.engine.handle(EventType.LOCK_ENDED)
+    assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
-    room = make().insert(2000)
-    room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
-    assert room.state is State.OUT_OF_SERVICE
-    room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
+    rig = make().insert(2000)
+    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+    assert rig.state is State.OUT_OF_SERVICE
+    rig.engine.handle(EventType.LOCK_ENDED)
+    assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
 @pytest.mark.parametrize("locks", [False, True])
 def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
-    room = make().insert(2000)
-    room.port.set_cash_out(enabled=True, hard=False)
-    room.engine.handle(EventType.CASH_OUT)
+    rig = make().insert(2000)
+    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.engine.handle(EventType.CASH_OUT)
     if locks:
-        room.port.lock(2, 500)
-    assert ask(room, "T-1", OUT, cashable=1500) is Status.FULL
-    assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
+        rig.port.lock(2, 500)
+    assert ask(rig, "T-1", OUT, cashable=1500) is Status.FULL
+    assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
 
 def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
-    room = make().insert(2000)
-    room.port.set_cash_out(enabled=True, hard=False)
-    room.port.lock(2, 500)
-    assert ask(room, "T-1", OUT, cashable=500) is Status.FULL
-    room.port.acknowledge_result()
-    room.port.lock(2, 500)
-    room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.credit_cents) == (State.IDLE, 1500)
+    rig = make().insert(2000)
+    rig.port.set_cash_out(enabled=True, hard=False)
+    rig.port.lock(2, 500)
+    assert ask(rig, "T-1", OUT, cashable=500) is Status.FULL
+    rig.port.acknowledge_result()
+    rig.port.lock(2, 500)
+    rig.engine.handle(EventType.LOCK_ENDED)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 1500)
 
 
 def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
-    room = make().insert(10000)
-    room.port.set_cash_out(enabled=True, hard=True)
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 10000, "cash_out_not_taken")
-    room.machine.component(HostMoney).online = False
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.PAYING, "a host that is not there cannot keep the player's money in"
+    rig = make().insert(10000)
+    rig.port.set_cash_out(enabled=True, hard=True)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.LOCK_ENDED)
+    assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 10000, "cash_out_not_taken")
+    rig.machine.component(HostMoney).online = False
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.PAYING, "a host that is not there cannot keep the player's money in"
 
 
 def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(make):
-    room = make(profile="quebec-vlt")
-    room.port.set_cash_out(enabled=True, hard=True)
+    rig = make(profile="quebec-vlt")
+    rig.port.set_cash_out(enabled=True, hard=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
-    write_undeclared(room.machine, "test.fund", transfers=fund)
-    room.engine.handle(EventType.SERVICE)
-    assert (room.state, room.port.is_cash_out_offered) == (State.LOCKED, True)
-    room.engine.handle(EventType.LOCK_ENDED)
-    assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
-    room.machine.component(HostMoney).online = False
-    assert payout_is_due(room.machine, Event(EventType.WHEN_IDLE)), (
+    write_undeclared(rig.machine, "test.fund", transfers=fund)
+    rig.engine.handle(EventType.SERVICE)
+    assert (rig.state, rig.port.is_cash_out_offered) == (State.LOCKED, True)
+    rig.engine.handle(EventType.LOCK_ENDED)
+    assert (rig.state, rig.notice) == (State.IDLE, "cash_out_not_taken")
+    rig.machine.component(HostMoney).online = False
+    assert payout_is_due(rig.machine, Event(EventType.WHEN_IDLE)), (
         "a host that is not there keeps nothing on the meter"
     )
-    room.machine.component(HostMoney).online = True
-    room.engine.handle(EventType.CASH_OUT)  # the player may ask again
-    assert room.state is State.LOCKED
-    room.engine.handle(EventType.LOCK_ENDED)
-    write_undeclared(room.machine, "test.fund", transfers=fund)  # and so does the law, of other credit
-    room.engine.handle(EventType.SERVICE)
-    assert room.state is State.LOCKED
+    rig.machine.component(HostMoney).online = True
+    rig.engine.handle(EventType.CASH_OUT)  # the player may ask again
+    assert rig.state is State.LOCKED
+    rig.engine.handle(EventType.LOCK_ENDED)
+    write_undeclared(rig.machine, "test.fund", transfers=fund)  # and so does the law, of other credit
+    rig.engine.handle(EventType.SERVICE)
+    assert rig.state is State.LOCKED
 
 
 # ---------------------------------------------------------------------------------------------- registration
 def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
-    room = make()
+    rig = make()
     key = bytes(range(1, 21))
-    assert not room.port.register(ASSET + 1, key, 9).registered
-    assert room.port.register(ASSET, key, 9).key == key
-    assert ask(room, cashable=5, key=key) is Status.FULL
-    assert ask(room, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
+    assert not rig.port.register(ASSET + 1, key, 9).registered
+    assert rig.port.register(ASSET, key, 9).key == key
+    assert ask(rig, cashable=5, key=key) is Status.FULL
+    assert ask(rig, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
     again = make()
     assert (again.port.registration.registered, again.port.registration.key) == (True, b"")
     assert ask(again, "T-2", cashable=5, key=key) is Status.FULL
@@ -468,13 +466,13 @@ def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
 
 # ---------------------------------------------------------------------------------------------- expiry
 def test_restricted_credit_goes_when_its_last_day_is_over(make):
-    room = make()
-    ask(room, restricted=100, cashable=7, expires=date(2026, 1, 2))
+    rig = make()
+    ask(rig, restricted=100, cashable=7, expires=date(2026, 1, 2))
     for _ in range(2):
-        room.engine.handle(EventType.PROMOTION_EXPIRED)
-        assert kinds(room) == (7, 100, 0)
-        room.clock.pass_seconds(24 * 3600 - 1)
-    room.clock.pass_seconds(2)
-    room.engine.handle(EventType.PROMOTION_EXPIRED)
-    assert kinds(room) == (7, 0, 0)
-    assert room.journal.meters().values["expired"] == 100
+        rig.engine.handle(EventType.PROMOTION_EXPIRED)
+        assert kinds(rig) == (7, 100, 0)
+        rig.clock.pass_seconds(24 * 3600 - 1)
+    rig.clock.pass_seconds(2)
+    rig.engine.handle(EventType.PROMOTION_EXPIRED)
+    assert kinds(rig) == (7, 0, 0)
+    assert rig.journal.meters().values["expired"] == 100

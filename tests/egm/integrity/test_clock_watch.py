@@ -11,23 +11,23 @@ from egm.testing.machine import MachineRig
 
 @pytest.mark.requirement("E-08")
 def test_a_clock_that_is_set_is_recorded_once_and_one_that_runs_never(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    around = SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen)
+    rig = MachineRig(tmp_path).boot()
+    around = SimpleNamespace(clock=rig.clock, engine=rig.engine, handle=rig.happen)
     (watch,) = create_clock_watch(around)
     for seconds in (10, 3600, 0):
-        room.clock.pass_seconds(seconds)
+        rig.clock.pass_seconds(seconds)
         watch.look()
-    room.clock.wall += JUMP  # as far as a slewed clock may go between two looks
+    rig.clock.wall += JUMP  # as far as a slewed clock may go between two looks
     watch.look()
-    assert room.records("clock.changed") == []
-    before = room.clock.wall
+    assert rig.records("clock.changed") == []
+    before = rig.clock.wall
     for hours in (-1, 2):
-        room.clock.wall += timedelta(hours=hours)
-        room.clock.pass_seconds(10)
+        rig.clock.wall += timedelta(hours=hours)
+        rig.clock.pass_seconds(10)
         watch.look()
         watch.look()
-    first, second = room.records("clock.changed")
+    first, second = rig.records("clock.changed")
     assert first["last_entry"] == (before + timedelta(seconds=10)).isoformat()
     assert first["now"] == (before + timedelta(hours=-1, seconds=10)).isoformat()
     assert second["now"] > second["last_entry"]
-    room.close()
+    rig.close()

@@ -28,10 +28,10 @@ def effect_of(code: str) -> Effect:
 class Does:
     """What a machine with credit does, by device: takes money by it, pays by it; and whether it plays."""
 
-    def __init__(self, room: MachineRig) -> None:
-        machine, state = room.machine, room.state
+    def __init__(self, rig: MachineRig) -> None:
+        machine, state = rig.machine, rig.state
         self.state = state
-        self.plays = room.engine.accepts(EventType.PLAY)
+        self.plays = rig.engine.accepts(EventType.PLAY)
         self.takes = {
             "bill_acceptor": bool(list_wanted_bills(machine, state))
             and should_accept_tickets(machine, state),
@@ -88,34 +88,34 @@ CARRIED_OUT: Final[dict[Effect, Callable[[str, Does], None]]] = {
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     """A machine that takes and pays by whatever there is, so that each device's part is seen."""
-    room = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(500)
-    yield room
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(500)
+    yield rig
+    rig.close()
 
 
-def test_without_a_fault_all_of_it_works(room):
-    log("", Does(room))
+def test_without_a_fault_all_of_it_works(rig):
+    log("", Does(rig))
 
 
 @pytest.mark.requirement("G-01", "G-02", "G-15", "H-06", "G-04", "G-10:a")
 @pytest.mark.parametrize("code", sorted(_CODES))
-def test_what_the_table_says_of_a_fault_is_done(room, code):
-    room.engine.handle(EventType.FAULT_RAISED, code=code)
-    CARRIED_OUT[effect_of(code)](code, Does(room))
+def test_what_the_table_says_of_a_fault_is_done(rig, code):
+    rig.engine.handle(EventType.FAULT_RAISED, code=code)
+    CARRIED_OUT[effect_of(code)](code, Does(rig))
 
 
 @pytest.mark.requirement("G-01", "G-04")
 @pytest.mark.parametrize("code", [code for code in sorted(_CODES) if effect_of(code) is Effect.ACCEPTOR_OFF])
-def test_what_lies_in_an_acceptor_that_is_off_goes_back(room, code):
-    room.engine.handle(EventType.FAULT_RAISED, code=code)
+def test_what_lies_in_an_acceptor_that_is_off_goes_back(rig, code):
+    rig.engine.handle(EventType.FAULT_RAISED, code=code)
     if code.startswith("bill_acceptor."):
-        room.offer(500)
-        assert room.hands.orders[-1][0] == "return"
-        room.offer_ticket("910000000000000000")
-        assert room.hands.orders[-1][0] == "return"
-    before = room.credit_cents
-    room.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert room.credit_cents == before
-    log(code, Does(room))
+        rig.offer(500)
+        assert rig.hands.orders[-1][0] == "return"
+        rig.offer_ticket("910000000000000000")
+        assert rig.hands.orders[-1][0] == "return"
+    before = rig.credit_cents
+    rig.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert rig.credit_cents == before
+    log(code, Does(rig))

@@ -33,9 +33,9 @@ def place(tmp_path):
     return path
 
 
-def context(room, tmp_path, *devices) -> MachineContext:
+def context(rig, tmp_path, *devices) -> MachineContext:
     folder = StateFolder(tmp_path / "run")
-    return MachineContext(room.engine, load_cabinet(), folder, room.clock, room.happen, devices)
+    return MachineContext(rig.engine, load_cabinet(), folder, rig.clock, rig.happen, devices)
 
 
 def a_board(tmp_path) -> IoBoardDriver:
@@ -50,23 +50,23 @@ def says(board: IoBoardDriver, *pulses: int) -> None:
 
 @pytest.mark.requirement("D-20")
 def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
-    room = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
+    rig = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
     board = a_board(tmp_path)
-    (meters,) = create_hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(rig, tmp_path, board))
     assert isinstance(meters, HardMeters)
     assert not meters.send_totals()  # the board has not said yet where its counters are
     says(board, 7, 0, 0, 0, 40, 0)
     assert meters.send_totals()
     assert board._totals == (7, 0, 0, 0, 40, 0)  # nothing is owed for what was metered before
-    room.insert(2000)
+    rig.insert(2000)
     for _ in range(45):  # 45 games of 5: two pulses and a quarter
-        room.play()
-        room.report_shown()
+        rig.play()
+        rig.report_shown()
     meters.send_totals()
     assert (board._totals[0], board._totals[4]) == (7 + 2, 40 + 20)
-    assert len(room.records("hard_meters.fitted")) == 1
-    fitted = room.machine.memory.get(IntegrityKey.HARD_METERS)
-    room.close()
+    assert len(rig.records("hard_meters.fitted")) == 1
+    fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
+    rig.close()
 
     again = MachineRig(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)
@@ -80,65 +80,65 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
 
 @pytest.mark.requirement("D-20")
 def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place):
-    room = MachineRig(tmp_path / "state", profile=place).boot()
+    rig = MachineRig(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)
-    (meters,) = create_hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(rig, tmp_path, board))
     says(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.send_totals()
     says(board, *board._totals)
-    fitted = room.machine.memory.get(IntegrityKey.HARD_METERS)
+    fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
     board = a_board(tmp_path)  # the board is exchanged; its counters are new
-    (meters,) = create_hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(rig, tmp_path, board))
     says(board, 0, 0, 0, 0, 3, 0)
     meters.send_totals()
     says(board, 0, 0, 0, 0, 3, 0)
     assert not board._may_pulse  # they stand further apart than play explains: a fault, and no pulse
-    menu = Menu(room).sign_in(Role.TECHNICIAN)
+    menu = Menu(rig).sign_in(Role.TECHNICIAN)
     menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
     assert (
-        room.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
+        rig.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
     )  # nobody exchanges counters behind a closed door
     menu.home().touch("leave")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
     assert meters.send_totals()
     assert board._totals == (0, 0, 0, 0, 3, 0)
     assert board._may_pulse
-    (told,) = room.records("hard_meters.exchanged")
+    (told,) = rig.records("hard_meters.exchanged")
     assert (told["person"], told["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
-    assert [record["counted"][4] for record in room.records("hard_meters.fitted")] == [40_040, 3]
-    room.close()
+    assert [record["counted"][4] for record in rig.records("hard_meters.fitted")] == [40_040, 3]
+    rig.close()
 
 
 @pytest.mark.requirement("D-20")
 def test_each_counter_follows_its_own_meter(tmp_path, place):
     """Entries, the cash box, exits, wins paid by hand and bills, in this order."""
     numbers = ScriptedChance(*MAPLES, *LANTERNS)
-    room = MachineRig(tmp_path / "state", profile=place, chance=numbers, devices=("hopper",)).boot()
+    rig = MachineRig(tmp_path / "state", profile=place, chance=numbers, devices=("hopper",)).boot()
     board = a_board(tmp_path)
-    (meters,) = create_hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(rig, tmp_path, board))
     says(board, 0, 0, 0, 0, 0, 0)
     assert meters.send_totals()
-    room.insert(10000)
-    room.ledgers.coins.credit_coins_in(((200, False), (100, True)), 1)
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    room.engine.handle(EventType.BET, value=3)
+    rig.insert(10000)
+    rig.ledgers.coins.credit_coins_in(((200, False), (100, True)), 1)
+    rig.engine.handle(EventType.DENOMINATION, value=100)
+    rig.engine.handle(EventType.BET, value=3)
     for _ in range(2):
-        room.play()
-        room.report_shown()
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        rig.play()
+        rig.report_shown()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert meters.send_totals()
     assert board._totals == (6, 2, 180, 1500, 100, 0)
-    room.close()
+    rig.close()
 
 
 def test_no_hard_meters_without_the_place_or_the_board(tmp_path, place):
-    room = MachineRig(tmp_path / "state").boot()
-    assert list(create_hard_meters(context(room, tmp_path, a_board(tmp_path)))) == []
-    room.close()
-    room = MachineRig(tmp_path / "other", profile=place).boot()
-    assert list(create_hard_meters(context(room, tmp_path))) == []
-    room.close()
+    rig = MachineRig(tmp_path / "state").boot()
+    assert list(create_hard_meters(context(rig, tmp_path, a_board(tmp_path)))) == []
+    rig.close()
+    rig = MachineRig(tmp_path / "other", profile=place).boot()
+    assert list(create_hard_meters(context(rig, tmp_path))) == []
+    rig.close()
 
 
 @pytest.mark.parametrize("name", ["credits", "games_played", "shoes"])
@@ -150,9 +150,9 @@ def test_a_counter_follows_only_a_meter_of_money_that_never_falls(tmp_path, plac
 
 @pytest.mark.requirement("D-20")
 def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
-    room = MachineRig(tmp_path / "state", profile=place).boot()
+    rig = MachineRig(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)
-    (meters,) = create_hard_meters(context(room, tmp_path, board))
+    (meters,) = create_hard_meters(context(rig, tmp_path, board))
     says(board, 0, 0, 0, 0, 0, 0)
     totals = []
 
@@ -160,12 +160,12 @@ def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
         running = asyncio.create_task(meters.run())
         for cents in (0, 500, 2000):
             if cents:
-                room.insert(cents)
-                meters.process_change(snapshot(room.engine, fingerprint=""))
+                rig.insert(cents)
+                meters.process_change(snapshot(rig.engine, fingerprint=""))
             await asyncio.sleep(2)
             totals.append(board._totals[4])
         running.cancel()
 
     jump(scene())
     assert totals == [0, 5, 25]
-    room.close()
+    rig.close()

@@ -19,50 +19,50 @@ from tools.audit.verify import Auditor
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path).boot().insert(2000)
-    yield room
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path).boot().insert(2000)
+    yield rig
+    rig.close()
 
 
 @pytest.mark.requirement("J-02")
 def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
-    room.play()
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert room.state is State.DOOR_OPEN
-    room.report_shown()
-    assert room.records("game.end") == []
-    shown = room.hands.told[-1]
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert room.state is State.PLAYING
-    again = room.hands.told[
+    rig = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert rig.state is State.DOOR_OPEN
+    rig.report_shown()
+    assert rig.records("game.end") == []
+    shown = rig.hands.told[-1]
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert rig.state is State.PLAYING
+    again = rig.hands.told[
         -1
     ]  # what the screen said while the door was open was not heard: it is asked again
     assert again is not shown
     assert (again.play_id, again.display, again.resumed) == (shown.play_id, shown.display, True)
-    room.report_shown()
-    assert room.credit_cents == 2000 - 5 + 300
-    room.close()
+    rig.report_shown()
+    assert rig.credit_cents == 2000 - 5 + 300
+    rig.close()
 
 
 @pytest.mark.requirement("J-01", "J-04")
-def test_each_door_counts_and_the_last_one_frees_the_machine(room):
+def test_each_door_counts_and_the_last_one_frees_the_machine(rig):
     for door in ("main", "stacker", "main"):
-        room.engine.handle(EventType.DOOR_OPENED, door=door)
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (room.state, room.machine.doors_open) == (State.DOOR_OPEN, ("stacker",))
-    room.engine.handle(EventType.DOOR_CLOSED, door="stacker")
-    assert room.state is State.IDLE
-    values = room.journal.meters().values
+        rig.engine.handle(EventType.DOOR_OPENED, door=door)
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert (rig.state, rig.machine.doors_open) == (State.DOOR_OPEN, ("stacker",))
+    rig.engine.handle(EventType.DOOR_CLOSED, door="stacker")
+    assert rig.state is State.IDLE
+    values = rig.journal.meters().values
     assert (values["door.main.opens"], values["door.stacker.opens"]) == (1, 1)
 
 
 @pytest.mark.requirement("A-09:a")
-def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(room, tmp_path):
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
-    assert room.state is State.TILT
-    room.close()
+def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(rig, tmp_path):
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
+    assert rig.state is State.TILT
+    rig.close()
     again = MachineRig(tmp_path).boot()
     assert again.state is State.TILT
     again.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
@@ -86,28 +86,26 @@ CODES = [
 
 @pytest.mark.requirement("G-06", "G-07", "G-08", "G-10", "G-11", "E-14")
 @pytest.mark.parametrize("code", CODES)
-def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
+def test_each_fault_locks_or_not_and_clears_as_the_table_says(rig, code):
     known = get_fault(code)
-    room.engine.handle(EventType.FAULT_RAISED, code=code)
-    room.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
-    assert len(room.records("fault.raised")) == 1
-    assert room.state is (State.TILT if known.locks else State.IDLE)
-    room.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert (code in room.machine.faults) is (known.cleared_by != "self")
+    rig.engine.handle(EventType.FAULT_RAISED, code=code)
+    rig.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
+    assert len(rig.records("fault.raised")) == 1
+    assert rig.state is (State.TILT if known.locks else State.IDLE)
+    rig.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert (code in rig.machine.faults) is (known.cleared_by != "self")
     if known.cleared_by == "attendant":
         assert known.locks, "an attendant can clear only what he is called for"
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        assert room.state is State.IDLE
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert rig.state is State.IDLE
 
 
-def settle(room):
+def settle(rig):
     """A technician has examined the seals and the board, and says so at the service menu."""
-    room.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.MENU, key="operator")
     people = {"person": "4", "persons": ("4",)}
-    room.engine.handle(
-        EventType.FAULTS_SETTLED, form="settle_faults", finding="the seals are whole", **people
-    )
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.FAULTS_SETTLED, form="settle_faults", finding="the seals are whole", **people)
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
 #: Faults that stay when their cause is gone, and who must see to them.
@@ -126,22 +124,22 @@ SEEN_TO = {
 
 @pytest.mark.requirement("G-11")
 @pytest.mark.parametrize(("code", "by"), SEEN_TO.items())
-def test_what_somebody_must_see_to_is_cleared_by_nobody_else(room, code, by):
-    room.engine.handle(EventType.FAULT_RAISED, code=code)
-    room.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert code in room.machine.faults
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (code in room.machine.faults) is (by != "attendant")
+def test_what_somebody_must_see_to_is_cleared_by_nobody_else(rig, code, by):
+    rig.engine.handle(EventType.FAULT_RAISED, code=code)
+    rig.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert code in rig.machine.faults
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (code in rig.machine.faults) is (by != "attendant")
     assert get_fault(code).cleared_by == by
 
 
 @pytest.mark.requirement("A-08", "A-24")
 @pytest.mark.parametrize("written", range(3))
-def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_path, written):
-    room.cut_power_after(written)
+def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(rig, tmp_path, written):
+    rig.cut_power_after(written)
     with suppress(PowerCutError):
-        room.engine.handle(EventType.DOOR_OPENED, door="logic")
-    room.close()
+        rig.engine.handle(EventType.DOOR_OPENED, door="logic")
+    rig.close()
     again = MachineRig(tmp_path).boot()
     inputs = InputsKnown(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
     for event in iter_reported_events(inputs, "io_board", again.machine.doors_open):
@@ -156,37 +154,37 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_pa
 
 @pytest.mark.requirement("A-24", "J-01", "E-10")
 @pytest.mark.parametrize("unattended", [False, True])
-def test_after_the_logic_door_a_technician_must_look(room, unattended):
-    room.engine.handle(EventType.DOOR_OPENED, door="logic", unattended=unattended)
-    room.engine.handle(EventType.DOOR_CLOSED, door="logic")
-    assert room.state is State.TILT
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
-    settle(room)
-    assert room.state is State.IDLE
-    [settled] = room.records("fault.settled")
+def test_after_the_logic_door_a_technician_must_look(rig, unattended):
+    rig.engine.handle(EventType.DOOR_OPENED, door="logic", unattended=unattended)
+    rig.engine.handle(EventType.DOOR_CLOSED, door="logic")
+    assert rig.state is State.TILT
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.TILT, "not_yours_to_clear")
+    settle(rig)
+    assert rig.state is State.IDLE
+    [settled] = rig.records("fault.settled")
     assert (settled["codes"], settled["finding"]) == (["logic_access"], "the seals are whole")
-    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
+    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
     kind = "door.opened_while_off" if unattended else "door.opened"
-    assert len(room.records(kind)) == 1
+    assert len(rig.records(kind)) == 1
 
 
 @pytest.mark.requirement("A-24", "J-01")
 @pytest.mark.parametrize(("by", "is_honest"), [("attendant", True), ("technician", True), ("self", False)])
-def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(room, monkeypatch, by, is_honest):
+def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(rig, monkeypatch, by, is_honest):
     monkeypatch.setattr(standing_faults, "get_fault", lambda code: replace(get_fault(code), cleared_by=by))
-    room.engine.handle(EventType.DOOR_OPENED, door="logic")
-    room.engine.handle(EventType.DOOR_CLOSED, door="logic")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state is State.IDLE) is (by == "attendant")
-    assert (Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []) is is_honest
+    rig.engine.handle(EventType.DOOR_OPENED, door="logic")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="logic")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state is State.IDLE) is (by == "attendant")
+    assert (Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []) is is_honest
 
 
 @pytest.mark.requirement("E-13")
-def test_the_audit_names_an_entry_that_stores_a_second_fault(room):
-    active = {"since": room.machine.clock.now().isoformat(), "cleared_by": "self", "detail": ""}
+def test_the_audit_names_an_entry_that_stores_a_second_fault(rig):
+    active = {"since": rig.machine.clock.now().isoformat(), "cleared_by": "self", "detail": ""}
     write_undeclared(
-        room.machine,
+        rig.machine,
         "fault.raised",
         counts={"fault.hopper.jam": 1},
         state={
@@ -195,38 +193,38 @@ def test_the_audit_names_an_entry_that_stores_a_second_fault(room):
         },
         details={"code": "hopper.jam"},
     )
-    [finding] = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
+    [finding] = Auditor(Shelf()).run(rig.journal.iter_bodies()).findings
     assert "'fault:hopper.empty': not expected here" in finding.why
 
 
-def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):
-    room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
+def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(rig):
+    rig.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.TILT, "not_yours_to_clear")
 
 
-def test_an_unknown_fault_stops_play(room):
+def test_an_unknown_fault_stops_play(rig):
     assert get_fault("martians").locks
-    room.engine.handle(EventType.FAULT_RAISED, code="martians")
-    assert room.state is State.TILT
+    rig.engine.handle(EventType.FAULT_RAISED, code="martians")
+    assert rig.state is State.TILT
 
 
-def test_language_and_service(room):
-    room.engine.handle(EventType.LANGUAGE, value="fr")
-    assert room.machine.selection.language == "fr"
-    room.engine.handle(EventType.LANGUAGE, value="tlh")
-    assert room.notice == "refused.language_is_offered"
-    room.engine.handle(EventType.SERVICE)
-    assert room.machine.memory.get(IntegrityKey.SERVICE) is True
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.machine.memory.get(IntegrityKey.SERVICE) is None
+def test_language_and_service(rig):
+    rig.engine.handle(EventType.LANGUAGE, value="fr")
+    assert rig.machine.selection.language == "fr"
+    rig.engine.handle(EventType.LANGUAGE, value="tlh")
+    assert rig.notice == "refused.language_is_offered"
+    rig.engine.handle(EventType.SERVICE)
+    assert rig.machine.memory.get(IntegrityKey.SERVICE) is True
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.machine.memory.get(IntegrityKey.SERVICE) is None
 
 
 @pytest.mark.requirement("F-07:d")
-def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
-    room.close()
+def test_a_cancelled_credit_is_paid_by_the_attendant(rig, tmp_path):
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.credit_cents) == (State.HANDPAY, 0)
+    rig.close()
     again = MachineRig(tmp_path).boot()
     assert again.state is State.HANDPAY
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -239,20 +237,20 @@ def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
 
 
 @pytest.mark.requirement("Q-21", "F-20")
-def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player_can_leave(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(500)
-    room.engine.handle(EventType.DISABLED, source="host:main", reason="end of day")
-    room.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
-    room.engine.handle(EventType.DISABLED, source="host:main", reason="again")
-    assert [record["source"] for record in room.records("service.disabled")] == ["host:main", "operator"]
-    room.engine.handle(
+def test_out_of_service_hold_is_released_only_by_its_source_and_the_player_can_cash_out(tmp_path):
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(500)
+    rig.engine.handle(EventType.DISABLED, source="host:main", reason="end of day")
+    rig.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
+    rig.engine.handle(EventType.DISABLED, source="host:main", reason="again")
+    assert [record["source"] for record in rig.records("service.disabled")] == ["host:main", "operator"]
+    rig.engine.handle(
         EventType.KEY_TURNED, key="attendant"
     )  # nothing has failed: there is nothing to start anew
-    assert room.state is State.OUT_OF_SERVICE
-    room.play()
-    assert room.notice == "refused.out_of_service"
-    room.engine.handle(EventType.ENABLED, source="operator")
-    room.close()
+    assert rig.state is State.OUT_OF_SERVICE
+    rig.play()
+    assert rig.notice == "refused.out_of_service"
+    rig.engine.handle(EventType.ENABLED, source="operator")
+    rig.close()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (again.state, tuple(list_disabling_sources(again.machine))) == (
         State.OUT_OF_SERVICE,
@@ -268,32 +266,32 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
 
 
 @pytest.mark.requirement("J-09", "F-06:a", "G-12:b")
-def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
+def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(rig):
     def lit():
-        return find_lit_tower_lights(snapshot(room.engine, fingerprint=""))
+        return find_lit_tower_lights(snapshot(rig.engine, fingerprint=""))
 
     assert lit() == frozenset()
-    room.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.SERVICE)
     assert lit() == {"service"}
-    room.engine.handle(EventType.SERVICE)
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    rig.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert "tilt" in lit()
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert lit() == frozenset()
-    room.insert(2000)
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
+    rig.insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
     assert lit() == {"jackpot"}
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert lit() == frozenset()
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert lit() == {"door"}
 
 
 @pytest.mark.requirement("J-03", "J-09")
-def test_the_drop_door_lights_rings_and_is_reported(room):
-    room.engine.handle(EventType.DOOR_OPENED, door="drop")
-    shown = snapshot(room.engine, fingerprint="")
+def test_the_drop_door_lights_rings_and_is_reported(rig):
+    rig.engine.handle(EventType.DOOR_OPENED, door="drop")
+    shown = snapshot(rig.engine, fingerprint="")
     assert "door" in find_lit_tower_lights(shown)
     assert is_bell_ringing(shown)
-    assert room.records("door.opened") == [{"door": "drop"}]
+    assert rig.records("door.opened") == [{"door": "drop"}]

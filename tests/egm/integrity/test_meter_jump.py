@@ -15,7 +15,7 @@ TECHNICIAN = {"person": "4", "persons": ("4",)}
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     made = MachineRig(tmp_path, devices=("printer",)).boot()
     yield made
     made.close()
@@ -23,34 +23,34 @@ def room(tmp_path):
         assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
-def limit(room, **most_cents):
+def limit(rig, **most_cents):
     """What a profile with such limits gives the journal."""
     limits = {name.replace("_", ":"): cents for name, cents in most_cents.items()}
-    room.journal._policy = replace(room.journal._policy, increment_max_cents=limits)
+    rig.journal._policy = replace(rig.journal._policy, increment_max_cents=limits)
 
 
-def settle(room):
-    room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(EventType.FAULTS_SETTLED, form="settle_faults", finding="the limit", **TECHNICIAN)
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+def settle(rig):
+    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.FAULTS_SETTLED, form="settle_faults", finding="the limit", **TECHNICIAN)
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
-def jumped(room, account, before):
+def jumped(rig, account, before):
     """A tilt that says what would have moved; nothing has."""
-    assert room.state is State.TILT
-    standing = room.machine.faults["meter_jump"]
+    assert rig.state is State.TILT
+    standing = rig.machine.faults["meter_jump"]
     assert account in standing["detail"]
     assert (standing["cleared_by"], standing["locks"]) == ("technician", True)
-    assert (room.credit_cents, room.journal.credits_cents()) == (before, before)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.TILT
+    assert (rig.credit_cents, rig.journal.credits_cents()) == (before, before)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.TILT
 
 
-def rule(room, amount_cents):
+def rule(rig, amount_cents):
     """Two persons decide what is in the box."""
-    (disputed,) = list_disputed_amounts(room.machine)
-    room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(
+    (disputed,) = list_disputed_amounts(rig.machine)
+    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(
         EventType.DISPUTED_AMOUNT_RULING,
         form="disputed",
         disputed=disputed,
@@ -59,61 +59,61 @@ def rule(room, amount_cents):
         person="2",
         persons=("2", "5"),
     )
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
-    assert not list_disputed_amounts(room.machine)
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert not list_disputed_amounts(rig.machine)
 
 
 @pytest.mark.requirement("A-26")
-def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(room):
-    limit(room, world_bill=1000)
-    room.offer(2000)
-    room.ledger.credit_stacked_paper()
-    jumped(room, "world:bill", 0)
-    assert room.ledger.find_open() is None
-    rule(room, 2000)
-    settle(room)
-    assert room.state is State.IDLE
-    limit(room)
-    assert room.insert(2000).credit_cents == 2000
+def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(rig):
+    limit(rig, world_bill=1000)
+    rig.offer(2000)
+    rig.ledger.credit_stacked_paper()
+    jumped(rig, "world:bill", 0)
+    assert rig.ledger.find_open() is None
+    rule(rig, 2000)
+    settle(rig)
+    assert rig.state is State.IDLE
+    limit(rig)
+    assert rig.insert(2000).credit_cents == 2000
 
 
 @pytest.mark.requirement("A-26")
-def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(room):
-    limit(room, world_coin=500)
-    room.ledgers.coins.credit_coins_in(((100, True),) * 6, 6)
-    jumped(room, "world:coin", 0)
-    assert room.ledgers.coins.event_mark() == 6
-    rule(room, 600)
-    settle(room)
-    room.ledgers.coins.credit_coins_in(((100, True),), 7)
-    assert (room.state, room.credit_cents) == (State.IDLE, 100)
+def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(rig):
+    limit(rig, world_coin=500)
+    rig.ledgers.coins.credit_coins_in(((100, True),) * 6, 6)
+    jumped(rig, "world:coin", 0)
+    assert rig.ledgers.coins.event_mark() == 6
+    rule(rig, 600)
+    settle(rig)
+    rig.ledgers.coins.credit_coins_in(((100, True),), 7)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 100)
 
 
 @pytest.mark.requirement("A-26")
-def test_a_wager_that_moves_its_meter_too_far_is_not_played(room):
-    room.insert(2000)
-    limit(room, house_wager=1)
-    room.play()
-    jumped(room, "house:wager", 2000)
-    assert not room.records("game.start")
-    settle(room)
-    assert room.state is State.IDLE
+def test_a_wager_that_moves_its_meter_too_far_is_not_played(rig):
+    rig.insert(2000)
+    limit(rig, house_wager=1)
+    rig.play()
+    jumped(rig, "house:wager", 2000)
+    assert not rig.records("game.start")
+    settle(rig)
+    assert rig.state is State.IDLE
 
 
 @pytest.mark.requirement("A-26")
-def test_a_win_that_moves_its_meter_too_far_stays_owed(room):
-    room.insert(2000)
-    room.play()
-    while not room.records("game.start")[-1]["outcome"]["win_credits"]:
-        room.report_shown()
-        room.play()
-    before = room.credit_cents
-    limit(room, house_win=0)
-    room.report_shown()
-    jumped(room, "house:win", before)
-    assert room.machine.memory.get("game") is not None
-    limit(room)
-    settle(room)
-    assert room.state is State.PLAYING
-    room.report_shown()
-    assert room.credit_cents > before
+def test_a_win_that_moves_its_meter_too_far_stays_owed(rig):
+    rig.insert(2000)
+    rig.play()
+    while not rig.records("game.start")[-1]["outcome"]["win_credits"]:
+        rig.report_shown()
+        rig.play()
+    before = rig.credit_cents
+    limit(rig, house_win=0)
+    rig.report_shown()
+    jumped(rig, "house:win", before)
+    assert rig.machine.memory.get("game") is not None
+    limit(rig)
+    settle(rig)
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert rig.credit_cents > before

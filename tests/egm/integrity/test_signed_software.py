@@ -70,32 +70,32 @@ def maker(tmp_path):
 @pytest.fixture
 def start(tmp_path, maker):
     """Start the machine, as its process does; again to restart it."""
-    rooms = []
+    rigs = []
 
     def up():
-        if rooms:
-            rooms[-1].close()
-        room = MachineRig(tmp_path / "state")
-        rooms.append(room)
-        handle = room.engine.submit
-        at = MachineContext(room.engine, maker.file, StateFolder(tmp_path / "state"), room.clock, handle)
-        room.engine.handle(EventType.MEMORY_READY)
-        room.verifier = Verifier(at)
-        room.verifier.verify_at_start()
-        room.engine.handle(EventType.SELF_TEST_PASSED)
-        room.at = at
-        return room
+        if rigs:
+            rigs[-1].close()
+        rig = MachineRig(tmp_path / "state")
+        rigs.append(rig)
+        handle = rig.engine.submit
+        at = MachineContext(rig.engine, maker.file, StateFolder(tmp_path / "state"), rig.clock, handle)
+        rig.engine.handle(EventType.MEMORY_READY)
+        rig.verifier = Verifier(at)
+        rig.verifier.verify_at_start()
+        rig.engine.handle(EventType.SELF_TEST_PASSED)
+        rig.at = at
+        return rig
 
     yield up
-    for room in rooms:
-        room.close()
+    for rig in rigs:
+        rig.close()
 
 
-def settles(room, role):
+def settles(rig, role):
     """Somebody of this role says that the cause was found."""
     number = NUMBERS[role]
-    room.machine.install(create_roster())
-    room.engine.handle(
+    rig.machine.install(create_roster())
+    rig.engine.handle(
         EventType.FAULTS_SETTLED,
         form="settle_faults",
         person=number,
@@ -104,37 +104,37 @@ def settles(room, role):
     )
 
 
-def tilts(room):
-    return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in snapshot(room.engine, fingerprint="").tilts}
+def tilts(rig):
+    return {tilt.code: (tilt.cleared_by, tilt.detail) for tilt in snapshot(rig.engine, fingerprint="").tilts}
 
 
 @pytest.mark.requirement("A-12", "A-14")
 def test_right_software_plays_and_the_check_is_in_the_journal(start):
-    room = start()
-    assert room.state is State.IDLE
-    assert room.records("software.verified") == [{"version": "1.0", "when": "start"}]
+    rig = start()
+    assert rig.state is State.IDLE
+    assert rig.records("software.verified") == [{"version": "1.0", "when": "start"}]
 
 
 @pytest.mark.requirement("A-09:a", "A-09:b", "A-12", "A-14")
 def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start, maker):
     right = maker.tamper()
     for _ in range(2):
-        room = start()
-        assert room.state is State.TILT
-        assert tilts(room) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        assert room.state is State.TILT, "an attendant may not clear it"
-    assert room.journal.meters().value("verify_fail") == 2
-    assert room.records("software.differs")[-1] == {"trouble": [f"{maker.name}: altered"], "when": "start"}
+        rig = start()
+        assert rig.state is State.TILT
+        assert tilts(rig) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert rig.state is State.TILT, "an attendant may not clear it"
+    assert rig.journal.meters().value("verify_fail") == 2
+    assert rig.records("software.differs")[-1] == {"trouble": [f"{maker.name}: altered"], "when": "start"}
     maker.game.write_bytes(right)
-    room = start()
-    assert room.state is State.TILT, "right again, but nobody has looked"
-    assert tilts(room) == {CHECK: ("technician", maker.name)}
-    settles(room, Role.SUPERVISOR)
-    assert room.state is State.TILT, "a supervisor may not settle it"
-    settles(room, Role.TECHNICIAN)
-    assert room.state is State.IDLE
-    [settled] = room.records("fault.settled")
+    rig = start()
+    assert rig.state is State.TILT, "right again, but nobody has looked"
+    assert tilts(rig) == {CHECK: ("technician", maker.name)}
+    settles(rig, Role.SUPERVISOR)
+    assert rig.state is State.TILT, "a supervisor may not settle it"
+    settles(rig, Role.TECHNICIAN)
+    assert rig.state is State.IDLE
+    [settled] = rig.records("fault.settled")
     assert settled["codes"] == [CHECK]
     assert settled["person"] == NUMBERS[Role.TECHNICIAN]
 
@@ -142,10 +142,10 @@ def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start
 @pytest.mark.requirement("G-14:b")
 def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, maker):
     maker.game.unlink()
-    room = start()
-    assert room.state is State.TILT
-    assert tilts(room) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
-    assert room.records("software.differs") == [{"trouble": [f"{maker.name}: missing"], "when": "start"}]
+    rig = start()
+    assert rig.state is State.TILT
+    assert tilts(rig) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
+    assert rig.records("software.differs") == [{"trouble": [f"{maker.name}: missing"], "when": "start"}]
 
 
 @pytest.mark.requirement("A-15")
@@ -155,109 +155,109 @@ def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch
     monkeypatch.setattr(
         "egm.verify.examine.list_software_files", lambda _: listed | {"egm/extra.py": maker.game}
     )
-    room = start()
-    assert room.state is State.TILT
-    assert not room.engine.accepts(EventType.PLAY)
-    assert tilts(room) == {DIFFERS: ("self", "egm/extra.py"), CHECK: ("technician", "egm/extra.py")}
-    assert room.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
+    rig = start()
+    assert rig.state is State.TILT
+    assert not rig.engine.accepts(EventType.PLAY)
+    assert tilts(rig) == {DIFFERS: ("self", "egm/extra.py"), CHECK: ("technician", "egm/extra.py")}
+    assert rig.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
 
 
 @pytest.mark.requirement("A-12")
 def test_a_technician_cannot_talk_wrong_software_right(start, maker):
     maker.tamper()
-    room = start()
-    settles(room, Role.TECHNICIAN)
-    assert set(tilts(room)) == {DIFFERS, CHECK}
-    assert room.notice == "refused.technician_is_needed"
+    rig = start()
+    settles(rig, Role.TECHNICIAN)
+    assert set(tilts(rig)) == {DIFFERS, CHECK}
+    assert rig.notice == "refused.technician_is_needed"
 
 
 def test_the_staff_may_have_it_verified_at_any_time(start, maker):
-    room = start()
-    verification = Reverification(room.at)
-    room.machine.install(create_roster())
+    rig = start()
+    verification = Reverification(rig.at)
+    rig.machine.install(create_roster())
     number = NUMBERS[Role.INSPECTOR]
 
     async def ask():
         work = asyncio.create_task(verification.run())
-        room.engine.handle(EventType.VERIFY, form="verify", person=number, persons=(number,))
+        rig.engine.handle(EventType.VERIFY, form="verify", person=number, persons=(number,))
         async with asyncio.timeout(120):
-            while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
+            while not rig.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
                 await asyncio.sleep(0.01)
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
 
     maker.tamper()
     asyncio.run(ask())
-    assert room.records("software.check") == [{"person": number}]
-    assert room.records("software.differs")[0]["when"] == "asked"
-    assert room.state is State.TILT
+    assert rig.records("software.check") == [{"person": number}]
+    assert rig.records("software.differs")[0]["when"] == "asked"
+    assert rig.state is State.TILT
 
 
 @pytest.mark.requirement("J-12")
 def test_the_software_page_says_who_signed_what(start):
-    room = start()
-    menu = Menu(room).sign_in(Role.INSPECTOR).touch("software")
+    rig = start()
+    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("software")
     shown = format_as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
-    installed = room.machine.memory.get(IntegrityKey.SOFTWARE)
+    installed = rig.machine.memory.get(IntegrityKey.SOFTWARE)
     assert installed["signer"] in shown
     assert installed["components"]["chance"][:32] in shown
 
 
 @pytest.mark.requirement("A-14")
 def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
-    room = start()
-    room.insert(500)
-    verification = Reverification(room.at)
+    rig = start()
+    rig.insert(500)
+    verification = Reverification(rig.at)
 
     async def door_and_check():
         work = asyncio.create_task(verification.run())
         for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
-            room.engine.handle(event, door="main")
-            verification.process_change(snapshot(room.engine, fingerprint=""))
-        assert room.state is State.IDLE, "the check is beside play, not before it"
+            rig.engine.handle(event, door="main")
+            verification.process_change(snapshot(rig.engine, fingerprint=""))
+        assert rig.state is State.IDLE, "the check is beside play, not before it"
         async with asyncio.timeout(120):
-            while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
+            while not rig.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
                 await asyncio.sleep(0.01)
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
 
     maker.tamper()
     asyncio.run(door_and_check())
-    assert room.state is State.TILT
-    assert tilts(room)[DIFFERS] == ("self", maker.name)
-    assert room.credit_cents == 500
-    [found] = room.records("software.differs")
+    assert rig.state is State.TILT
+    assert tilts(rig)[DIFFERS] == ("self", maker.name)
+    assert rig.credit_cents == 500
+    [found] = rig.records("software.differs")
     assert found["when"] == "door_closed"
 
 
 def test_what_differs_next_is_told_anew(start, maker):
     maker.tamper()
-    room = start()
+    rig = start()
     maker.manifest.write_text("{}")
-    asyncio.run(room.verifier.examine_again("command"))
-    assert tilts(room)[DIFFERS] == ("self", "software.manifest")
-    assert "contains no manifest" in room.records("software.differs")[-1]["trouble"][0]
+    asyncio.run(rig.verifier.examine_again("command"))
+    assert tilts(rig)[DIFFERS] == ("self", "software.manifest")
+    assert "contains no manifest" in rig.records("software.differs")[-1]["trouble"][0]
 
 
 @pytest.mark.requirement("A-16")
 def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
-    room = start()
-    [first] = room.records("software.changed")
+    rig = start()
+    [first] = rig.records("software.changed")
     assert first["reason"] == "first"
     assert first["version"] == ["", "1.0"]
     assert all(before == "" for before, _ in first["components"].values())
     for number in range(12):
         maker.tamper()
         maker.release(f"1.{number + 1}", f"reason {number}")
-        room = start()
-        assert room.state is State.IDLE
-    changes = room.records("software.changed")
+        rig = start()
+        assert rig.state is State.IDLE
+    changes = rig.records("software.changed")
     assert [change["reason"] for change in changes[1:]] == [f"reason {number}" for number in range(12)]
     assert [change["version"] for change in changes[1:3]] == [["1.0", "1.1"], ["1.1", "1.2"]]
     own = [change["components"]["own"] for change in changes]
     assert [before for before, _ in own[1:]] == [now for _, now in own[:-1]]
     assert set(changes[1]["components"]) == {"own"}
-    entry = next(room.journal.entries("software.changed"))
+    entry = next(rig.journal.entries("software.changed"))
     assert entry.time_utc
     assert FEATURES.entries.find_significance(entry).sas == 0x8E
 
@@ -289,31 +289,31 @@ def test_another_signer_or_none_takes_a_technician(start, maker):
     maker.release("2.0", "sold")
     assert set(tilts(start())) == {CHECK}
     maker.file = maker.file.model_copy(update={"software": None})
-    room = start()
-    assert set(tilts(room)) == {CHECK}
-    assert room.machine.memory.get(IntegrityKey.SOFTWARE) is None
-    assert list(create_reverification(room.at)) == []
+    rig = start()
+    assert set(tilts(rig)) == {CHECK}
+    assert rig.machine.memory.get(IntegrityKey.SOFTWARE) is None
+    assert list(create_reverification(rig.at)) == []
 
 
 def test_without_a_manufacturer_nothing_is_pretended(start, maker):
     maker.file = maker.file.model_copy(update={"software": None})
-    room = start()
-    assert room.state is State.IDLE
-    assert not [entry for entry in room.journal.entries() if entry.kind.startswith("software.")]
+    rig = start()
+    assert rig.state is State.IDLE
+    assert not [entry for entry in rig.journal.entries() if entry.kind.startswith("software.")]
 
 
 @pytest.mark.requirement("A-17")
 def test_a_game_in_progress_is_finished_by_the_new_release_as_it_was_decided(start, maker):
-    room = start()
-    room.insert(500)
-    room.play()
-    decided = room.machine.memory.get(PlayKey.GAME)
+    rig = start()
+    rig.insert(500)
+    rig.play()
+    decided = rig.machine.memory.get(PlayKey.GAME)
     maker.tamper()
     maker.release("1.1", "between two halves of a game")
-    room = start()
-    assert room.state is State.PLAYING
-    room.report_shown()
-    assert room.state is State.IDLE
-    kinds = [entry.kind for entry in room.journal.entries(("game.start", "software.changed", "game.end"))]
+    rig = start()
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert rig.state is State.IDLE
+    kinds = [entry.kind for entry in rig.journal.entries(("game.start", "software.changed", "game.end"))]
     assert kinds == ["software.changed", "game.start", "software.changed", "game.end"]
-    assert room.records("game.end")[-1]["play_id"] == decided["play_id"]
+    assert rig.records("game.end")[-1]["play_id"] == decided["play_id"]

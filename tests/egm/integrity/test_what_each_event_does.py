@@ -56,7 +56,7 @@ FAULTS = {
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     machine = MachineRig(tmp_path).boot().insert(1000)
     yield machine
     machine.close()
@@ -64,20 +64,20 @@ def room(tmp_path):
 
 @pytest.mark.requirement("J-01", "C-21", "G-11", "D-14", "E-10")
 @pytest.mark.parametrize("door", DOORS)
-def test_a_door_stops_play_while_it_is_open_and_is_recorded(room, door):
+def test_a_door_stops_play_while_it_is_open_and_is_recorded(rig, door):
     stands, is_seen_to = DOORS[door]
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=True), "io_board", ()):
-        room.engine.submit(event)
-    assert room.state is stands
-    assert not room.engine.accepts(EventType.PLAY)
-    assert [record["door"] for record in room.records("door.opened")] == [door]
+        rig.engine.submit(event)
+    assert rig.state is stands
+    assert not rig.engine.accepts(EventType.PLAY)
+    assert [record["door"] for record in rig.records("door.opened")] == [door]
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=False), "io_board", ()):
-        room.engine.submit(event)
-    assert len(room.records("door.closed")) == 1
-    assert room.journal.meters().values[f"door.{door}.opens"] == 1
-    assert room.state is (State.TILT if is_seen_to else State.IDLE)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is (State.TILT if is_seen_to else State.IDLE)
+        rig.engine.submit(event)
+    assert len(rig.records("door.closed")) == 1
+    assert rig.journal.meters().values[f"door.{door}.opens"] == 1
+    assert rig.state is (State.TILT if is_seen_to else State.IDLE)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is (State.TILT if is_seen_to else State.IDLE)
 
 
 @pytest.mark.requirement("J-01", "A-24")
@@ -92,55 +92,55 @@ def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
 
 @pytest.mark.requirement("A-24", "E-10")
 @pytest.mark.parametrize("door", DOORS)
-def test_a_door_opened_and_closed_without_power_is_recorded_and_seen_to(room, door):
+def test_a_door_opened_and_closed_without_power_is_recorded_and_seen_to(rig, door):
     """The board stores what its doors did, and reports it when the machine is back."""
     for is_open in (True, False):
         report = DoorChanged(device="io", door=door, open=is_open, unattended=True)
         for event in iter_reported_events(report, "io_board", ()):
-            room.engine.submit(event)
-    assert room.records("door.opened_while_off") == [{"door": door, "unattended": True}]
-    assert room.state is (State.TILT if DOORS[door][1] else State.IDLE)
+            rig.engine.submit(event)
+    assert rig.records("door.opened_while_off") == [{"door": door, "unattended": True}]
+    assert rig.state is (State.TILT if DOORS[door][1] else State.IDLE)
 
 
 @pytest.mark.requirement("G-11", "E-14", "J-06")
 @pytest.mark.parametrize("code", FAULTS)
-def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(room, code):
+def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(rig, code):
     stops, by = FAULTS[code]
-    room.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
-    assert room.state is (State.TILT if stops else State.IDLE)
-    assert room.engine.accepts(EventType.PLAY) is not stops
-    room.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert (code in room.machine.faults) is (by != "itself")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (code in room.machine.faults) is (by not in {"itself", "attendant"})
+    rig.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
+    assert rig.state is (State.TILT if stops else State.IDLE)
+    assert rig.engine.accepts(EventType.PLAY) is not stops
+    rig.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert (code in rig.machine.faults) is (by != "itself")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (code in rig.machine.faults) is (by not in {"itself", "attendant"})
     ends = {"itself": "fault.cleared", "attendant": "tilt.cleared"}
-    assert [len(room.records(kind)) for kind in ends.values()] == [by == way for way in ends]
+    assert [len(rig.records(kind)) for kind in ends.values()] == [by == way for way in ends]
 
 
 @pytest.mark.requirement("E-14", "G-15")
 @pytest.mark.parametrize("kind", ["bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "io_board"])
-def test_a_device_out_of_reach_is_a_fault_that_is_recorded_told_and_cleared(room, kind):
+def test_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, kind):
     code = f"{kind}.communication"
     lost, back = CommLost(device=kind, why="silent"), CommUp(device=kind)
     (raised,), (cleared,) = (
         list(iter_reported_events(lost, kind, ())),
         list(iter_reported_events(back, kind, ())),
     )
-    room.engine.submit(raised)
-    assert room.machine.faults[code]["detail"] == "silent"
-    assert [record["code"] for record in room.records("fault.raised")] == [code]
-    told = {notice.code for notice in snapshot(room.engine, fingerprint="").notices}
+    rig.engine.submit(raised)
+    assert rig.machine.faults[code]["detail"] == "silent"
+    assert [record["code"] for record in rig.records("fault.raised")] == [code]
+    told = {notice.code for notice in snapshot(rig.engine, fingerprint="").notices}
     assert f"fault.{code}" in told
-    room.engine.submit(cleared)
-    assert [record["code"] for record in room.records("fault.cleared")] == [code]
-    assert room.state is State.IDLE
+    rig.engine.submit(cleared)
+    assert [record["code"] for record in rig.records("fault.cleared")] == [code]
+    assert rig.state is State.IDLE
 
 
 @pytest.mark.requirement("E-14", "G-15")
-def test_a_fault_that_a_device_reports_and_takes_back_is_two_entries(room):
+def test_a_fault_that_a_device_reports_and_takes_back_is_two_entries(rig):
     for active in (True, False):
         report = Fault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
         (event,) = iter_reported_events(report, "bill_acceptor", ())
-        room.engine.submit(event)
-    kinds = [entry.kind for entry in room.journal.entries(("fault.raised", "fault.cleared"))]
+        rig.engine.submit(event)
+    kinds = [entry.kind for entry in rig.journal.entries(("fault.raised", "fault.cleared"))]
     assert kinds == ["fault.raised", "fault.cleared"]

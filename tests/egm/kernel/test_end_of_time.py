@@ -16,18 +16,18 @@ LAST = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
 def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_hand(tmp_path, began):
     if began == "before":
         MachineRig(tmp_path, devices=("printer",)).boot().insert(2000).close()
-    room = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
-    assert room.machine.times.doubt is Doubt.FAR_AHEAD
+    rig = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
+    assert rig.machine.times.doubt is Doubt.FAR_AHEAD
     if began == "then":
-        room.insert(2000)
-    room.play()
-    room.report_shown()
-    assert snapshot(room.engine, fingerprint="").state == State.IDLE
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.hands.jobs) == (State.HANDPAY, [])
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.IDLE
-    room.close()
+        rig.insert(2000)
+    rig.play()
+    rig.report_shown()
+    assert snapshot(rig.engine, fingerprint="").state == State.IDLE
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.hands.jobs) == (State.HANDPAY, [])
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.IDLE
+    rig.close()
     again = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
     assert again.state is State.IDLE
     again.close()

@@ -184,16 +184,16 @@ def test_another_phase_mark_count_key_or_account_is_refused(entry):
 
 
 def test_the_machine_refuses_a_wrong_entry_before_it_is_durable(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    before = room.journal.sequence
+    rig = MachineRig(tmp_path).boot()
+    before = rig.journal.sequence
     with pytest.raises(EntryError, match=r"voucher\.refused: record: reason is 7"):
-        room.machine.post(VOUCHER_REFUSED, PaperRejected(reason=7))
+        rig.machine.post(VOUCHER_REFUSED, PaperRejected(reason=7))
     with pytest.raises(EntryError, match="no feature declares the entry song"):
-        room.machine.post(Entry(kind="song", record=NoneType, about="A song."))
-    assert room.journal.sequence == before
-    room.machine.post(VOUCHER_REFUSED, PaperRejected(reason="unknown"))
-    assert room.journal.meters().values["vouchers_refused"] == 1
-    room.close()
+        rig.machine.post(Entry(kind="song", record=NoneType, about="A song."))
+    assert rig.journal.sequence == before
+    rig.machine.post(VOUCHER_REFUSED, PaperRejected(reason="unknown"))
+    assert rig.journal.meters().values["vouchers_refused"] == 1
+    rig.close()
 
 
 def test_a_declaration_that_contradicts_itself_is_refused():

@@ -66,20 +66,20 @@ class Three:
         for number in (1, 2, 3):
             first = self.rooms[0] if self.rooms else None
             RepeatableEntropySource._started.clear()
-            room = MachineRig(
+            rig = MachineRig(
                 folder, devices=devices, position=Position(number, 3), beside=first, chance=create_generator()
             )
-            room.machine.install(beside)
+            rig.machine.install(beside)
             beside.at[number] = AtWork(
-                engine=room.engine,
-                handle=room.happen,
+                engine=rig.engine,
+                handle=rig.happen,
                 snapshot=lambda: None,
                 signal=lambda: None,
                 has_board=number == 1,
             )
-            self.rooms.append(room)
-        for room in self.rooms if boot else (self.rooms[0], self.rooms[2]):
-            room.boot()
+            self.rooms.append(rig)
+        for rig in self.rooms if boot else (self.rooms[0], self.rooms[2]):
+            rig.boot()
         self.first, self.second, self.third = self.rooms
 
     def board(self, event_type: EventType, **data) -> None:
@@ -105,11 +105,11 @@ def bare(name: str) -> str:
     return re.sub(r"-\d+(-[0-9a-f]{8})?", "-n", re.sub(r"^2/", "", name).replace("credit:2:", "credit:1:"))
 
 
-def came_of(room: MachineRig, event: EventType, state: State) -> dict[str, object]:
-    values = particulars(room, state, event)
-    before = room.journal.sequence
-    room.engine.handle(event, **values)
-    entries = [entry.transaction for entry in room.journal.entries() if entry.sequence > before]
+def came_of(rig: MachineRig, event: EventType, state: State) -> dict[str, object]:
+    values = particulars(rig, state, event)
+    before = rig.journal.sequence
+    rig.engine.handle(event, **values)
+    entries = [entry.transaction for entry in rig.journal.entries() if entry.sequence > before]
     return {
         "entries": [
             (
@@ -122,11 +122,11 @@ def came_of(room: MachineRig, event: EventType, state: State) -> dict[str, objec
             for entry in entries
             if entry.kind not in ONCE.get(event, ())
         ],
-        "state": room.state,
-        "credit": room.credit_cents,
-        "notice": room.notice,
-        "orders": room.hands.orders,
-        "findings": len(Auditor(Shelf()).run(room.journal.iter_bodies()).findings),
+        "state": rig.state,
+        "credit": rig.credit_cents,
+        "notice": rig.notice,
+        "orders": rig.hands.orders,
+        "findings": len(Auditor(Shelf()).run(rig.journal.iter_bodies()).findings),
     }
 
 
@@ -161,9 +161,9 @@ def three(tmp_path):
 
 @pytest.mark.requirement("F-09", "J-09")
 def test_the_one_key_pays_position_after_position(three):
-    for room, cents in ((three.third, 500), (three.second, 2000)):
-        room.insert(cents).engine.handle(EventType.CASH_OUT)
-        assert room.state is State.HANDPAY
+    for rig, cents in ((three.third, 500), (three.second, 2000)):
+        rig.insert(cents).engine.handle(EventType.CASH_OUT)
+        assert rig.state is State.HANDPAY
     three.board(EventType.KEY_TURNED, key="attendant")
     assert (three.second.state, three.third.state) == (State.IDLE, State.HANDPAY)
     three.board(EventType.KEY_TURNED, key="attendant")
@@ -214,7 +214,7 @@ def test_a_call_at_the_third_is_answered(three):
 
 def taken_to(three: Three, number: int, role: Role) -> Menu:
     """Somebody signs in at the machine's first position and takes the menu to another."""
-    menus = [Menu(room) for room in three.rooms]
+    menus = [Menu(rig) for rig in three.rooms]
     three.board(EventType.MENU, key="operator")
     menus[0].prove(role)
     menus[0].touch(f"position:{number}")

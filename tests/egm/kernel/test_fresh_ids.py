@@ -47,17 +47,17 @@ def test_no_id_is_made_of_a_place_anywhere_else():
 
 @pytest.mark.requirement("A-05")
 def test_every_id_the_machine_makes_is_marked_with_its_journal(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
-    mark = room.journal.get(f"genesis:{room.journal.fingerprint}").hash_hex[:8]
-    room.insert(2000)
-    room.play()
-    play_id = room.machine.memory.get(PlayKey.GAME)["play_id"]
-    room.report_shown()
-    room.offer_ticket(room.cash_out_ticket())
-    paper = room.machine.memory.get(MoneyKey.PAPER)["id"]
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert all(each.split("-")[2] == mark for each in (play_id, paper, room.hands.jobs[-1].job_id))
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    mark = rig.journal.get(f"genesis:{rig.journal.fingerprint}").hash_hex[:8]
+    rig.insert(2000)
+    rig.play()
+    play_id = rig.machine.memory.get(PlayKey.GAME)["play_id"]
+    rig.report_shown()
+    rig.offer_ticket(rig.cash_out_ticket())
+    paper = rig.machine.memory.get(MoneyKey.PAPER)["id"]
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert all(each.split("-")[2] == mark for each in (play_id, paper, rig.hands.jobs[-1].job_id))
     meters_own = ("machine.genesis", "checkpoint", "event", "power.up")
-    for entry in room.journal.entries():
+    for entry in rig.journal.entries():
         assert entry.kind in meters_own or mark in entry.id, entry.id
-    room.close()
+    rig.close()

@@ -51,11 +51,11 @@ def test_every_key_is_the_players_or_the_machines_by_its_declaration():
 
 
 def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
-    room = MachineRig(tmp_path).boot()
+    rig = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'jukebox'"):
-        write_undeclared(room.machine, "jukebox.played", state={"jukebox": 7})
-    assert room.journal.state("jukebox") is None
-    room.close()
+        write_undeclared(rig.machine, "jukebox.played", state={"jukebox": 7})
+    assert rig.journal.state("jukebox") is None
+    rig.close()
 
 
 def test_two_features_may_not_own_the_same_key():
@@ -93,10 +93,10 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
     first, second = machine()
     first.insert(2000)
     second.insert(500)
-    for room, games in ((first, 5), (second, 3)):
+    for rig, games in ((first, 5), (second, 3)):
         for _ in range(games):
-            room.play()
-            room.report_shown()
+            rig.play()
+            rig.report_shown()
     first.engine.handle(EventType.CASH_OUT)
     reading = first.journal.meters()
     whole, parts = reading.values, [reading.select(position=number).values for number in (1, 2)]
@@ -122,10 +122,10 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
 def test_coins_in_the_cash_box_and_what_is_paid_by_hand_are_counted_at_their_position(machine):
     first, second = machine()
     first.ledgers.coins.credit_coins_in(((100, False),), 1)
-    for room in (first, second):
-        room.insert(10000)
-        room.engine.handle(EventType.DENOMINATION, value=100)
-        room.engine.handle(EventType.BET, value=3)
+    for rig in (first, second):
+        rig.insert(10000)
+        rig.engine.handle(EventType.DENOMINATION, value=100)
+        rig.engine.handle(EventType.BET, value=3)
     second.machine.chance = ScriptedChance(11, 11, 12)  # the highest prize
     second.play()
     second.report_shown()
@@ -209,13 +209,13 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
 
 
 def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
-    room = MachineRig(tmp_path).boot().insert(500)
-    room.play()
-    room.report_shown()
-    assert not [key for key in room.journal.states() if "/" in key]
-    assert room.journal.meters().list_dimension_values("position") == ["1"]
-    assert all("position" not in entry.transaction.dims for entry in room.journal.entries())
-    room.close()
+    rig = MachineRig(tmp_path).boot().insert(500)
+    rig.play()
+    rig.report_shown()
+    assert not [key for key in rig.journal.states() if "/" in key]
+    assert rig.journal.meters().list_dimension_values("position") == ["1"]
+    assert all("position" not in entry.transaction.dims for entry in rig.journal.entries())
+    rig.close()
 
 
 @pytest.mark.requirement("O-01", "F-01", "D-01", "A-08")
@@ -223,51 +223,51 @@ def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
 def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, seed):
     """Random play at both, with doors, jams, cash-outs by hand and restarts: what each put in is his alone."""
     dice = random.Random(seed)
-    rooms = machine()
+    rigs = machine()
     put_in, taken_out = [0, 0], [0, 0]
 
     def bill(at: int) -> None:
-        if rooms[at].state is State.IDLE and rooms[at].credit_cents < 100_000:
+        if rigs[at].state is State.IDLE and rigs[at].credit_cents < 100_000:
             amount = dice.choice((100, 500, 2000))
-            rooms[at].insert(amount)
+            rigs[at].insert(amount)
             put_in[at] += amount
 
     def game(at: int) -> None:
-        rooms[at].play()
+        rigs[at].play()
 
     def shown(at: int) -> None:
-        rooms[at].report_shown()
+        rigs[at].report_shown()
 
     def cash_out(at: int) -> None:
-        rooms[at].engine.handle(EventType.CASH_OUT)
-        if rooms[at].state is State.PAYING:
-            rooms[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
-        if rooms[at].state is State.HANDPAY:
-            taken_out[at] += rooms[at].machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
-            rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
+        rigs[at].engine.handle(EventType.CASH_OUT)
+        if rigs[at].state is State.PAYING:
+            rigs[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
+        if rigs[at].state is State.HANDPAY:
+            taken_out[at] += rigs[at].machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+            rigs[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     def door(at: int) -> None:
-        change = EventType.DOOR_CLOSED if rooms[at].machine.doors_open else EventType.DOOR_OPENED
-        rooms[at].engine.handle(change, door="main")
+        change = EventType.DOOR_CLOSED if rigs[at].machine.doors_open else EventType.DOOR_OPENED
+        rigs[at].engine.handle(change, door="main")
 
     def cheat(at: int) -> None:
-        rooms[at].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-        rooms[at].engine.handle(EventType.KEY_TURNED, key="attendant")
+        rigs[at].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+        rigs[at].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     for _ in range(150):
         if dice.random() < 0.03:
-            rooms = machine()
+            rigs = machine()
         at = dice.randrange(2)
         dice.choice((bill, game, game, game, shown, shown, shown, cash_out, door, cheat))(at)
-        rooms[1 - at].engine.update_state()
-        rooms[0].journal.self_audit()
+        rigs[1 - at].engine.update_state()
+        rigs[0].journal.self_audit()
 
-    reading = rooms[0].journal.meters()
+    reading = rigs[0].journal.meters()
     parts = [reading.select(position=number).values for number in (1, 2)]
     for at, part in enumerate(parts):
         assert part["bill_in.value"] == put_in[at]
         lost_cents = part["coin_in"] - part["coin_out"]
-        assert rooms[at].credit_cents == put_in[at] - lost_cents - part["att_cancel_credit"]
+        assert rigs[at].credit_cents == put_in[at] - lost_cents - part["att_cancel_credit"]
         assert part["att_cancel_credit"] + part["att_jackpot"] >= taken_out[at]
     for meter in ("coin_in", "coin_out", "bill_in.value", "games_played", "att_cancel_credit", "money_out"):
         assert reading.values[meter] == sum(part[meter] for part in parts), meter

@@ -176,9 +176,9 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
     folder = tmp_path / "state"
     with zipfile.ZipFile(VECTORS / "journal" / "awaiting-award-before-types.zip") as kept:
         kept.extractall(folder)
-    room = room_of(folder, levels=LINKED, devices=("printer",)).boot()
-    assert (room.state, room.credit_cents) == (State.AWAITING_AWARD, 4950)
-    game = open_game(room.machine)
+    rig = room_of(folder, levels=LINKED, devices=("printer",)).boot()
+    assert (rig.state, rig.credit_cents) == (State.AWAITING_AWARD, 4950)
+    game = open_game(rig.machine)
     assert game is not None
     assert [(hit.pool, hit.amount_cents) for hit in game.levels.hits] == [
         ("three-levels.mystery.50", 501),
@@ -186,25 +186,25 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
         ("LUCK", None),
     ]
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
-        room.happen(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim, amount_cents=cents)))
-    assert (room.state, room.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
-    ended = find_last_game(room.machine)
+        rig.happen(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim, amount_cents=cents)))
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
+    ended = find_last_game(rig.machine)
     assert ended is not None
     assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
-    (plays,) = PlayList().page(room.machine).tables
+    (plays,) = PlayList().page(rig.machine).tables
     assert len(plays.rows) == 2
-    room.close()
+    rig.close()
     with open_view(folder) as view:
         report = Auditor(Shelf([VECTORS])).run(view.iter_bodies())
     assert report.findings == []
 
 
 def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
-    room = room_of(tmp_path).boot()
-    write_undeclared(room.machine, "planted", state={PlayKey.GAME: {"play_id": 7}})
+    rig = room_of(tmp_path).boot()
+    write_undeclared(rig.machine, "planted", state={PlayKey.GAME: {"play_id": 7}})
     with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
-        open_game(room.machine)
-    room.close()
+        open_game(rig.machine)
+    rig.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,53 +27,53 @@ def _room(tmp_path, state: State) -> MachineRig:
 @pytest.mark.parametrize("state", State, ids=str)
 def test_every_state_and_event(tmp_path, state):
     """A machine that an event left as it was is tried with the next event too."""
-    room = None
+    rig = None
     for event in EventType:
-        room = room or _room(tmp_path / event.value, state)
-        taken = _try(room, state, event)
+        rig = rig or _room(tmp_path / event.value, state)
+        taken = _try(rig, state, event)
         if taken or event in PREPARED:
-            room.close()
-            room = None
+            rig.close()
+            rig = None
 
 
-def _try(room: MachineRig, state: State, event: EventType) -> bool:
+def _try(rig: MachineRig, state: State, event: EventType) -> bool:
     """Let an event happen in a state, and check what came of it; whether the table has a row for it."""
-    values = particulars(room, state, event)
-    before, credit_before = room.journal.sequence, room.credit_cents
-    unexpected_before = len(room.records("event.unexpected"))
-    room.machine.notice = None
+    values = particulars(rig, state, event)
+    before, credit_before = rig.journal.sequence, rig.credit_cents
+    unexpected_before = len(rig.records("event.unexpected"))
+    rig.machine.notice = None
     happening = FEATURES.rules.payloads.build(event, values)
     taken = next(
         (
             rule
             for rule in FEATURES.rules.of(state, event)
-            if all(guard(room.machine, happening) for guard in rule.guards)
+            if all(guard(rig.machine, happening) for guard in rule.guards)
         ),
         None,
     )
 
-    room.engine.handle(event, **values)
+    rig.engine.handle(event, **values)
 
-    room.journal.self_audit()
+    rig.journal.self_audit()
     if taken is None:
         told = FEATURES.rules.refusal(event) is Refusal.REPORT
-        assert (room.notice or "").startswith("refused.") == told, event
-        unexpected = room.records("event.unexpected")[unexpected_before:]
+        assert (rig.notice or "").startswith("refused.") == told, event
+        unexpected = rig.records("event.unexpected")[unexpected_before:]
         assert [(entry["event"], entry["state"]) for entry in unexpected] == (
             [] if told else [(event.value, state.value)]
         ), event
         assert "number" not in values or str(values["number"]) not in str(unexpected), event
-        assert (room.journal.sequence, room.credit_cents, room.state) == (
+        assert (rig.journal.sequence, rig.credit_cents, rig.state) == (
             before + len(unexpected),
             credit_before,
             state,
         ), event
     elif taken.next is Next.SAME or (taken.next is Next.DERIVED_ONCE_TESTED and state is State.SELF_TEST):
-        assert room.state is state, event
+        assert rig.state is state, event
     elif isinstance(taken.next, Next) or taken.next is State.PAYING:
-        assert room.state is room.engine.derive_state(), event
+        assert rig.state is rig.engine.derive_state(), event
     else:
-        assert room.state is taken.next, event
+        assert rig.state is taken.next, event
     return taken is not None
 
 
@@ -117,25 +117,25 @@ def test_an_act_has_its_effect_in_these_states_and_no_other(effect, states):
 
 
 def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
-    room = _room(tmp_path, State.IDLE)
+    rig = _room(tmp_path, State.IDLE)
     for _ in range(3):
-        room.engine.handle(EventType.TICKET_NUMBERED, id="of-nobody", number=TICKET)
-    (told,) = room.records("event.unexpected")
+        rig.engine.handle(EventType.TICKET_NUMBERED, id="of-nobody", number=TICKET)
+    (told,) = rig.records("event.unexpected")
     assert (told["event"], told["reason"]) == ("ticket_numbered", "number_is_awaited")
     assert told["values"] == {"id": "of-nobody", "number": type(TICKET).__name__}
-    room.close()
+    rig.close()
 
 
 def test_every_form_is_refused_out_loud(tmp_path):
     """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
-    room = _room(tmp_path, State.IDLE)
+    rig = _room(tmp_path, State.IDLE)
     refusable = [form for form in MENU.forms if not FEATURES.rules.is_always_accepted(form.event)]
     assert len(refusable) > 20
     for form in refusable:
-        room.engine.handle(form.event, form=form.id)
-        assert room.notice is not None, form.id
-        assert room.notice.startswith("refused."), form.id
-    room.close()
+        rig.engine.handle(form.event, form=form.id)
+        assert rig.notice is not None, form.id
+        assert rig.notice.startswith("refused."), form.id
+    rig.close()
 
 
 def test_the_table_is_short_and_its_sets_have_names():
@@ -143,7 +143,7 @@ def test_the_table_is_short_and_its_sets_have_names():
     assert [rule.events for rule in FEATURES.rules if rule.states not in SETS] == []
 
 
-def test_what_the_machine_raises_itself_and_what_is_said_late_is_taken_everywhere():
+def test_internal_and_late_events_are_accepted_in_every_state():
     """Also where there is nothing to do: no event is decided outside the table, and none is dropped."""
     for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER):
         for state in State:
@@ -202,9 +202,9 @@ def test_the_picture_shows_what_rules_do_and_can_be_read():
 
 
 def test_a_row_is_finished_before_what_follows_from_it(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
-    changes = room.changes
-    room.machine.chance = FailingChance()
-    room.play()  # no numbers: out of service follows, one change for whoever watches
-    assert room.state is State.OUT_OF_SERVICE
-    assert room.changes == changes + 1
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+    changes = rig.changes
+    rig.machine.chance = FailingChance()
+    rig.play()  # no numbers: out of service follows, one change for whoever watches
+    assert rig.state is State.OUT_OF_SERVICE
+    assert rig.changes == changes + 1

@@ -24,9 +24,9 @@ class Wick:
 
 @pytest.fixture
 def machine(tmp_path):
-    room = MachineRig(tmp_path)
-    yield room.machine
-    room.close()
+    rig = MachineRig(tmp_path)
+    yield rig.machine
+    rig.close()
 
 
 def test_a_state_is_made_once(machine):

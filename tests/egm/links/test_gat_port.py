@@ -276,20 +276,20 @@ def test_noise_and_unknown_requests_get_silence_and_the_next_question_an_answer(
 
 @pytest.mark.requirement("A-18", "K-14")
 def test_play_goes_on_while_signatures_are_calculated(inspection):
-    room = inspection.room
-    room.insert(500)
+    rig = inspection.room
+    rig.insert(500)
 
     async def both():
         asked = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
         games = 0
         while not asked.done():
-            kept = room.machine.memory.get(LinksKey.GAT)
-            room.play()
-            assert room.state is State.PLAYING
-            room.report_shown()
-            room.engine.handle("cash_out") if room.state is State.HANDPAY else None
+            kept = rig.machine.memory.get(LinksKey.GAT)
+            rig.play()
+            assert rig.state is State.PLAYING
+            rig.report_shown()
+            rig.engine.handle("cash_out") if rig.state is State.HANDPAY else None
             games += kept is not None and not kept["finished"]
-            if room.state is not State.IDLE or room.credit_cents < 50:
+            if rig.state is not State.IDLE or rig.credit_cents < 50:
                 break
             await asyncio.sleep(0.01)
         return await asked, games

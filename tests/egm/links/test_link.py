@@ -219,7 +219,7 @@ def test_a_socket_left_by_a_killed_machine_is_replaced(tmp_path):
     asyncio.run(session())
 
 
-def test_a_screen_that_goes_with_its_wishes_unheard_is_told_nothing_more(tmp_path, caplog):
+def test_disconnected_screen_with_unread_requests_receives_nothing_more(tmp_path, caplog):
     """Each snapshot to it was a warning of its own in the log, thousands of them."""
 
     async def session():

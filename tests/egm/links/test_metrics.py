@@ -202,7 +202,7 @@ def test_the_first_that_owes_its_request_is_let_go_for_a_ninth_and_eight_are_ser
         line.close()
 
 
-def test_who_opens_many_connections_and_says_nothing_keeps_no_scrape_out(exporter):
+def test_many_idle_connections_do_not_block_a_scrape(exporter):
     """Nine of 39 came through: an opening that the monitoring must have read waited for the others."""
     port, ended = exporter[1].port, threading.Event()
 

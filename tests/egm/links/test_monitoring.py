@@ -41,39 +41,39 @@ async def running(attachment):
 
 @pytest.mark.parametrize("levels", [LINKED])
 def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path, levels):
-    room = room_of(tmp_path, levels=levels).boot()
-    attachment = monitored(room, tmp_path, [])
-    families = {family.name: family for family in attachment._iter_families(shown(room))}
+    rig = room_of(tmp_path, levels=levels).boot()
+    attachment = monitored(rig, tmp_path, [])
+    families = {family.name: family for family in attachment._iter_families(shown(rig))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
-        assert exported == set(room.machine.component(Pools).by_id)
-    assert len(exported) > len(shown(room).progressives)
-    room.close()
+        assert exported == set(rig.machine.component(Pools).by_id)
+    assert len(exported) > len(shown(rig).progressives)
+    rig.close()
 
 
 def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_free(tmp_path, monkeypatch):
     monkeypatch.setattr(monitoring, "_RETRY_SECONDS", 0.05)
-    room, said = room_of(tmp_path).boot(), []
+    rig, said = room_of(tmp_path).boot(), []
 
     async def scene():
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen()
             port = other.getsockname()[1]
-            attachment = monitored(room, tmp_path, said, port)
+            attachment = monitored(rig, tmp_path, said, port)
             async with running(attachment):
                 await until(lambda: said)
                 assert "not this machine" in said[0]
                 assert f"port {port} says" in said[0]
                 assert "Errno" not in said[0]
                 assert "name another as `port` of [metrics] in the cabinet file" in said[0]
-                assert monitoring.PORT_TAKEN in room.machine.faults
-                assert (shown(room).notices, shown(room).tilts) == (
+                assert monitoring.PORT_TAKEN in rig.machine.faults
+                assert (shown(rig).notices, shown(rig).tilts) == (
                     (),
                     (),
                 )  # the operator's, not the player's
                 other.close()
-                await until(lambda: not room.machine.faults)
+                await until(lambda: not rig.machine.faults)
                 body = await asyncio.to_thread(
                     lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read()
                 )
@@ -81,21 +81,21 @@ def test_a_port_that_is_taken_is_said_stands_as_a_fault_and_is_taken_up_when_fre
 
     asyncio.run(scene())
     assert len(said) == 1
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("K-13", "J-06")
 def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is(tmp_path):
-    room = MachineRig(tmp_path, profile="monaco").boot()
-    Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
+    rig = MachineRig(tmp_path, profile="monaco").boot()
+    Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
 
     async def scene():
-        attachment = monitored(room, tmp_path, [])
+        attachment = monitored(rig, tmp_path, [])
         async with running(attachment):
             port = await served(tmp_path)
-            attachment.process_change(shown(room))
+            attachment.process_change(shown(rig))
             await asyncio.sleep(0)
-            assert room.records("intervention.seen") == []
+            assert rig.records("intervention.seen") == []
             token = StateFolder(tmp_path).metrics_token
             assert token.stat().st_mode & 0o077 == 0
             person = f'kind="repair",person="{NUMBERS[Role.MECHANIC]}"'
@@ -105,15 +105,15 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
             with pytest.raises(urllib.error.HTTPError, match="401"):
                 await asyncio.to_thread(read, port, "0" * 48)
             await asyncio.sleep(0.1)
-            assert room.records("intervention.seen") == []  # anybody may read; that is not the system
+            assert rig.records("intervention.seen") == []  # anybody may read; that is not the system
             async with asyncio.timeout(PATIENCE_SECONDS):
-                while not room.records("intervention.seen"):
+                while not rig.records("intervention.seen"):
                     assert person in await asyncio.to_thread(read, port, token.read_text())
 
     asyncio.run(scene())
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert room.machine.faults == {}
-    room.close()
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert rig.machine.faults == {}
+    rig.close()
 
 
 async def served(folder):

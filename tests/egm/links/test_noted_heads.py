@@ -19,18 +19,18 @@ from egm.testing.machine import MachineRig
 from tools.cli import main
 
 
-def on_screen(room, scene, language="en"):
+def on_screen(rig, scene, language="en"):
     """The head as the lock-up shows it."""
-    view = replace(View(), snapshot=shown(room))
+    view = replace(View(), snapshot=shown(rig))
     words = describe_scene_with_journal_head(
         Stage(Painter(load_theme()), Texts(language), LANDSCAPE, view), scene
     )
     return words.lines[-1].split()[-1]
 
 
-def in_the_metrics(room, folder):
+def in_the_metrics(rig, folder):
     """The head as a monitoring system keeps it: two numbers, as floats."""
-    [*found] = monitored(room, folder, [])._iter_families(shown(room))
+    [*found] = monitored(rig, folder, [])._iter_families(shown(rig))
     values = {family.name: family.samples[0].value for family in found if family.samples}
     return f"{values['egm_journal_sequence']:.0f}={float(values['egm_journal_head'])!r}"
 
@@ -38,18 +38,18 @@ def in_the_metrics(room, folder):
 @pytest.mark.requirement("E-13")
 def test_slips_screens_and_metrics_carry_the_head_and_the_audit_holds_them_against_an_export(tmp_path):
     noted = []
-    room = MachineRig(tmp_path / "state").boot().insert(2000)
-    noted.append(in_the_metrics(room, tmp_path))
-    room.engine.handle(EventType.CASH_OUT)
-    noted.append(on_screen(room, Scene.HANDPAY, "fr"))
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    noted.append(room.records("handpay.paid")[0]["witness"])
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    noted.append(on_screen(room, Scene.DOOR))
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    noted.append(on_screen(room, Scene.TILT))
+    rig = MachineRig(tmp_path / "state").boot().insert(2000)
+    noted.append(in_the_metrics(rig, tmp_path))
+    rig.engine.handle(EventType.CASH_OUT)
+    noted.append(on_screen(rig, Scene.HANDPAY, "fr"))
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    noted.append(rig.records("handpay.paid")[0]["witness"])
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    noted.append(on_screen(rig, Scene.DOOR))
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    noted.append(on_screen(rig, Scene.TILT))
     assert noted[1] == noted[2]  # what stands on the slip was on the screen when it was paid
-    room.close()
+    rig.close()
     book = tmp_path / "book.txt"
 
     def verified():

@@ -26,8 +26,8 @@ def make(tmp_path):
         if opened:
             opened[-1].room.close()
         host = HostMoney(transfers=transfers, bonuses=bonuses, asset_number=asset, line=line)
-        room = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
-        opened.append(Bench(tmp_path, room))
+        rig = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
+        opened.append(Bench(tmp_path, rig))
         opened[-1].exceptions()
         return opened[-1]
 

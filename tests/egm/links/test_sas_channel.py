@@ -19,11 +19,11 @@ from egm.testing.sas import Bench, attach
 
 @pytest.fixture
 def bench(tmp_path: Path):
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     assert bench.exceptions() == [0x7A, 0x17]
     yield bench
-    room.close()
+    rig.close()
 
 
 def door(bench: Bench, *, opened: bool) -> None:
@@ -187,48 +187,48 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
 
 # ---------------------------------------------------------------------------------------------- the link
 def test_it_chirps_while_nobody_polls_and_says_so_once(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     chirp = [Send(b"\x01", wakeup=True)]
     assert bench.tick() == chirp
     assert bench.tick() == []
-    room.clock.pass_seconds(0.2)
+    rig.clock.pass_seconds(0.2)
     assert bench.tick() == chirp
     bench.general()
-    room.clock.pass_seconds(4.9)
+    rig.clock.pass_seconds(4.9)
     assert bench.tick() == []
-    room.clock.pass_seconds(0.1)
+    rig.clock.pass_seconds(0.1)
     assert bench.tick() == chirp
     changes = [action for action in bench.actions if isinstance(action, LinkChanged)]
     assert changes == [LinkChanged(up=True), LinkChanged(up=False)]
-    assert [record["host"] for record in room.records("host.link_lost")] == ["main"]
-    assert room.journal.meters().value("host_comm_loss") == 1
-    room.close()
+    assert [record["host"] for record in rig.records("host.link_lost")] == ["main"]
+    assert rig.journal.meters().value("host_comm_loss") == 1
+    rig.close()
 
 
 def test_after_silence_it_waits_for_a_poll_to_another_machine_where_told_to(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room, require_sync=True)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig, require_sync=True)
     assert bench.send(b"\x81") == b""
     assert bench.send(b"\x01\x1a") == b""
     bench.sync()
     assert bench.general() == 0x7A
-    room.clock.pass_seconds(5)
+    rig.clock.pass_seconds(5)
     bench.tick()
     assert bench.send(b"\x81") == b""
     bench.send(b"\x82")
     assert bench.general() == 0x7A
-    room.close()
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- real time
 @pytest.mark.sas(polls="0E", exceptions="4F 11")
 def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room, enable=["real_time"])
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig, enable=["real_time"])
     bench.exceptions()
     assert bench.long(0x0E, "01") == "01"
-    room.insert(500)
+    rig.insert(500)
     bill = append_crc(bytes.fromhex("01 FF 4F 37 02 00000001"))
     assert bench.send(b"\x01\x1a") == bill
     assert bench.send(b"\x01\x1a") == append_crc(bytes.fromhex("01 1A 00000500"))
@@ -239,7 +239,7 @@ def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
     assert bench.long(0x0E, "00") == "01"
     bench.sync()
     assert bench.general() == 0x00
-    room.close()
+    rig.close()
 
 
 def test_real_time_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
@@ -252,35 +252,35 @@ def test_real_time_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
 # ---------------------------------------------------------------------------------------------- two hosts
 @pytest.mark.requirement("K-03")
 def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    first = Bench(tmp_path, room, name="first")
-    second = Bench(tmp_path, room, name="second", boot=False, address=7)
+    rig = MachineRig(tmp_path)
+    first = Bench(tmp_path, rig, name="first")
+    second = Bench(tmp_path, rig, name="second", boot=False, address=7)
     lines = (first.line, second.line)
-    attach(room, lines)
+    attach(rig, lines)
     first.exceptions()
     second.exceptions()
-    room.insert(2000)
+    rig.insert(2000)
     assert first.exceptions() == [0x4A]
     assert second.exceptions() == [0x4A]
     assert first.long(0x01) == "01"
     assert second.long(0x01) == "07"
     assert first.long(0x02) == "01"
-    assert list(list_disabling_sources(room.machine)) == ["host:second"]
-    room.close()
+    assert list(list_disabling_sources(rig.machine)) == ["host:second"]
+    rig.close()
 
 
 @pytest.mark.requirement("K-05")
 def test_what_a_host_has_not_heard_is_told_after_a_restart(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     bench.exceptions()
     door(bench, opened=True)
     assert bench.exceptions() == [0x11]
     door(bench, opened=False)
-    room.insert(500)
+    rig.insert(500)
     assert bench.general() == 0x12
-    room.close()
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig.close()
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     assert bench.exceptions() == [0x12, 0x48, 0x18, 0x17]
-    room.close()
+    rig.close()

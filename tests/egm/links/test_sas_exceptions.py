@@ -47,11 +47,11 @@ BILLS: Mapping[int, int] = {100: 0x47, 500: 0x48, 1000: 0x49, 2000: 0x4A, 5000: 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     bench.exceptions()
     yield bench
-    room.close()
+    rig.close()
 
 
 def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
@@ -105,9 +105,9 @@ def test_an_emptied_stacker_counts_anew(bench: Bench) -> None:
 @pytest.mark.sas(exceptions="17 18")
 def test_power(tmp_path: Path) -> None:
     for told_of in ([0x7A, 0x17], [0x18, 0x17]):
-        room = MachineRig(tmp_path)
-        assert Bench(tmp_path, room).exceptions() == told_of
-        room.close()
+        rig = MachineRig(tmp_path)
+        assert Bench(tmp_path, rig).exceptions() == told_of
+        rig.close()
 
 
 @pytest.mark.sas(exceptions="71 72 86 37")
@@ -127,18 +127,18 @@ def test_nothing_is_nothing(bench: Bench) -> None:
 
 @pytest.mark.sas(exceptions="7E 7F 8C")
 def test_games(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
-    bench = Bench(tmp_path, room)
-    room.insert(500)
+    rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
+    bench = Bench(tmp_path, rig)
+    rig.insert(500)
     bench.exceptions()
     assert told(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
     assert bench.read(0x55) == "0002"
     assert told(bench, EventType.LANGUAGE, value="fr") == []
     assert told(bench, EventType.GAME, value="aurora-twenty") == []
     assert told(bench, EventType.PLAY) == [0x7E]
-    room.report_shown()
+    rig.report_shown()
     assert bench.exceptions() == [0x7F]
-    room.close()
+    rig.close()
 
 
 #: Kind of entry and its story -> exception, where the entry is made by a part of the machine not at hand here.

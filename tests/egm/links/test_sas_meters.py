@@ -89,30 +89,30 @@ def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
     return found
 
 
-def give(room: MachineRig, kind: str, amount_cents: int) -> None:
+def give(rig: MachineRig, kind: str, amount_cents: int) -> None:
     """Credit from a host."""
     transfer = Transfer(f"world:aft_in:{kind}", f"credit:1:{kind}", amount_cents)
-    room.journal.append(Transaction(id=f"aft {kind}", kind="aft.in", transfers=(transfer,)))
+    rig.journal.append(Transaction(id=f"aft {kind}", kind="aft.in", transfers=(transfer,)))
 
 
 @pytest.fixture
 def bench(tmp_path: Path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*WON), devices=("printer",))
-    bench = Bench(tmp_path, room)
-    room.insert(2000)
-    room.play()
-    room.machine.chance = create_generator()
-    room.report_shown()
-    room.insert(500)
-    room.cash_out_ticket()
-    room.insert(100)
-    give(room, "nonrestricted", 20)
-    give(room, "restricted", 30)
-    room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.HANDPAY_RESET, key="host:main")
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*WON), devices=("printer",))
+    bench = Bench(tmp_path, rig)
+    rig.insert(2000)
+    rig.play()
+    rig.machine.chance = create_generator()
+    rig.report_shown()
+    rig.insert(500)
+    rig.cash_out_ticket()
+    rig.insert(100)
+    give(rig, "nonrestricted", 20)
+    give(rig, "restricted", 30)
+    rig.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
     yield bench
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("K-08", "K-11")
@@ -149,20 +149,20 @@ def test_credits_are_what_came_in_less_what_was_played_and_taken_out(
     tmp_path_factory: pytest.TempPathFactory, acts: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("identity")
-    room = MachineRig(folder)
-    bench = Bench(folder, room)
+    rig = MachineRig(folder)
+    bench = Bench(folder, rig)
     before: dict[int, int | None] = {}
     levels = {0x0C, 0x1B, 0x3E, 0x3F, PAYBACK}
     for act in acts:
-        if act == "bill" and room.state == "idle":
-            room.insert(500)
+        if act == "bill" and rig.state == "idle":
+            rig.insert(500)
         elif act == "play":
-            room.play()
-            room.report_shown()
+            rig.play()
+            rig.report_shown()
         elif act == "cash":
-            room.engine.handle(EventType.CASH_OUT)
+            rig.engine.handle(EventType.CASH_OUT)
         elif act == "key":
-            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         now = every_meter(bench)
         assert all((now[c] or 0) >= (before.get(c) or 0) for c in now if c not in levels)
         before = now
@@ -172,8 +172,8 @@ def test_credits_are_what_came_in_less_what_was_played_and_taken_out(
     assert values[0x22] == values[0x01] + values[0x02]
     assert values[0x23] == values[0x02] + values[0x03]
     assert values[0x05] == values[0x06] + values[0x07]
-    assert values[0x0C] == room.journal.credits_cents()
-    room.close()
+    assert values[0x0C] == rig.journal.credits_cents()
+    rig.close()
 
 
 #: Poll -> the bill it counts, in major units.
@@ -206,8 +206,8 @@ BILL_POLLS: Mapping[int, int] = {
     polls=" ".join(f"{code:02X}" for code in BILL_POLLS), exceptions="47 48 49 4A 4B 4C 4D 4E 4F 50"
 )
 def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     bench.exceptions()
     own = {1: 0x47, 2: 0x4D, 5: 0x48, 10: 0x49, 20: 0x4A, 50: 0x4B, 100: 0x4C, 200: 0x50, 500: 0x4E}
     for count, (poll, bill) in enumerate(sorted(BILL_POLLS.items(), key=lambda item: item[1]), start=1):
@@ -215,74 +215,74 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
             cents = bill * 100
             moved = Transfer("world:bill", "credit:1:cashable", cents, {"bill_cents": cents})
             write_undeclared(
-                room.machine,
+                rig.machine,
                 "bill.in",
                 transaction_id=f"{bill} {number}",
                 transfers=(moved,),
                 details={"amount_cents": cents},
             )
-            room.engine.handle(EventType.SHOWN)
+            rig.engine.handle(EventType.SHOWN)
             assert bench.exceptions() == [own.get(bill, 0x4F)]
         assert bench.read(poll) == f"{count:08d}"
         bench.sync()
         assert bench.read(0x48)[4:] == f"{count:08d}"
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("D-13", "K-11")
 @pytest.mark.sas(polls="2A 2B 2C 4F B3")
 def test_coins_and_the_hopper(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path, devices=("hopper",))
-    bench = Bench(tmp_path, room, enable=["hopper_status"])
-    room.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), event_mark=1)
+    rig = MachineRig(tmp_path, devices=("hopper",))
+    bench = Bench(tmp_path, rig, enable=["hopper_status"])
+    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), event_mark=1)
     assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
     assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
     assert bench.read(0xB3) == "06"
-    room.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
+    rig.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
     bench.sync()
     assert bench.read(0x4F) == "0607ff00000003"
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("K-11")
 @pytest.mark.sas(polls="1C")
 def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path, chance=ScriptedChance(11, 11, 12))  # the highest prize
-    bench = Bench(tmp_path, room)
-    room.insert(10000)
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    room.engine.handle(EventType.BET, value=3)
-    room.play()
-    room.report_shown()
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig = MachineRig(tmp_path, chance=ScriptedChance(11, 11, 12))  # the highest prize
+    bench = Bench(tmp_path, rig)
+    rig.insert(10000)
+    rig.engine.handle(EventType.DENOMINATION, value=100)
+    rig.engine.handle(EventType.BET, value=3)
+    rig.play()
+    rig.report_shown()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     for _ in range(2):
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
-        room.engine.handle(EventType.DOOR_CLOSED, door="main")
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
+        rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     found = every_meter(bench)
     by_hand = {code: found[code] for code in (0x02, 0x03, 0x04, 0x23)}
     assert by_hand == {0x02: 150_000, 0x03: 9_700, 0x04: 9_700, 0x23: 159_700}
     totals = bench.read(0x1C)
     assert [int(totals[at : at + 8]) for at in range(0, 64, 8)] == [300, 0, 10_000, 150_000, 1, 1, 2, 1]
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("K-11")
 def test_the_drop_is_what_fell_to_the_boxes_and_not_what_went_to_the_hopper(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path, devices=("hopper", "printer"))
-    bench = Bench(tmp_path, room)
-    room.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_mark=1)
-    room.insert(500)
+    rig = MachineRig(tmp_path, devices=("hopper", "printer"))
+    bench = Bench(tmp_path, rig)
+    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_mark=1)
+    rig.insert(500)
     found = every_meter(bench)
     money = {code: found[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}
     assert money == {0x08: 325, 0x09: 0, 0x0A: 225, 0x0B: 500, 0x24: 725}
-    room.offer_ticket(room.cash_out_ticket())
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
+    rig.offer_ticket(rig.cash_out_ticket())
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
     found = every_meter(bench)
     assert (found[0x15], found[0x24]) == (825, 725 + 825)
-    room.close()
+    rig.close()
 
 
 def test_a_machine_without_a_hopper_says_nothing_of_one(bench: Bench) -> None:

@@ -38,9 +38,9 @@ def test_any_content_is_answered_or_met_with_silence(tmp_path, validation, seed)
     host = HostMoney(
         validation=validation, transfers=True, bonuses=True, asset_number=0x77665544, line="main"
     )
-    room = MachineRig(tmp_path, devices=("printer",), host=host)
-    bench = Bench(tmp_path, room)
-    room.insert(2000)
+    rig = MachineRig(tmp_path, devices=("printer",), host=host)
+    bench = Bench(tmp_path, rig)
+    rig.insert(2000)
     for _ in range(1500):
         code = dice.choice((*OWN_LENGTH, *FIXED))
         data = content(dice, code)
@@ -49,7 +49,7 @@ def test_any_content_is_answered_or_met_with_silence(tmp_path, validation, seed)
         answer = bench.send(message)
         assert answer == b"" or answer[:2] == bytes((1, code))
         assert len(bench.read(0x1A)) == 8, "the next poll is answered"
-    room.journal.self_audit()
-    moved = room.journal.meters().values
-    assert (moved["money_in"], moved["money_out"], room.credit_cents) == (2000, 0, 2000)
-    room.close()
+    rig.journal.self_audit()
+    moved = rig.journal.meters().values
+    assert (moved["money_in"], moved["money_out"], rig.credit_cents) == (2000, 0, 2000)
+    rig.close()

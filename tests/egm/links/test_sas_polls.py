@@ -85,25 +85,25 @@ def plain(text: str) -> str:
 
 def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
     """A machine on which a game is won after a bill of 2,000; from then on chance is real."""
-    room = MachineRig(folder, chance=ScriptedChance(*JACKPOT), devices=("printer",))
-    bench = Bench(folder, room, **settings)
-    room.insert(2000)
-    room.play()
-    room.machine.chance = create_generator()
-    return room, bench
+    rig = MachineRig(folder, chance=ScriptedChance(*JACKPOT), devices=("printer",))
+    bench = Bench(folder, rig, **settings)
+    rig.insert(2000)
+    rig.play()
+    rig.machine.chance = create_generator()
+    return rig, bench
 
 
 @pytest.fixture
 def bench(tmp_path: Path):
-    room, bench = won(tmp_path)
-    room.report_shown()
-    room.insert(500)
-    assert room.state is State.IDLE
-    room.cash_out_ticket()
-    room.insert(100)
+    rig, bench = won(tmp_path)
+    rig.report_shown()
+    rig.insert(500)
+    assert rig.state is State.IDLE
+    rig.cash_out_ticket()
+    rig.insert(100)
     bench.exceptions()
     yield bench
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("K-11", "K-08")
@@ -120,16 +120,16 @@ def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(exceptions="7A 17 4A 7E 3D 7F 66 11 12 27")
 def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
-    room, bench = won(tmp_path)
+    rig, bench = won(tmp_path)
     assert bench.exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
-    room.report_shown()
-    room.cash_out_ticket()
+    rig.report_shown()
+    rig.cash_out_ticket()
     assert bench.exceptions() == [0x3D, 0x7F, 0x66]
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.stacker_full")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.stacker_full")
     assert bench.exceptions() == [0x11, 0x12, 0x27]
-    room.close()
+    rig.close()
 
 
 def test_the_smallest_published_set_is_built() -> None:
@@ -240,14 +240,14 @@ def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
 
 @pytest.mark.sas(polls="A0")
 def test_features_say_what_this_host_may_use(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
     assert bench.long(0xA0, "0000") == plain("0000 00 8C 01 000000")
     assert bench.long(0xA0, "0009") == ""
-    other = Bench(tmp_path, room, name="plain", boot=False, disable=["multi_denomination"])
+    other = Bench(tmp_path, rig, name="plain", boot=False, disable=["multi_denomination"])
     assert other.long(0xA0, "0000") == plain("0000 00 0C 01 000000")
     assert other.read(0xB1) == ""
-    room.close()
+    rig.close()
 
 
 @pytest.mark.sas(polls="B0 11 6F 56")
@@ -267,19 +267,19 @@ def test_meters_of_one_denomination(bench: Bench) -> None:
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="01 02")
 def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
-    room, bench = won(tmp_path)
+    rig, bench = won(tmp_path)
     assert bench.long(0x01) == "01"
-    assert room.state is State.PLAYING
-    room.report_shown()
-    assert room.state is State.OUT_OF_SERVICE
-    assert room.credit_cents == 2295
-    room.play()
-    assert room.state is State.OUT_OF_SERVICE
-    assert room.cash_out_ticket()
-    assert room.credit_cents == 0
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert rig.state is State.OUT_OF_SERVICE
+    assert rig.credit_cents == 2295
+    rig.play()
+    assert rig.state is State.OUT_OF_SERVICE
+    assert rig.cash_out_ticket()
+    assert rig.credit_cents == 0
     assert bench.long(0x02) == "01"
-    assert room.state is State.IDLE
-    room.close()
+    assert rig.state is State.IDLE
+    rig.close()
 
 
 @pytest.mark.requirement("K-03")
@@ -294,56 +294,56 @@ def test_maintenance_is_held_apart_from_shut_down(bench: Bench) -> None:
 
 @pytest.mark.sas(polls="06 07")
 def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
-    room = bench.room
-    room.offer(500)
-    assert room.hands.orders[-1][0] == "stack"
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
+    rig = bench.room
+    rig.offer(500)
+    assert rig.hands.orders[-1][0] == "stack"
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
     assert bench.long(0x07) == "01"
-    room.offer(500)
-    assert room.hands.orders[-1][0] == "return"
+    rig.offer(500)
+    assert rig.hands.orders[-1][0] == "return"
     assert bench.long(0x06) == "01"
-    room.insert(500)
+    rig.insert(500)
 
 
 @pytest.mark.requirement("G-03")
 @pytest.mark.sas(polls="08")
 def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
-    room = bench.room
+    rig = bench.room
     assert bench.long(0x08, "04000000 00") == "01"  # $5 only, and close after each
-    room.offer(2000)
-    assert room.hands.orders[-1][0] == "return"
-    room.insert(500)
-    room.offer(500)
-    assert room.hands.orders[-1][0] == "return"
+    rig.offer(2000)
+    assert rig.hands.orders[-1][0] == "return"
+    rig.insert(500)
+    rig.offer(500)
+    assert rig.hands.orders[-1][0] == "return"
     assert bench.long(0x06) == "01"
-    room.insert(500)
+    rig.insert(500)
 
 
 @pytest.mark.requirement("O-03")
 @pytest.mark.sas(polls="09 56 B2", exceptions="8C")
 def test_a_game_is_withheld(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
-    bench = Bench(tmp_path, room)
-    room.insert(500)
+    rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
+    bench = Bench(tmp_path, rig)
+    rig.insert(500)
     assert bench.long(0x09, "0001 00") == "01"
     assert bench.read(0x56) == plain("03 01 0002")
-    room.play()
-    assert room.notice == "refused.game_is_enabled"
-    room.engine.handle(EventType.GAME, value="aurora-twenty")
-    room.engine.handle(EventType.GAME, value="maple-classic")
-    assert room.machine.selection.game_id == "aurora-twenty"
+    rig.play()
+    assert rig.notice == "refused.game_is_enabled"
+    rig.engine.handle(EventType.GAME, value="aurora-twenty")
+    rig.engine.handle(EventType.GAME, value="maple-classic")
+    assert rig.machine.selection.game_id == "aurora-twenty"
     assert bench.exceptions()[-1] == 0x8C
     assert bench.long(0x09, "0001 01") == "01"
     assert bench.read(0x56) == plain("05 02 0001 0002")
-    offered = sorted({cents for each in room.machine.denominations_cents.values() for cents in each})
+    offered = sorted({cents for each in rig.machine.denominations_cents.values() for cents in each})
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
     assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
     assert bench.long(0x09, "0003 01") == "81"
-    selected = [(told["name"], told["value"]) for told in room.records("host.control")]
+    selected = [(told["name"], told["value"]) for told in rig.records("host.control")]
     assert selected == [("game.maple-classic", False), ("game.maple-classic", None)]
-    assert all(told["source"].startswith("host:") for told in room.records("host.control"))
-    room.close()
+    assert all(told["source"].startswith("host:") for told in rig.records("host.control"))
+    rig.close()
 
 
 @pytest.mark.sas(polls="03 04 05")
@@ -364,13 +364,13 @@ def test_sounds_are_withheld_but_never_alarms(bench: Bench) -> None:
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room, enable=["handpay_reset"])
-    room.insert(2000)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig, enable=["handpay_reset"])
+    rig.insert(2000)
     bench.exceptions()
     assert bench.long(0x94) == "02"
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
     assert bench.exceptions() == [0x51]
     data = "00 80 0000002000 0000 00" + "00" * 10
     assert bench.read(0x1B) == plain(data)
@@ -379,57 +379,57 @@ def test_a_hand_pay_is_told_once_and_reset_from_afar(tmp_path: Path) -> None:
     assert bench.read(0x1B) == "00" * 20
     bench.sync()
     assert bench.long(0x94) == "00"
-    assert room.state is State.IDLE
-    assert room.credit_cents == 0
+    assert rig.state is State.IDLE
+    assert rig.credit_cents == 0
     assert bench.read(0x10) == plain("00002000")
     assert bench.exceptions() == [0x52]
-    assert room.records("handpay.paid")[0]["person"] == "host:main"
-    room.close()
+    assert rig.records("handpay.paid")[0]["person"] == "host:main"
+    rig.close()
 
 
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_value(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))
-    bench = Bench(tmp_path, room, enable=["handpay_reset"])
-    room.insert(500)
-    room.play()
+    rig = MachineRig(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))
+    bench = Bench(tmp_path, rig, enable=["handpay_reset"])
+    rig.insert(500)
+    rig.play()
     bench.exceptions()
-    room.report_shown()
+    rig.report_shown()
     assert bench.exceptions()[0] == 0x51
     assert bench.read(0x1B) == "00" * 20
     bench.sync()
-    room.clock.pass_seconds(16)
+    rig.clock.pass_seconds(16)
     assert bench.exceptions() == []  # the host has read of it, and hears no more of it
     assert bench.long(0x94) == "01"  # nobody at the other end of a wire can hand a prize over
-    assert room.state is State.HANDPAY
+    assert rig.state is State.HANDPAY
 
-    room.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
+    rig.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
     assert bench.exceptions() == [0x51]
     assert bench.read(0x1B) == plain("00 00 0000029000 0000 00" + "00" * 10)
     bench.sync()
     assert bench.long(0x94) == "00"
-    assert (room.state, bench.exceptions()) == (State.IDLE, [0x52])
-    assert room.journal.meters().values["att_jackpot"] == 29000
-    room.close()
+    assert (rig.state, bench.exceptions()) == (State.IDLE, [0x52])
+    assert rig.journal.meters().values["att_jackpot"] == 29000
+    rig.close()
 
 
 @pytest.mark.sas(exceptions="51")
 def test_a_form_filled_in_for_a_hand_pay_opens_no_other(tmp_path: Path) -> None:
-    room = MachineRig(tmp_path)
-    bench = Bench(tmp_path, room)
-    room.insert(2000)
+    rig = MachineRig(tmp_path)
+    bench = Bench(tmp_path, rig)
+    rig.insert(2000)
     bench.exceptions()
-    room.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.CASH_OUT)
     assert bench.exceptions() == [0x51]
     bench.read(0x1B)
     bench.sync()
-    room.engine.handle(
+    rig.engine.handle(
         EventType.HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",)
     )
-    assert room.records("handpay.form")
+    assert rig.records("handpay.form")
     assert bench.exceptions() == []
-    room.close()
+    rig.close()
 
 
 def test_a_remote_reset_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
@@ -463,7 +463,7 @@ def test_a_distance_kept_from_before_that_leaves_no_date_is_none(bench: Bench) -
     assert bench.read(0x7E) == plain("01012026000000")
 
 
-def test_the_time_told_is_never_read_back_as_earlier_and_is_not_recorded_each_time(bench: Bench) -> None:
+def test_entered_time_never_reads_back_earlier_and_is_not_recorded_every_time(bench: Bench) -> None:
     clock = bench.room.clock
     for n, millionths in enumerate((300_000, 999_999, 1, 0, 500_000, 700_000)):
         clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)

@@ -34,10 +34,10 @@ def make(tmp_path):
     def bench(*numbers) -> Bench:
         if opened:
             opened[-1].room.close()
-        room = room_of(tmp_path, *numbers, levels=LEVELS)
-        room.machine.component(LevelDisplays).link = None
-        opened.append(Bench(tmp_path, room, enable=["progressives"]))
-        (opened[-1].levels,) = create_broadcasts(create_machine_context(room, tmp_path, {}))
+        rig = room_of(tmp_path, *numbers, levels=LEVELS)
+        rig.machine.component(LevelDisplays).link = None
+        opened.append(Bench(tmp_path, rig, enable=["progressives"]))
+        (opened[-1].levels,) = create_broadcasts(create_machine_context(rig, tmp_path, {}))
         opened[-1].exceptions()
         return opened[-1]
 
@@ -52,7 +52,7 @@ def view(bench):
 
 @pytest.mark.sas(polls="80 86", exceptions="53")
 @pytest.mark.requirement("I-02", "I-07", "K-12")
-def test_a_broadcast_level_is_shown_while_it_is_heard_and_not_played_for_without(make):
+def test_broadcast_level_is_shown_while_received_and_not_played_for_otherwise(make):
     bench = make(B, NO_LUCK, MISS)
     bench.room.insert(2000)
     assert (view(bench).status, view(bench).amount_cents) == ("down", 0)
@@ -150,9 +150,9 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
 
 
 def test_a_machine_without_broadcast_levels_has_none_to_hear(tmp_path):
-    room = room_of(tmp_path)
-    assert create_broadcasts(create_machine_context(room, tmp_path, {})) == ()
-    room.close()
+    rig = room_of(tmp_path)
+    assert create_broadcasts(create_machine_context(rig, tmp_path, {})) == ()
+    rig.close()
 
 
 @pytest.mark.parametrize("name", ["1", "0.1", "256.1", "1.33", "a.b"])
@@ -179,8 +179,8 @@ def test_a_level_the_machine_keeps_itself_is_a_progressive_win_of_another_kind(m
 
 
 def test_a_machine_that_plays_for_no_broadcast_level_does_not_answer_one(tmp_path):
-    room = room_of(tmp_path)
-    bench = Bench(tmp_path, room, enable=["progressives"])
+    rig = room_of(tmp_path)
+    bench = Bench(tmp_path, rig, enable=["progressives"])
     assert bench.long(0x80, "02030000012345") == ""
     assert bench.read(0x85) == "00" * 7
-    room.close()
+    rig.close()

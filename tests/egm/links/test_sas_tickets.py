@@ -39,8 +39,8 @@ def make(tmp_path):
         host = f"\n[host]\noffline_tickets = {offline}\n"
         place.write_text(SOLD.read_text().replace("[tickets]", tickets) + host)
         host = HostMoney(validation=validation, asset_number=ASSET, line=line)
-        room = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
-        opened.append(Bench(tmp_path, room, **settings))
+        rig = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
+        opened.append(Bench(tmp_path, rig, **settings))
         opened[-1].exceptions()
         return opened[-1]
 
@@ -125,7 +125,7 @@ def test_a_host_that_refuses_a_number_leaves_it_to_the_attendant(make):
 
 
 @pytest.mark.parametrize(("number", "answer"), [("0a" + NUMBER[2:], "81"), (NUMBER[:-1] + "f", "81")])
-def test_a_number_that_is_none_is_improper_and_the_right_one_still_comes(make, number, answer):
+def test_invalid_number_is_improper_and_the_valid_one_is_still_accepted(make, number, answer):
     bench = make()
     cash_out(bench)
     assert bench.long(0x58, number) == answer
@@ -205,7 +205,7 @@ def test_each_ticket_unread_is_told_of_until_all_are_read(make):
 
 
 @pytest.mark.requirement("K-05")
-def test_tickets_not_yet_read_when_the_power_goes_are_told_of_afterwards(make):
+def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
     bench = make(Validation.SECURE_ENHANCED)
     bench.long(0x4C, "010000000000")
     bench.room.insert(500)
@@ -251,7 +251,7 @@ def test_a_ticket_in_from_bar_code_to_final_status(make):
     assert bench.long(0x50, "80") == "80000000010000001234"
 
 
-def test_the_end_of_a_ticket_that_came_before_the_answer_was_acknowledged_is_told(make):
+def test_ticket_end_before_the_acknowledgement_is_reported(make):
     bench = make()
     bench.room.offer_ticket(NUMBER)
     bench.read(0x70)

@@ -15,10 +15,10 @@ from egm.tickets.model import TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 
 
-def cleared(room: MachineRig, folder, **options) -> MachineRig:
+def cleared(rig: MachineRig, folder, **options) -> MachineRig:
     """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
-    credit_cents = room.credit_cents
-    room.close()
+    credit_cents = rig.credit_cents
+    rig.close()
     clear_with_decisions(
         folder, **({"credit_1_cashable": build_paid_decision(credit_cents)} if credit_cents else {})
     )
@@ -29,25 +29,25 @@ def number_of(entry_id: str) -> int:
     return int(entry_id.split("-")[1])
 
 
-def come_to(room: MachineRig, place: int) -> None:
+def come_to(rig: MachineRig, place: int) -> None:
     """Let so much happen that the next entry stands at ``place``."""
-    while room.journal.sequence < place - 1:
-        write_undeclared(room.machine, "test.time_passes", details={})
-    assert room.journal.sequence == place - 1
+    while rig.journal.sequence < place - 1:
+        write_undeclared(rig.machine, "test.time_passes", details={})
+    assert rig.journal.sequence == place - 1
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     return MachineRig(tmp_path, devices=("printer",)).boot()
 
 
 @pytest.mark.requirement("A-05", "H-05", "H-06")
-def test_a_cash_out_never_gets_the_ticket_of_an_earlier_life(room, tmp_path):
-    room.insert(2000)
-    come_to(room, 30)
-    old = room.cash_out_ticket()
-    place = number_of(room.store.get(old).issue_id)
-    again = cleared(room, tmp_path).insert(500)
+def test_a_cash_out_never_gets_the_ticket_of_an_earlier_life(rig, tmp_path):
+    rig.insert(2000)
+    come_to(rig, 30)
+    old = rig.cash_out_ticket()
+    place = number_of(rig.store.get(old).issue_id)
+    again = cleared(rig, tmp_path).insert(500)
     come_to(again, place)
     new = again.cash_out_ticket()
     assert new != old
@@ -57,17 +57,17 @@ def test_a_cash_out_never_gets_the_ticket_of_an_earlier_life(room, tmp_path):
 
 
 @pytest.mark.requirement("A-05", "H-07", "H-08")
-def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
+def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(rig, tmp_path):
     tickets = []
     for cents in (2000, 1000):
-        room.insert(cents)
-        tickets.append(room.cash_out_ticket())
-    come_to(room, 40)
-    room.offer_ticket(tickets[0])
-    place = number_of(room.machine.memory.get(MoneyKey.PAPER)["id"])
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    again = cleared(room, tmp_path)
+        rig.insert(cents)
+        tickets.append(rig.cash_out_ticket())
+    come_to(rig, 40)
+    rig.offer_ticket(tickets[0])
+    place = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    again = cleared(rig, tmp_path)
     come_to(again, place)
     again.offer_ticket(tickets[1])
     again.ledger.credit_stacked_paper()
@@ -79,12 +79,12 @@ def test_a_ticket_of_an_earlier_life_is_good_and_taken_once(room, tmp_path):
     again.close()
 
 
-def test_ids_differ_after_every_clear(room, tmp_path):
+def test_ids_differ_after_every_clear(rig, tmp_path):
     ids = []
     for _ in range(3):
-        come_to(room, 50)
-        ids.append(room.machine.fresh_id("play"))
-        room = cleared(room, tmp_path)
+        come_to(rig, 50)
+        ids.append(rig.machine.fresh_id("play"))
+        rig = cleared(rig, tmp_path)
     assert all(each.startswith("play-50-") for each in ids)
     assert len(set(ids)) == 3
     assert {number_of(each) for each in ids} == {50}
@@ -95,26 +95,26 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     def host() -> HostMoney:
         return HostMoney(validation=Validation.SECURE_ENHANCED, online=True)
 
-    room = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
-    HostTickets(room.engine, room.happen).enrol(0xABCDEF, 5)
+    rig = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
+    HostTickets(rig.engine, rig.happen).enrol(0xABCDEF, 5)
     numbers = []
     for cents in (2000, 1000, 500):
-        room.insert(cents)
-        numbers.append(room.cash_out_ticket())
-    HostTickets(room.engine, room.happen).read(numbers[0])
+        rig.insert(cents)
+        numbers.append(rig.cash_out_ticket())
+    HostTickets(rig.engine, rig.happen).read(numbers[0])
     for _ in range(2):  # a clear, and another
-        room = cleared(room, tmp_path, host=host())
-        port = HostTickets(room.engine, room.happen)
+        rig = cleared(rig, tmp_path, host=host())
+        port = HostTickets(rig.engine, rig.happen)
         assert port.find_oldest_unread().ticket.number == numbers[1]
     port.read(numbers[1])
     assert port.find_oldest_unread().ticket.number == numbers[2]
     port.read(numbers[2])
-    assert (port.find_oldest_unread(), room.machine.component(TicketDesk).list_unreported()) == (None, [])
-    room.close()
+    assert (port.find_oldest_unread(), rig.machine.component(TicketDesk).list_unreported()) == (None, [])
+    rig.close()
 
 
-def test_games_and_hand_pays_go_on_as_before(room, tmp_path):
-    again = cleared(room, tmp_path).insert(2000)
+def test_games_and_hand_pays_go_on_as_before(rig, tmp_path):
+    again = cleared(rig, tmp_path).insert(2000)
     again.play()
     again.report_shown()
     again.engine.handle(EventType.CASH_OUT)
@@ -123,10 +123,10 @@ def test_games_and_hand_pays_go_on_as_before(room, tmp_path):
 
 
 @pytest.mark.requirement("A-05", "H-07")
-def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(room, tmp_path):
+def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(rig, tmp_path):
     """Its tickets lie in the box by now; a new journal must not take them for money."""
-    number = room.insert(2000).cash_out_ticket()
-    room.close()
+    number = rig.insert(2000).cash_out_ticket()
+    rig.close()
     names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
     again = MachineRig(tmp_path, devices=("printer",)).boot()

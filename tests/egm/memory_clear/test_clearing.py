@@ -41,17 +41,17 @@ VECTORS = Path(__file__).parents[2] / "vectors"
 LOSS, SOLD = 2, ("printer", "hopper")
 
 
-def again(room: MachineRig, folder: Path, *, make=None, **decisions: Decision) -> MachineRig:
+def again(rig: MachineRig, folder: Path, *, make=None, **decisions: Decision) -> MachineRig:
     """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
-    room.close()
+    rig.close()
     clear_with_decisions(folder, **decisions)
     made = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
     assert wrong(made) == []
     return made
 
 
-def wrong(room: MachineRig) -> list[str]:
-    report = Auditor(Shelf([VECTORS])).run(room.journal.iter_bodies())
+def wrong(rig: MachineRig) -> list[str]:
+    report = Auditor(Shelf([VECTORS])).run(rig.journal.iter_bodies())
     return [f"{finding.id}: {finding.why}" for finding in report.findings]
 
 
@@ -69,42 +69,42 @@ def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
 # ---------------------------------------------------------------------------------------------- each claim
 @pytest.mark.requirement("A-05", "A-20")
 def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
-    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    room.close()
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.close()
     assert claims_of(tmp_path) == {"credit:1:cashable": 2000}
-    room = again(room, tmp_path)
-    values = room.journal.meters().values
-    assert (room.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
-    number = room.cash_out_ticket()
-    assert room.store.get(number).ticket.amount_cents == 2000
-    assert wrong(room) == []
-    room.close()
+    rig = again(rig, tmp_path)
+    values = rig.journal.meters().values
+    assert (rig.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
+    number = rig.cash_out_ticket()
+    assert rig.store.get(number).ticket.amount_cents == 2000
+    assert wrong(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
-    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    room = again(room, tmp_path, credit_1_cashable=build_paid_decision(2000))
-    values = room.journal.meters().values
-    assert (room.credit_cents, values["att_cancel_credit"]) == (0, 2000)
-    (claim,) = next(room.journal.entries()).record["cleared"]["claims"]
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig = again(rig, tmp_path, credit_1_cashable=build_paid_decision(2000))
+    values = rig.journal.meters().values
+    assert (rig.credit_cents, values["att_cancel_credit"]) == (0, 2000)
+    (claim,) = next(rig.journal.entries()).record["cleared"]["claims"]
     assert (claim["act"], claim["paid_cents"], claim["by"]) == ("paid", 2000, "A. Tremblay")
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "F-09")
 def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
-    room = won_by_hand(tmp_path)
-    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
-    room.close()
+    rig = won_by_hand(tmp_path)
+    handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
+    rig.close()
     assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
-    room = again(room, tmp_path)
-    assert room.state is State.HANDPAY
-    room.engine.handle(EventType.KEY_TURNED)
-    assert room.state is State.IDLE
-    assert room.journal.meters().values["att_jackpot"] == handpay["amount_cents"]
-    assert wrong(room) == []
-    room.close()
+    rig = again(rig, tmp_path)
+    assert rig.state is State.HANDPAY
+    rig.engine.handle(EventType.KEY_TURNED)
+    assert rig.state is State.IDLE
+    assert rig.journal.meters().values["att_jackpot"] == handpay["amount_cents"]
+    assert wrong(rig) == []
+    rig.close()
 
 
 def won_by_hand(folder: Path) -> MachineRig:
@@ -116,152 +116,150 @@ def won_by_hand(folder: Path) -> MachineRig:
         "large_win_cents = 100" if line.startswith("large_win_cents") else line for line in sold.split("\n")
     ]
     place.write_text("\n".join(lines))
-    room = (
-        MachineRig(folder, devices=SOLD, profile=place, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
-    )
-    room.play()
-    room.report_shown()
-    assert room.state is State.HANDPAY
-    return room
+    rig = MachineRig(folder, devices=SOLD, profile=place, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    assert rig.state is State.HANDPAY
+    return rig
 
 
 @pytest.mark.requirement("A-05")
 def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
-    room = won_by_hand(tmp_path)
-    cents = room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
-    room = again(room, tmp_path, handpay_1=build_paid_decision(cents))
-    assert room.state is State.IDLE
-    assert room.journal.meters().values["att_jackpot"] == cents
-    room.close()
+    rig = won_by_hand(tmp_path)
+    cents = rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+    rig = again(rig, tmp_path, handpay_1=build_paid_decision(cents))
+    assert rig.state is State.IDLE
+    assert rig.journal.meters().values["att_jackpot"] == cents
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
-    room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
-    room.play()
-    game = room.machine.component(GameInProgress).record
+    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    game = rig.machine.component(GameInProgress).record
     win_cents = game.win_cents
     assert win_cents > 0
-    before = room.credit_cents
-    room.close()
+    before = rig.credit_cents
+    rig.close()
     assert claims_of(tmp_path)["game:1"] == win_cents
-    room = again(room, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance()))
-    assert room.state is State.PLAYING
-    room.report_shown()
-    assert (room.state, room.credit_cents) == (State.IDLE, before + win_cents)
-    assert wrong(room) == []
-    room.close()
+    rig = again(rig, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance()))
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, before + win_cents)
+    assert wrong(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_a_decided_game_paid_by_hand_is_over(tmp_path):
-    room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
-    room.play()
-    game = room.machine.component(GameInProgress).record
+    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    game = rig.machine.component(GameInProgress).record
     win_cents = game.win_cents
-    before = room.credit_cents
-    room = again(room, tmp_path, game_1=build_paid_decision(win_cents))
-    assert (room.state, room.credit_cents) == (State.IDLE, before)
-    assert room.journal.meters().values["att_jackpot"] == win_cents
-    room.close()
+    before = rig.credit_cents
+    rig = again(rig, tmp_path, game_1=build_paid_decision(win_cents))
+    assert (rig.state, rig.credit_cents) == (State.IDLE, before)
+    assert rig.journal.meters().values["att_jackpot"] == win_cents
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_prizes_in_kind_are_owed_on_and_handed_over(tmp_path):
     game = str(VECTORS / "fair.toml")
     folder = tmp_path / "state"
-    room = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
-    room.play()
-    room.report_shown()
-    room = again(room, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
-    assert room.state is State.HANDPAY
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.IDLE, "prize_delivered")
-    assert room.journal.meters().values["att_merchandise.value"] == 29000
-    assert wrong(room) == []
-    room.close()
+    rig = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
+    rig.play()
+    rig.report_shown()
+    rig = again(rig, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
+    assert rig.state is State.HANDPAY
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.IDLE, "prize_delivered")
+    assert rig.journal.meters().values["att_merchandise.value"] == 29000
+    assert wrong(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "I-12")
 def test_levels_go_on_to_the_fraction(tmp_path):
-    room = room_of(tmp_path, *[each for _ in range(3) for each in (LOSS, NO_LUCK, 49)]).boot().insert(500)
+    rig = room_of(tmp_path, *[each for _ in range(3) for each in (LOSS, NO_LUCK, 49)]).boot().insert(500)
     for _ in range(3):
-        room.play()
-        room.report_shown()
-    kept = {key: dict(level) for key, level in room.journal.states(ProgressiveKey.LEVEL).items()}
+        rig.play()
+        rig.report_shown()
+    kept = {key: dict(level) for key, level in rig.journal.states(ProgressiveKey.LEVEL).items()}
     assert any(Level.from_json(level).held.denominator > 1 for level in kept.values())
-    room.close()
+    rig.close()
     owed = claims_of(tmp_path)
     assert {key: owed[key] for key in kept} == {key: Level.from_json(kept[key]).held for key in kept}
-    room = again(room, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
-    assert room.journal.states(ProgressiveKey.LEVEL) == kept
-    room.play()
-    room.report_shown()
-    assert wrong(room) == []
-    assert room.records("progressive.hit")
-    room.close()
+    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
+    assert rig.journal.states(ProgressiveKey.LEVEL) == kept
+    rig.play()
+    rig.report_shown()
+    assert wrong(rig) == []
+    assert rig.records("progressive.hit")
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
-    room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
-    room.play()
-    question = room.machine.component(GameInProgress).conversation.decision
-    room = again(room, tmp_path, make=lambda: room_of(tmp_path))
-    assert room.machine.component(GameInProgress).conversation.decision == question
-    room.engine.handle(EventType.CHOOSE, value=question.options[0])
-    room.report_shown()
-    assert room.state in {State.IDLE, State.HANDPAY}
-    assert wrong(room) == []
-    room.close()
+    rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    rig.play()
+    question = rig.machine.component(GameInProgress).conversation.decision
+    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path))
+    assert rig.machine.component(GameInProgress).conversation.decision == question
+    rig.engine.handle(EventType.CHOOSE, value=question.options[0])
+    rig.report_shown()
+    assert rig.state in {State.IDLE, State.HANDPAY}
+    assert wrong(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_a_stake_is_refunded_by_hand_where_people_say_so(tmp_path):
-    room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
-    room.play()
-    credit = room.credit_cents
-    room = again(room, tmp_path, make=lambda: room_of(tmp_path), game_1=build_paid_decision(50))
-    assert (room.state, room.credit_cents) == (State.IDLE, credit)
-    assert room.journal.meters().values["refund_defect"] == 50
-    room.close()
+    rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    rig.play()
+    credit = rig.credit_cents
+    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path), game_1=build_paid_decision(50))
+    assert (rig.state, rig.credit_cents) == (State.IDLE, credit)
+    assert rig.journal.meters().values["refund_defect"] == 50
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "I-07")
 def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
-    room = awaiting(tmp_path)
-    claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
+    rig = awaiting(tmp_path)
+    claim = next(iter(rig.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
     make = lambda: room_of(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
-    room = again(room, tmp_path, make=make)
-    assert room.state is State.AWAITING_AWARD
-    credit = room.credit_cents
-    room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=1700)
-    assert room.state is State.IDLE
-    assert room.credit_cents >= credit + 1700
-    assert wrong(room) == []
-    room.close()
+    rig = again(rig, tmp_path, make=make)
+    assert rig.state is State.AWAITING_AWARD
+    credit = rig.credit_cents
+    rig.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=1700)
+    assert rig.state is State.IDLE
+    assert rig.credit_cents >= credit + 1700
+    assert wrong(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "H-06")
 @pytest.mark.parametrize("end", [PrintState.BARCODE_DONE, PrintState.FAILED])
 def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
-    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    room.engine.handle(EventType.CASH_OUT)
-    room.report_print_state(PrintState.PRINTING)
-    number = room.hands.jobs[-1].barcode
-    room.close()
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.report_print_state(PrintState.PRINTING)
+    number = rig.hands.jobs[-1].barcode
+    rig.close()
     assert claims_of(tmp_path) == {"payout:1": 2000}
-    room = again(room, tmp_path)
-    assert (room.state, room.credit_cents) == (State.PAYING, 0)
-    room.report_print_state(end)
+    rig = again(rig, tmp_path)
+    assert (rig.state, rig.credit_cents) == (State.PAYING, 0)
+    rig.report_print_state(end)
     if end is PrintState.BARCODE_DONE:
-        assert room.store.get(number).state is TicketState.ISSUED
-        assert room.journal.balance_cents("out:voucher:cashable") == 2000
+        assert rig.store.get(number).state is TicketState.ISSUED
+        assert rig.journal.balance_cents("out:voucher:cashable") == 2000
     else:
-        assert room.store.get(number).state is TicketState.VOID
-        assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
-    assert wrong(room) == []
-    room.close()
+        assert rig.store.get(number).state is TicketState.VOID
+        assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
+    assert wrong(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "H-06")
@@ -271,31 +269,31 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
 )
 def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
     """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
-    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    room.engine.handle(EventType.CASH_OUT)
-    number = room.hands.jobs[-1].barcode
-    room = again(room, tmp_path, payout_1=decision)
-    assert (room.state, room.credit_cents) == (State.IDLE, 0)
-    assert room.store.get(number).state is ticket
-    room.close()
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
+    rig = again(rig, tmp_path, payout_1=decision)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    assert rig.store.get(number).state is ticket
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "G-05")
 @pytest.mark.parametrize("stacked", [True, False])
 def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, stacked):
-    room = MachineRig(tmp_path, devices=SOLD).boot()
-    room.offer(2000)
-    room.close()
+    rig = MachineRig(tmp_path, devices=SOLD).boot()
+    rig.offer(2000)
+    rig.close()
     assert claims_of(tmp_path) == {"paper:1": 2000}
-    room = again(room, tmp_path)
+    rig = again(rig, tmp_path)
     if stacked:
-        room.ledger.credit_stacked_paper()
-        room.ledger.vend_confirmed()
+        rig.ledger.credit_stacked_paper()
+        rig.ledger.vend_confirmed()
     else:
-        room.ledger.void_unstacked_paper("returned at power-up")
-    assert room.credit_cents == (2000 if stacked else 0)
-    assert wrong(room) == []
-    room.close()
+        rig.ledger.void_unstacked_paper("returned at power-up")
+    assert rig.credit_cents == (2000 if stacked else 0)
+    assert wrong(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "H-08")
@@ -304,59 +302,59 @@ def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, s
     [(build_paid_decision(2000), TicketState.REDEEMED), (Decision(act=ENDED), TicketState.ISSUED)],
 )
 def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, decision, ticket):
-    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    number = room.cash_out_ticket()
-    room.offer_ticket(number)
-    assert room.ledger.find_open() is not None
-    room = again(room, tmp_path, paper_1=decision)
-    assert (room.credit_cents, room.store.get(number).state) == (0, ticket)
-    room.close()
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
+    assert rig.ledger.find_open() is not None
+    rig = again(rig, tmp_path, paper_1=decision)
+    assert (rig.credit_cents, rig.store.get(number).state) == (0, ticket)
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "H-08")
-def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_journal_says(tmp_path):
-    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    room.engine.handle(EventType.CASH_OUT)
-    number = room.hands.jobs[-1].barcode
-    room.machine.installed(TicketDesk).record_printed = lambda _: (
+def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_journal(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
+    rig.machine.installed(TicketDesk).record_printed = lambda _: (
         None
     )  # the power goes here, the bar code out and the journal written
-    room.report_print_state(PrintState.BARCODE_DONE)
-    assert room.store.get(number).state is TicketState.RESERVED
-    room = again(room, tmp_path)
-    assert room.store.get(number).state is TicketState.ISSUED
-    room.close()
+    rig.report_print_state(PrintState.BARCODE_DONE)
+    assert rig.store.get(number).state is TicketState.RESERVED
+    rig = again(rig, tmp_path)
+    assert rig.store.get(number).state is TicketState.ISSUED
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "G-09")
 def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
-    room = coins_under_way(tmp_path)
-    cents = room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
-    room = again(room, tmp_path)
-    assert room.state is State.PAYING
-    assert room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
-    room.close()
+    rig = coins_under_way(tmp_path)
+    cents = rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
+    rig = again(rig, tmp_path)
+    assert rig.state is State.PAYING
+    assert rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
+    rig.close()
     clear_with_decisions(tmp_path, payout_1=build_paid_decision(cents - 200))
-    room = MachineRig(tmp_path, devices=SOLD).boot()
-    assert (room.state, room.credit_cents) == (State.IDLE, 0)
-    values = room.journal.meters().values
+    rig = MachineRig(tmp_path, devices=SOLD).boot()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    values = rig.journal.meters().values
     assert (values["att_cancel_credit"], values["phys_coin_out"]) == (cents - 200, 200)
-    assert wrong(room) == []
-    room.close()
+    assert wrong(rig) == []
+    rig.close()
 
 
 def coins_under_way(folder: Path) -> MachineRig:
-    room = MachineRig(folder, devices=("hopper",)).boot().insert(1000)
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "coins"
-    return room
+    rig = MachineRig(folder, devices=("hopper",)).boot().insert(1000)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "coins"
+    return rig
 
 
 # ---------------------------------------------------------------------------------------------- the act
 @pytest.mark.requirement("A-05", "A-21")
 def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
-    room = won_by_hand(tmp_path)
-    room.close()
+    rig = won_by_hand(tmp_path)
+    rig.close()
     found = inspect_claims(tmp_path, FEATURES)
     acts = {each.id: build_carried_decision() for each in found.proposals if each.id != "handpay:1"}
     with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
@@ -374,11 +372,11 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
 
 @pytest.mark.requirement("A-05", "A-06")
 def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
-    room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     for _ in range(30):
-        write_undeclared(room.machine, "test.time_passes", details={"why": "x" * 2000})
-    room.insert(500)
-    room.close()
+        write_undeclared(rig.machine, "test.time_passes", details={"why": "x" * 2000})
+    rig.insert(500)
+    rig.close()
     log = next((tmp_path / "second").glob("*.log"))
     content = bytearray(log.read_bytes())
     content[-200] ^= 1  # the log is whole but for its end
@@ -392,16 +390,16 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
 
 def paid_out_since(folder: Path) -> MachineRig:
     """A machine that has paid out its credit by ticket, and whose memory can be read up to the bill only."""
-    room = MachineRig(folder, devices=SOLD).boot().insert(2000)
+    rig = MachineRig(folder, devices=SOLD).boot().insert(2000)
     log = next((folder / "second").glob("*.log"))
     end = len(log.read_bytes().rstrip(b"\0"))
-    room.cash_out_ticket()
-    room.close()
+    rig.cash_out_ticket()
+    rig.close()
     (folder / "journal.sqlite").write_bytes(b"nothing of it")
     content = bytearray(log.read_bytes())
     content[end + 40] ^= 1  # in the first entry of the cash-out
     log.write_bytes(content)
-    return room
+    return rig
 
 
 @pytest.mark.requirement("A-05", "A-06", "A-28")
@@ -413,7 +411,7 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
     tmp_path, are_heads_readable, standing
 ):
     """It said "one copy goes further", and the persons could only owe the player the credit a second time."""
-    room = paid_out_since(tmp_path)
+    rig = paid_out_since(tmp_path)
     if not are_heads_readable:
         for head in (*tmp_path.glob("journal.head"), *tmp_path.glob("second/journal.head")):
             head.write_bytes(b"")
@@ -427,18 +425,18 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
     assert "compare each claim with the hand-pay slips" in shown
-    room = again(room, tmp_path, credit_1_cashable=Decision(act=ENDED))
-    assert (room.state, room.credit_cents, room.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
-    (claim,) = (each for each in room.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    rig = again(rig, tmp_path, credit_1_cashable=Decision(act=ENDED))
+    assert (rig.state, rig.credit_cents, rig.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
+    (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
     assert (claim["standing"], claim["act"], claim["entries"]) == (standing, "ended", [])
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_a_claim_that_may_have_been_paid_since_is_carried_over_if_people_say_so(tmp_path):
-    room = again(paid_out_since(tmp_path), tmp_path)
-    assert room.credit_cents == 2000
-    room.close()
+    rig = again(paid_out_since(tmp_path), tmp_path)
+    assert rig.credit_cents == 2000
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
@@ -463,7 +461,7 @@ def contradicting(folder: Path) -> None:
 @pytest.mark.requirement("A-05", "A-06", "A-28")
 @pytest.mark.parametrize(("copy", "cents"), [("first", 2500), ("second", 3000)])
 @pytest.mark.parametrize("act", ["carry", "paid"])
-def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp_path, copy, cents, act):
+def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy, cents, act):
     contradicting(tmp_path)
     state = tmp_path / "one"
     with pytest.raises(JournalDamaged, match="disagree"):
@@ -485,8 +483,8 @@ def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp
     assert "the copies disagree; name the one to go by" in refused.output
     assert "the third copy cannot be chosen" in cleared(f"{done}@third").output
     assert cleared(f"{done}@{copy}").exit_code == 0
-    room = MachineRig(state, devices=SOLD).boot()
-    assert (wrong(room), room.credit_cents) == ([], cents if act == "carry" else 0)
-    (claim,) = (each for each in room.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    rig = MachineRig(state, devices=SOLD).boot()
+    assert (wrong(rig), rig.credit_cents) == ([], cents if act == "carry" else 0)
+    (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
     assert (claim["copy"], claim["copies"]) == (copy, {"first": "2500", "second": "3000"})
-    room.close()
+    rig.close()

@@ -46,21 +46,21 @@ def evening(tmp_path, monkeypatch):
     rooms[-1].close()
 
 
-def throw(room, **bets):
+def throw(rig, **bets):
     cost = sum(bets.values())
-    room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
-    room.play()
-    room.report_shown()
+    rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+    rig.play()
+    rig.report_shown()
 
 
 @pytest.mark.requirement("A-05", "A-20")
 def test_bets_that_stand_are_carried_over_and_played_on(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     assert evening.clear() == {"credit": 930, "table": 70}
-    room = evening.start("point", 2)
-    assert [table.standing_cents for table in list_standing_tables(room.machine)] == [70]
-    throw(room)
-    assert room.credit_cents == 930 + 100
+    rig = evening.start("point", 2)
+    assert [table.standing_cents for table in list_standing_tables(rig.machine)] == [70]
+    throw(rig)
+    assert rig.credit_cents == 930 + 100
     assert evening.wrong() == []
 
 
@@ -68,38 +68,38 @@ def test_bets_that_stand_are_carried_over_and_played_on(evening):
 def test_bets_that_stand_are_paid_by_hand_where_people_say_so(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     evening.clear(table=build_paid_decision(70))
-    room = evening.start("point")
-    assert (list_standing_tables(room.machine), room.credit_cents) == ((), 930)
-    assert room.journal.meters().values["push"] == 70
+    rig = evening.start("point")
+    assert (list_standing_tables(rig.machine), rig.credit_cents) == ((), 930)
+    assert rig.journal.meters().values["push"] == 70
     assert evening.wrong() == []
 
 
 @pytest.mark.requirement("A-05")
 def test_a_game_with_a_raise_goes_on_and_gives_its_stakes_back_once(evening):
-    room = evening.start("duel", 3, 3).insert(1000)
-    room.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
-    room.play()
-    room.engine.handle(EventType.CHOOSE, value="raise")
+    rig = evening.start("duel", 3, 3).insert(1000)
+    rig.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
+    rig.play()
+    rig.engine.handle(EventType.CHOOSE, value="raise")
     assert evening.clear() == {"credit": 900, "game": 100}
-    room = evening.start("duel")
-    room.report_shown()
-    assert (room.state, room.credit_cents) == (State.IDLE, 1000)
+    rig = evening.start("duel")
+    rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 1000)
     assert evening.wrong() == []
 
 
 @pytest.mark.requirement("A-05")
 def test_stakes_given_back_before_the_clear_are_not_owed_again(evening):
-    room = evening.start("duel", 3, 3).insert(1000)
-    room.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
-    room.play()
-    room.engine.handle(EventType.CHOOSE, value="stay")
-    room.cut_power_after(1)
+    rig = evening.start("duel", 3, 3).insert(1000)
+    rig.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
+    rig.play()
+    rig.engine.handle(EventType.CHOOSE, value="stay")
+    rig.cut_power_after(1)
     with pytest.raises(Exception, match="end"):
-        room.report_shown()
-    assert len(room.records("game.push")) == 1
+        rig.report_shown()
+    assert len(rig.records("game.push")) == 1
     assert evening.clear() == {"credit": 1000, "game": 0}
-    room = evening.start("duel")
-    if room.state is State.PLAYING:
-        room.report_shown()
-    assert (room.state, room.credit_cents) == (State.IDLE, 1000)
+    rig = evening.start("duel")
+    if rig.state is State.PLAYING:
+        rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 1000)
     assert evening.wrong() == []

@@ -23,8 +23,8 @@ def hosted(folder: Path) -> MachineRig:
     return MachineRig(folder, devices=SOLD, host=host)
 
 
-def order(room: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
-    port = HostTransfers(room.engine, room.happen)
+def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
+    port = HostTransfers(rig.engine, rig.happen)
     amounts = {each: cents.get(each.value, 0) for each in CreditKind}
     answer = port.order(Order(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
     if answer is TransferStatus.PENDING:
@@ -35,69 +35,67 @@ def order(room: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int)
 
 @pytest.mark.requirement("A-05", "K-09")
 def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clears(tmp_path):
-    room = hosted(tmp_path).boot()
-    HostTransfers(room.engine, room.happen).register(7, b"k" * 20, 1)
-    assert order(room, "T-1", cashable=5000) is TransferStatus.FULL
-    assert order(room, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
+    rig = hosted(tmp_path).boot()
+    HostTransfers(rig.engine, rig.happen).register(7, b"k" * 20, 1)
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
+    assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
     for settled in (build_paid_decision(5100), None):
         decisions = {} if settled is None else {"credit_1_cashable": settled}
-        room = again(room, tmp_path, make=lambda: hosted(tmp_path), **decisions)
-        assert order(room, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
-        assert order(room, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
-        assert room.credit_cents == 0
-        assert HostTransfers(room.engine, room.happen).registration.registered
-    assert order(room, "T-2", cashable=700) is TransferStatus.FULL
-    room.close()
+        rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), **decisions)
+        assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
+        assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
+        assert rig.credit_cents == 0
+        assert HostTransfers(rig.engine, rig.happen).registration.registered
+    assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
+    rig.close()
 
 
 @pytest.mark.requirement("A-05", "K-09")
 def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_registers(tmp_path):
-    room = hosted(tmp_path).boot()
-    HostTransfers(room.engine, room.happen).register(7, b"k" * 20, 1)
-    assert order(room, "T-1", cashable=5000) is TransferStatus.FULL
-    room.close()
+    rig = hosted(tmp_path).boot()
+    HostTransfers(rig.engine, rig.happen).register(7, b"k" * 20, 1)
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
+    rig.close()
     for medium in (tmp_path, tmp_path / "second"):
         (medium / "journal.head").unlink()  # nobody can say where the journal ended
-    room = again(room, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
-    port = HostTransfers(room.engine, room.happen)
+    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
+    port = HostTransfers(rig.engine, rig.happen)
     assert not port.registration.registered
-    assert order(room, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
+    assert order(rig, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
     port.register(7, b"n" * 20, 1)
-    assert order(room, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
-    assert order(room, "T-2", cashable=700) is TransferStatus.FULL
-    room.close()
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
+    assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tmp_path):
-    room = hosted(tmp_path).boot()
-    assert order(room, "T-1", restricted=900) is TransferStatus.FULL
-    assert order(room, "T-2", nonrestricted=700) is TransferStatus.FULL
-    terms = room.machine.memory.get(MoneyKey.RESTRICTED)
+    rig = hosted(tmp_path).boot()
+    assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
+    assert order(rig, "T-2", nonrestricted=700) is TransferStatus.FULL
+    terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
     assert terms is not None
-    room.close()
+    rig.close()
     (told,) = [
         each for each in inspect_claims(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"
     ]
     assert "paid" in told.acts
     assert told.proposed.says == {}
-    room = again(
-        room, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700)
-    )
-    assert (room.machine.read_credit_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
-    assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms
-    room.close()
+    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700))
+    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
+    rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
-    room = hosted(tmp_path).boot()
-    assert order(room, "T-1", restricted=900) is TransferStatus.FULL
-    terms = room.machine.memory.get(MoneyKey.RESTRICTED)
-    room.close()
+    rig = hosted(tmp_path).boot()
+    assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
+    terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
+    rig.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
         build_clearance(inspect_claims(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
-    room = again(room, tmp_path, make=lambda: hosted(tmp_path))
-    assert (room.machine.read_credit_cents(CreditKind.RESTRICTED), room.machine.cash_cents) == (900, 0)
-    assert room.machine.memory.get(MoneyKey.RESTRICTED) == terms
-    room.close()
+    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path))
+    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
+    rig.close()

@@ -33,23 +33,23 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 
-def again(room, tmp_path, **changed):
-    room.close()
+def again(rig, tmp_path, **changed):
+    rig.close()
     return MachineRig(tmp_path, **changed).boot()
 
 
-def rule(room, amount_cents):
-    [disputed] = list_disputed_amounts(room.machine)
-    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+def rule(rig, amount_cents):
+    [disputed] = list_disputed_amounts(rig.machine)
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
 
 
 @pytest.mark.requirement("G-02", "F-13")
 def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    room.offer(2000)
-    without = again(room, tmp_path, acceptor=False)
+    rig = MachineRig(tmp_path).boot()
+    rig.offer(2000)
+    without = again(rig, tmp_path, acceptor=False)
     assert (without.state, list(without.journal.list_pending())) == (State.TILT, [])
     assert without.machine.memory.get(MoneyKey.PAPER) is None
     rule(without, 2000)
@@ -59,44 +59,44 @@ def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
 
 @pytest.mark.requirement("H-08")
 def test_a_ticket_ordered_into_an_acceptor_that_is_gone_stays_locked_for_the_ruling(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    number = room.cash_out_ticket()
-    room.offer_ticket(number)
-    without = again(room, tmp_path, devices=("printer",), acceptor=False)
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
+    without = again(rig, tmp_path, devices=("printer",), acceptor=False)
     assert without.store.require_ticket(number).state is TicketState.PENDING
     rule(without, 0)
     assert without.store.require_ticket(number).state is TicketState.ISSUED
 
 
 def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    room.offer(2000)
-    room.ledger.credit_stacked_paper()
-    without = again(room, tmp_path, acceptor=False)
+    rig = MachineRig(tmp_path).boot()
+    rig.offer(2000)
+    rig.ledger.credit_stacked_paper()
+    without = again(rig, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
     assert without.machine.memory.get(MoneyKey.PAPER) is None
 
 
 @pytest.mark.requirement("F-13")
 def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
-    room = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
-    room.engine.handle(EventType.CASH_OUT)
-    [(payout_id, coins)] = room.hands.payouts
-    room.ledgers.payouts.open_payout(
+    rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    [(payout_id, coins)] = rig.hands.payouts
+    rig.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial="07")
     )
-    room.ledgers.payouts.record_coins_paid(payout_id, coins - 5)
-    without = again(room, tmp_path)
+    rig.ledgers.payouts.record_coins_paid(payout_id, coins - 5)
+    without = again(rig, tmp_path)
     [disputed] = list_disputed_amounts(without.machine).values()
-    assert disputed.held_cents == 5 * room.profile.coins.hopper_cents
+    assert disputed.held_cents == 5 * rig.profile.coins.hopper_cents
     assert without.state is State.TILT
 
 
 def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
-    room = MachineRig(tmp_path).boot()
+    rig = MachineRig(tmp_path).boot()
     for source in ("host:main", "host:main:silent", "progressive"):
-        room.engine.handle(EventType.DISABLED, source=source, reason="host")
-    same = again(room, tmp_path)
+        rig.engine.handle(EventType.DISABLED, source=source, reason="host")
+    same = again(rig, tmp_path)
     assert (same.state, len(list_disabling_sources(same.machine))) == (State.OUT_OF_SERVICE, 3)
     without = again(same, tmp_path, holders=("host:other",))
     assert (without.state, list_disabling_sources(without.machine)) == (State.TILT, {})
@@ -110,16 +110,16 @@ def test_a_hold_of_a_host_that_is_gone_goes_to_a_technician(tmp_path):
 
 
 def test_the_staffs_own_hold_is_theirs_to_lift(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    room.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
-    assert again(room, tmp_path, holders=()).state is State.OUT_OF_SERVICE
+    rig = MachineRig(tmp_path).boot()
+    rig.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
+    assert again(rig, tmp_path, holders=()).state is State.OUT_OF_SERVICE
 
 
 def test_a_fault_of_a_device_that_is_gone_ends(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for code in ("bill_acceptor.failure", "io_board.failure", "ticket_printer.paper_out"):
-        room.engine.handle(EventType.FAULT_RAISED, code=code)
-    without = again(room, tmp_path, acceptor=False, devices=("printer",))
+        rig.engine.handle(EventType.FAULT_RAISED, code=code)
+    without = again(rig, tmp_path, acceptor=False, devices=("printer",))
     assert set(without.machine.faults) == {"io_board.failure", "ticket_printer.paper_out"}
 
 
@@ -136,10 +136,10 @@ def test_a_position_with_money_cannot_be_left_out(tmp_path):
 def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_longer_names(
     tmp_path, monkeypatch
 ):
-    room = MachineRig(tmp_path).boot()
-    room.offer(2000)
-    room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
-    room.close()
+    rig = MachineRig(tmp_path).boot()
+    rig.offer(2000)
+    rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+    rig.close()
     state = StateFolder(tmp_path)
     state.prepare()
     bare = load_cabinet().model_copy(
@@ -159,28 +159,28 @@ def test_the_machine_itself_looks_at_its_start_for_what_its_cabinet_file_no_long
 
 
 @pytest.mark.requirement("K-03")
-def test_what_a_host_withheld_is_given_back_when_it_is_not_configured_any_more(tmp_path):
+def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(tmp_path):
     """Its game, its bills and its tickets stayed withheld for ever: no person, and no clear, could lift that."""
     by_host = HostMoney(validation=Validation.SYSTEM, line="main", online=True)
-    room = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
+    rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
-        room.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
-    HostTickets(room.engine, room.happen).store_terms({"redemption": False, "location": "elsewhere"})
-    kept = again(room, tmp_path, devices=("printer",), host=by_host)
+        rig.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
+    HostTickets(rig.engine, rig.happen).store_terms({"redemption": False, "location": "elsewhere"})
+    kept = again(rig, tmp_path, devices=("printer",), host=by_host)
     assert not is_game_allowed(kept.machine, "maple-classic")
     assert "holder_gone" not in kept.machine.faults
-    room = again(kept, tmp_path, devices=("printer",), holders=())
-    assert is_game_allowed(room.machine, "maple-classic")
-    assert find_ticket_terms(room.machine) == TicketTerms()
-    assert room.machine.faults["holder_gone"]["detail"] == "host:main"
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
+    rig = again(kept, tmp_path, devices=("printer",), holders=())
+    assert is_game_allowed(rig.machine, "maple-classic")
+    assert find_ticket_terms(rig.machine) == TicketTerms()
+    assert rig.machine.faults["holder_gone"]["detail"] == "host:main"
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("it stands alone now").home().touch("leave")
-    room = again(room, tmp_path, devices=("printer",), holders=())
-    assert room.machine.faults == {}
-    room.insert(500).offer_ticket(room.cash_out_ticket())
-    assert room.ledger.find_open() is not None
-    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
-    room.close()
+    rig = again(rig, tmp_path, devices=("printer",), holders=())
+    assert rig.machine.faults == {}
+    rig.insert(500).offer_ticket(rig.cash_out_ticket())
+    assert rig.ledger.find_open() is not None
+    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
+    rig.close()
 
 
 class Left:

@@ -6,7 +6,7 @@ import pytest
 
 from egm.testing.jumping_loop import jump
 from meters import open_view
-from tools.dev.simulation.house import House
+from tools.dev.simulation.cabinet_setup import CabinetSetup
 from tools.dev.simulation.world import World
 
 TROUBLES = {
@@ -24,17 +24,17 @@ def test_bills_are_taken_once_it_is_mended(tmp_path, protocol, trouble):
     told = []
 
     async def life():
-        world = World(tmp_path, House(bill=protocol, games=("maple-classic",)), 1)
+        world = World(tmp_path, CabinetSetup(bill=protocol, games=("maple-classic",)), 1)
         world.start()
         await asyncio.sleep(10)
-        world.hand("bill-1", trouble, **values)
+        world.act_on_device("bill-1", trouble, **values)
         await asyncio.sleep(10)
-        world.hand("bill-1", end, **end_values)
+        world.act_on_device("bill-1", end, **end_values)
         await asyncio.sleep(15)
-        told.append(world.hand("bill-1", "insert", amount_cents=500))
+        told.append(world.act_on_device("bill-1", "insert", amount_cents=500))
         await asyncio.sleep(10)
         await world.stop()
-        world.put_away()
+        world.shut_down_devices()
         with open_view(world.folder.root) as view:
             told.append(view.credits_cents())
 

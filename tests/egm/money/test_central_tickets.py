@@ -10,7 +10,7 @@ from egm.testing.machine import MachineRig
 
 
 @pytest.mark.requirement("D-23", "H-01")
-def test_where_tickets_must_be_kept_centrally_a_machine_that_stands_alone_has_none(tmp_path):
+def test_standalone_machine_has_no_tickets_where_a_central_system_is_required(tmp_path):
     """Monaco 19.7: no ticket is printed or taken without a system that keeps it; the player is paid by hand."""
     alone = MachineRig(tmp_path, profile="monaco", devices=("printer",)).boot().insert(2000)
     assert not should_accept_tickets(alone.machine, State.IDLE)

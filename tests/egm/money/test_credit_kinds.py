@@ -31,13 +31,13 @@ account = Position().account
 def make(tmp_path):
     opened = []
 
-    def room(profile="generic", **options) -> MachineRig:
+    def rig(profile="generic", **options) -> MachineRig:
         if opened:
             opened[-1].close()
         opened.append(MachineRig(tmp_path, profile=profile, devices=("printer",), **options))
         return opened[-1].boot()
 
-    yield room
+    yield rig
     for one in opened:
         one.close()
 
@@ -51,136 +51,136 @@ def generous(tmp_path):
     return path
 
 
-def gift(room: MachineRig, **cents: int) -> MachineRig:
+def gift(rig: MachineRig, **cents: int) -> MachineRig:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
-    room.machine.component(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
-    execute_transfer_order(room.machine, Event(EventType.TRANSFER_ORDERED))
-    return room
+    rig.machine.component(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
+    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
+    return rig
 
 
-def kinds(room: MachineRig) -> tuple[int, int, int]:
-    return tuple(room.machine.read_credit_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
+def kinds(rig: MachineRig) -> tuple[int, int, int]:
+    return tuple(rig.machine.read_credit_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
 
 
 @pytest.mark.requirement("D-12")
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
-    room = gift(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
-    room.play()  # five cents
-    assert kinds(room) == (0, 0, 99)
-    entry = next(iter(room.journal.entries("game.start")))
+    rig = gift(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
+    rig.play()  # five cents
+    assert kinds(rig) == (0, 0, 99)
+    entry = next(iter(rig.journal.entries("game.start")))
     assert [(t.source, t.amount_cents) for t in entry.transfers] == [
         (account(RESTRICTED), 2),
         (account(NONRESTRICTED), 2),
         (account(CASHABLE), 1),
     ]
-    meters = room.journal.meters().values
+    meters = rig.journal.meters().values
     assert meters["coin_in"] == 5
     assert [meters[f"coin_in.{kind}"] for kind in CreditKind] == [2, 2, 1]
     assert [meters[f"credits.{kind}"] for kind in CreditKind] == [0, 0, 99]
 
 
 def test_what_promotional_credit_wins_is_the_players_own(make):
-    room = gift(make(chance=ScriptedChance(*MAPLES)), restricted=5)
-    room.play()
-    room.report_shown()
-    assert kinds(room) == (0, 0, 300)
+    rig = gift(make(chance=ScriptedChance(*MAPLES)), restricted=5)
+    rig.play()
+    rig.report_shown()
+    assert kinds(rig) == (0, 0, 300)
 
 
 @pytest.mark.requirement("F-03")
 def test_the_credit_meter_shows_every_kind(make):
-    room = gift(make(), restricted=300, nonrestricted=40).insert(100)
-    now = snapshot(room.engine, fingerprint="")
+    rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    now = snapshot(rig.engine, fingerprint="")
     assert (now.credit_cents, now.restricted_cents, now.nonrestricted_cents) == (440, 300, 40)
 
 
 @pytest.mark.requirement("D-12")
 def test_restricted_credit_is_never_paid_as_money(make):
-    room = gift(make(), restricted=300, nonrestricted=40).insert(100)
-    room.cash_out_ticket()
-    assert room.hands.jobs[-1].fields["amount"].endswith("1.40")
-    assert kinds(room) == (300, 0, 0)
-    assert room.journal.meters().values["ticket_out.cashable.count"] == 1
-    before = room.journal.sequence
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.notice, room.journal.sequence) == (State.IDLE, "refused.has_credit", before)
+    rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    rig.cash_out_ticket()
+    assert rig.hands.jobs[-1].fields["amount"].endswith("1.40")
+    assert kinds(rig) == (300, 0, 0)
+    assert rig.journal.meters().values["ticket_out.cashable.count"] == 1
+    before = rig.journal.sequence
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.notice, rig.journal.sequence) == (State.IDLE, "refused.has_credit", before)
 
 
 def test_a_hand_pay_is_of_money_only(make):
-    room = gift(make(), restricted=300, nonrestricted=40)
-    room.machine.component(Devices).printer = None
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    room.engine.handle(EventType.KEY_TURNED)
-    assert kinds(room) == (300, 0, 0)
-    assert room.journal.meters().values["att_cancel_credit"] == 40
+    rig = gift(make(), restricted=300, nonrestricted=40)
+    rig.machine.component(Devices).printer = None
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    rig.engine.handle(EventType.KEY_TURNED)
+    assert kinds(rig) == (300, 0, 0)
+    assert rig.journal.meters().values["att_cancel_credit"] == 40
 
 
 def test_a_void_game_gives_each_kind_its_own_stake_back(make):
-    room = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
-    room.play()
-    room.machine.chance = FailingChance()
-    room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
-    room.engine.handle(EventType.MENU, key="operator")
+    rig = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
+    rig.play()
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    rig.engine.handle(EventType.MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
-    room.engine.handle(EventType.REFUND_GAME, **ruling)
-    assert kinds(room) == (3, 0, 100)
+    rig.engine.handle(EventType.REFUND_GAME, **ruling)
+    assert kinds(rig) == (3, 0, 100)
 
 
 # ---------------------------------------------------------------------------------------------- tickets
 @pytest.mark.requirement("D-04", "D-12")
 def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such(make, generous):
-    room = gift(make(generous), restricted=300).insert(100)
-    room.cash_out_ticket()
-    assert kinds(room) == (300, 0, 0)
-    number = room.cash_out_ticket()
-    record = room.store.get(number)
+    rig = gift(make(generous), restricted=300).insert(100)
+    rig.cash_out_ticket()
+    assert kinds(rig) == (300, 0, 0)
+    number = rig.cash_out_ticket()
+    record = rig.store.get(number)
     assert (record.ticket.kind, record.ticket.amount_cents) == (TicketKind.RESTRICTED, 300)
-    assert kinds(room) == (0, 0, 0)
-    room.offer_ticket(number)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    assert kinds(room) == (300, 0, 0)
-    meters = room.journal.meters().values
+    assert kinds(rig) == (0, 0, 0)
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    assert kinds(rig) == (300, 0, 0)
+    meters = rig.journal.meters().values
     for way in ("out", "in"):
         name = f"ticket_{way}.promo_restricted"
         assert (meters[f"{name}.value"], meters[f"{name}.count"]) == (300, 1)
-    assert room.store.get(number).state is TicketState.REDEEMED
+    assert rig.store.get(number).state is TicketState.REDEEMED
 
 
 def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_away(make, generous):
     """It expired as soon as it was in: an older promotion's last day was over."""
-    room = gift(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
-    chance, room.machine.chance = room.machine.chance, create_generator()
-    number = room.cash_out_ticket()
-    room.machine.chance = chance
+    rig = gift(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
+    chance, rig.machine.chance = rig.machine.chance, create_generator()
+    number = rig.cash_out_ticket()
+    rig.machine.chance = chance
     order = Order(identifier="day", kind=TransferKind.IN, cents={RESTRICTED: 5}, expires=date(2026, 1, 2))
-    room.machine.component(HostMoney).order = order
-    execute_transfer_order(room.machine, Event(EventType.TRANSFER_ORDERED))
-    room.play()
-    room.report_shown()
-    assert kinds(room) == (0, 0, 0)
-    room.clock.pass_seconds(3 * 24 * 3600)
-    room.offer_ticket(number)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    room.engine.handle(EventType.PROMOTION_EXPIRED)
-    assert kinds(room) == (300, 0, 0)
-    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
+    rig.machine.component(HostMoney).order = order
+    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
+    rig.play()
+    rig.report_shown()
+    assert kinds(rig) == (0, 0, 0)
+    rig.clock.pass_seconds(3 * 24 * 3600)
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    rig.engine.handle(EventType.PROMOTION_EXPIRED)
+    assert kinds(rig) == (300, 0, 0)
+    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
-    room = gift(make(generous), restricted=300)
-    room.engine.handle(EventType.CASH_OUT)
-    assert kinds(room) == (0, 0, 0)
-    room.report_print_state(PrintState.FAILED, "paper jam")
-    assert (room.state, kinds(room)) == (State.IDLE, (300, 0, 0))
-    assert room.notice == "restricted_stays"
+    rig = gift(make(generous), restricted=300)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert kinds(rig) == (0, 0, 0)
+    rig.report_print_state(PrintState.FAILED, "paper jam")
+    assert (rig.state, kinds(rig)) == (State.IDLE, (300, 0, 0))
+    assert rig.notice == "restricted_stays"
 
 
 def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generous):
-    room = gift(make(generous), restricted=300)
-    number = room.cash_out_ticket()
+    rig = gift(make(generous), restricted=300)
+    number = rig.cash_out_ticket()
     strict = make()
     strict.offer_ticket(number)
     assert strict.notice == "ticket_refused.wrong_kind"
@@ -191,20 +191,20 @@ def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generou
 # ---------------------------------------------------------------------------------------------- the audit
 @pytest.mark.requirement("A-25")
 def test_the_audit_derives_promotional_money_again(make, generous):
-    room = gift(
+    rig = gift(
         make(generous, chance=ScriptedChance(*MAPLES, *LOSS)), restricted=300, nonrestricted=40
     ).insert(100)
     for _ in range(2):
-        room.play()
-        room.report_shown()
-    room.machine.chance = create_generator()
+        rig.play()
+        rig.report_shown()
+    rig.machine.chance = create_generator()
     for _ in range(2):
-        room.cash_out_ticket()
+        rig.cash_out_ticket()
     report = Auditor(Shelf()).run(
-        room.journal.iter_bodies(), head=(room.journal.sequence, room.journal.head_hash)
+        rig.journal.iter_bodies(), head=(rig.journal.sequence, rig.journal.head_hash)
     )
     assert (report.wrong, report.games, report.credits_cents) == (0, 2, 0)
-    assert report.meters == room.journal.meters().values
+    assert report.meters == rig.journal.meters().values
     assert (report.meters["coin_in.restricted"], report.meters["ticket_out.promo_restricted.value"]) == (
         10,
         290,

@@ -20,41 +20,41 @@ VOUCHERS = "out:voucher:cashable"
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
-    yield room.insert(2000)
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    yield rig.insert(2000)
+    rig.close()
 
 
-def restart(room, folder, **options) -> MachineRig:
-    room.close()
+def restart(rig, folder, **options) -> MachineRig:
+    rig.close()
     return MachineRig(folder, **{"devices": ("printer",), **options}).boot()
 
 
 @pytest.mark.requirement("H-06", "F-08", "D-04", "P-08")
-def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.credit_cents) == (State.PAYING, 0)
-    room.report_print_state(PrintState.PRINTING)
-    number = room.hands.jobs[-1].barcode
-    assert room.journal.balance_cents(VOUCHERS) == 0
-    assert room.store.get(number).state is TicketState.RESERVED
-    room.report_print_state(PrintState.BARCODE_DONE)
-    assert room.state is State.IDLE
-    assert room.journal.balance_cents(VOUCHERS) == 2000
-    assert room.store.get(number).state is TicketState.ISSUED
-    room.report_print_state(PrintState.TAKEN)
-    assert room.machine.memory.get(MoneyKey.PRINT) is None
-    meters = room.journal.meters().values
+def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.credit_cents) == (State.PAYING, 0)
+    rig.report_print_state(PrintState.PRINTING)
+    number = rig.hands.jobs[-1].barcode
+    assert rig.journal.balance_cents(VOUCHERS) == 0
+    assert rig.store.get(number).state is TicketState.RESERVED
+    rig.report_print_state(PrintState.BARCODE_DONE)
+    assert rig.state is State.IDLE
+    assert rig.journal.balance_cents(VOUCHERS) == 2000
+    assert rig.store.get(number).state is TicketState.ISSUED
+    rig.report_print_state(PrintState.TAKEN)
+    assert rig.machine.memory.get(MoneyKey.PRINT) is None
+    meters = rig.journal.meters().values
     assert (meters["ticket_out.cashable.value"], meters["ticket_out.cashable.count"]) == (2000, 1)
 
 
 @pytest.mark.requirement("H-02")
 @pytest.mark.parametrize(("language", "words"), [("en", "twenty"), ("fr", "vingt")])
-def test_the_ticket_says_what_it_must_in_the_players_language(room, language, words):
-    room.engine.handle(EventType.LANGUAGE, value=language)
-    room.engine.handle(EventType.CASH_OUT)
-    job = room.hands.jobs[-1]
+def test_the_ticket_says_what_it_must_in_the_players_language(rig, language, words):
+    rig.engine.handle(EventType.LANGUAGE, value=language)
+    rig.engine.handle(EventType.CASH_OUT)
+    job = rig.hands.jobs[-1]
     printed = " | ".join(job.fields.values())
     assert job.template == "generic"
     assert job.barcode in printed.replace("-", "")
@@ -63,17 +63,17 @@ def test_the_ticket_says_what_it_must_in_the_players_language(room, language, wo
 
 
 @pytest.mark.requirement("F-09", "H-06", "G-10:b")
-def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
-    room.engine.handle(EventType.CASH_OUT)
-    number = room.hands.jobs[-1].barcode
-    room.report_print_state(PrintState.PRINTING)
-    room.report_print_state(PrintState.FAILED, "jam")
-    assert room.state is State.HANDPAY
-    assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
-    assert room.store.get(number).state is TicketState.VOID
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.journal.balance_cents(VOUCHERS) == 0
-    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+def test_a_ticket_that_fails_is_void_and_paid_by_hand(rig):
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
+    rig.report_print_state(PrintState.PRINTING)
+    rig.report_print_state(PrintState.FAILED, "jam")
+    assert rig.state is State.HANDPAY
+    assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
+    assert rig.store.get(number).state is TicketState.VOID
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.journal.balance_cents(VOUCHERS) == 0
+    assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 2000
 
 
 @pytest.mark.requirement("G-10:a")
@@ -87,36 +87,36 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
         ("paper_low", State.PAYING),
     ],
 )
-def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
-    room.engine.handle(EventType.FAULT_RAISED, code=f"ticket_printer.{fault}")
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is way
-    assert len(room.hands.jobs) == (way is State.PAYING)
+def test_a_printer_that_cannot_print_is_not_asked(rig, fault, way):
+    rig.engine.handle(EventType.FAULT_RAISED, code=f"ticket_printer.{fault}")
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is way
+    assert len(rig.hands.jobs) == (way is State.PAYING)
 
 
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(bills - 1):
-        room.insert(10000)
-    write_undeclared(room.machine, "bill.in", transfers=_fund(10000))
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is way
-    room.close()
+        rig.insert(10000)
+    write_undeclared(rig.machine, "bill.in", transfers=_fund(10000))
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is way
+    rig.close()
 
 
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_no_number_is_asked_of_a_host(tmp_path, bills, way):
     host = HostMoney(validation=Validation.SYSTEM, online=True)
-    room = MachineRig(tmp_path, devices=("printer",), host=host).boot()
+    rig = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
-        room.insert(10000)
-    write_undeclared(room.machine, "bill.in", transfers=_fund(10000))
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is way
-    room.close()
+        rig.insert(10000)
+    write_undeclared(rig.machine, "bill.in", transfers=_fund(10000))
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is way
+    rig.close()
 
 
 def _fund(cents):
@@ -126,27 +126,27 @@ def _fund(cents):
 
 
 @pytest.mark.requirement("G-10:c")
-def test_the_next_ticket_waits_until_the_last_is_taken(room):
-    room.engine.handle(EventType.CASH_OUT)
-    room.report_print_state(PrintState.PRINTING)
-    room.report_print_state(PrintState.BARCODE_DONE)
-    room.insert(500)
-    room.engine.handle(EventType.CASH_OUT)  # the last one is still in the mouth of the printer
-    assert room.state is State.HANDPAY
+def test_the_next_ticket_waits_until_the_last_is_taken(rig):
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.report_print_state(PrintState.PRINTING)
+    rig.report_print_state(PrintState.BARCODE_DONE)
+    rig.insert(500)
+    rig.engine.handle(EventType.CASH_OUT)  # the last one is still in the mouth of the printer
+    assert rig.state is State.HANDPAY
 
 
 @pytest.mark.requirement("A-08", "H-06")
 @pytest.mark.parametrize("cut_after", ["reserved", "given", "printing", "done"])
-def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
-    room.engine.handle(EventType.CASH_OUT)
-    number = room.hands.jobs[-1].barcode
+def test_a_restart_at_every_step_of_a_ticket(rig, tmp_path, cut_after):
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
     if cut_after == "reserved":  # before the printer's driver had it
-        write_undeclared(room.machine, "test.forget", state={MoneyKey.PRINT: None})
+        write_undeclared(rig.machine, "test.forget", state={MoneyKey.PRINT: None})
     if cut_after in {"printing", "done"}:
-        room.report_print_state(PrintState.PRINTING)
+        rig.report_print_state(PrintState.PRINTING)
     if cut_after == "done":
-        room.report_print_state(PrintState.BARCODE_DONE)
-    again = restart(room, tmp_path)
+        rig.report_print_state(PrintState.BARCODE_DONE)
+    again = restart(rig, tmp_path)
     if cut_after == "reserved":
         assert [job.barcode for job in again.hands.jobs] == [number]  # the same ticket, once
     else:
@@ -165,80 +165,80 @@ def test_a_restart_at_every_step_of_a_ticket(room, tmp_path, cut_after):
 
 
 @pytest.mark.requirement("F-09", "H-06")
-def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand(room, tmp_path):
+def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand(rig, tmp_path):
     """It was never ordered; of one that was, a person decides (test_printed_ticket_disputed)."""
-    room.engine.handle(EventType.CASH_OUT)
-    number = room.hands.jobs[-1].barcode
-    again = restart(room, tmp_path, devices=())
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
+    again = restart(rig, tmp_path, devices=())
     assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
     assert again.store.get(number).state is TicketState.VOID
     again.close()
 
 
-def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_path):
-    ticket = room.machine.component(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
-    again = restart(room, tmp_path)  # numbered, never reserved in the journal
+def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(rig, tmp_path):
+    ticket = rig.machine.component(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
+    again = restart(rig, tmp_path)  # numbered, never reserved in the journal
     assert again.store.get(ticket.number).state is TicketState.VOID
     assert again.credit_cents == 2000
     again.close()
 
 
-def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, monkeypatch):
-    room.engine.handle(EventType.CASH_OUT)
-    number = room.hands.jobs[-1].barcode
-    room.report_print_state(PrintState.PRINTING)
+def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(rig, tmp_path, monkeypatch):
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
+    rig.report_print_state(PrintState.PRINTING)
     monkeypatch.setattr(
-        room.machine.installed(TicketDesk), "record_printed", lambda number: None
+        rig.machine.installed(TicketDesk), "record_printed", lambda number: None
     )  # the power goes just here
-    room.report_print_state(PrintState.BARCODE_DONE)
-    assert room.store.get(number).state is TicketState.RESERVED
-    again = restart(room, tmp_path)
+    rig.report_print_state(PrintState.BARCODE_DONE)
+    assert rig.store.get(number).state is TicketState.RESERVED
+    again = restart(rig, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
     again.close()
 
 
 def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",), chance=FailingChance()).boot().insert(2000)
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.OUT_OF_SERVICE
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",), chance=FailingChance()).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.OUT_OF_SERVICE
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    rig.close()
 
 
 @pytest.mark.requirement("F-11", "N-07")
 def test_in_quebec_video_lottery_a_coupon_comes_by_itself_at_a_thousand_dollars(tmp_path):
-    room = MachineRig(tmp_path, profile="quebec-vlt", devices=("printer",)).boot()
+    rig = MachineRig(tmp_path, profile="quebec-vlt", devices=("printer",)).boot()
     for _ in range(49):
-        room.insert(2000)
-    room.insert(1000)
-    assert (room.state, room.credit_cents) == (State.IDLE, 99000)
-    room.insert(1000)
-    assert room.state is State.PAYING
-    assert "COUPON DE REMBOURSEMENT" in str(room.hands.jobs[-1].fields)
+        rig.insert(2000)
+    rig.insert(1000)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 99000)
+    rig.insert(1000)
+    assert rig.state is State.PAYING
+    assert "COUPON DE REMBOURSEMENT" in str(rig.hands.jobs[-1].fields)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
-        room.report_print_state(state)
-    assert (room.state, room.credit_cents) == (State.IDLE, 0)
-    room.close()
+        rig.report_print_state(state)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- tickets in
 @pytest.mark.requirement("H-08", "H-07", "D-04")
-def test_a_ticket_goes_in_once(room, tmp_path):
-    number = room.cash_out_ticket()
-    room.offer_ticket(number)
-    assert room.hands.orders[-1][0] == "stack"
-    assert room.credit_cents == 0
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    assert room.credit_cents == 2000
-    assert room.journal.meters().values["ticket_in.cashable.value"] == 2000
-    assert room.journal.meters().values["ticket_in.cashable.count"] == 1
-    assert room.store.get(number).state is TicketState.REDEEMED
-    room.offer_ticket(number)
-    assert room.hands.orders[-1][0] == "return"
-    assert room.notice == "ticket_refused.redeemed"
-    assert room.credit_cents == 2000
+def test_a_ticket_goes_in_once(rig, tmp_path):
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
+    assert rig.hands.orders[-1][0] == "stack"
+    assert rig.credit_cents == 0
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    assert rig.credit_cents == 2000
+    assert rig.journal.meters().values["ticket_in.cashable.value"] == 2000
+    assert rig.journal.meters().values["ticket_in.cashable.count"] == 1
+    assert rig.store.get(number).state is TicketState.REDEEMED
+    rig.offer_ticket(number)
+    assert rig.hands.orders[-1][0] == "return"
+    assert rig.notice == "ticket_refused.redeemed"
+    assert rig.credit_cents == 2000
 
 
 @pytest.mark.requirement("G-16", "H-12:a", "H-12:b")
@@ -246,22 +246,22 @@ def test_a_ticket_goes_in_once(room, tmp_path):
     ("digits", "reason"),
     [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],
 )
-def test_a_ticket_nobody_issued_is_returned_with_the_reason(room, digits, reason):
+def test_a_ticket_nobody_issued_is_returned_with_the_reason(rig, digits, reason):
     from egm.tickets.numbers import is_stand_alone
 
     if reason == "unknown" and not is_stand_alone(digits):
         digits = next(d for d in (f"9100000000000{n:05d}" for n in range(99999)) if is_stand_alone(d))
-    room.offer_ticket(digits)
-    assert room.hands.orders[-1][0] == "return"
-    assert room.notice == f"ticket_refused.{reason}"
+    rig.offer_ticket(digits)
+    assert rig.hands.orders[-1][0] == "return"
+    assert rig.notice == f"ticket_refused.{reason}"
 
 
 @pytest.mark.requirement("H-08", "G-05")
 @pytest.mark.parametrize("end", ["stacked", "returned"])
-def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
-    number = room.cash_out_ticket()
-    room.offer_ticket(number)
-    again = restart(room, tmp_path)
+def test_a_restart_with_a_ticket_in_the_acceptor(rig, tmp_path, end):
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
+    again = restart(rig, tmp_path)
     assert again.ledger.find_open().content.digits == number
     assert again.store.get(number).state is TicketState.PENDING
     if end == "stacked":
@@ -274,28 +274,28 @@ def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
     again.close()
 
 
-def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
-    number = room.cash_out_ticket()
-    room.machine.component(TicketDesk).redeem_begin("ticket-77", number)
-    again = restart(room, tmp_path)
+def test_a_restart_between_lock_and_order_frees_the_ticket(rig, tmp_path):
+    number = rig.cash_out_ticket()
+    rig.machine.component(TicketDesk).redeem_begin("ticket-77", number)
+    again = restart(rig, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
     again.close()
 
 
 @pytest.mark.requirement("E-06")
-def test_no_whole_number_of_a_ticket_stands_in_the_journal(room):
-    number = room.cash_out_ticket()
-    room.offer_ticket(number)
-    room.ledger.credit_stacked_paper()
-    assert not [entry.sequence for entry in room.journal.entries() if number in str(entry)]
+def test_no_whole_number_of_a_ticket_stands_in_the_journal(rig):
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    assert not [entry.sequence for entry in rig.journal.entries() if number in str(entry)]
 
 
 @pytest.mark.requirement("H-10")
-def test_an_expired_ticket_is_refused(room):
-    number = room.cash_out_ticket()
-    room.clock.pass_seconds(400 * 86400)
-    room.offer_ticket(number)
-    assert room.notice == "ticket_refused.expired"
+def test_an_expired_ticket_is_refused(rig):
+    number = rig.cash_out_ticket()
+    rig.clock.pass_seconds(400 * 86400)
+    rig.offer_ticket(number)
+    assert rig.notice == "ticket_refused.expired"
 
 
 # ---------------------------------------------------------------------------------------------- coins
@@ -306,9 +306,9 @@ def coins(tmp_path):
 
     text = (module._FOLDER / "generic.toml").read_text()
     profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
-    room = MachineRig(tmp_path / "state", profile=profile, devices=("hopper",)).boot()
-    yield room
-    room.close()
+    rig = MachineRig(tmp_path / "state", profile=profile, devices=("hopper",)).boot()
+    yield rig
+    rig.close()
 
 
 @pytest.mark.requirement("D-13", "G-09", "F-01")
@@ -320,10 +320,10 @@ def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
     assert (values["phys_coin_in"], values["coin_drop"]) == (300, 200)
 
 
-def _order(room):
-    payout_id, number = room.hands.payouts[-1]
+def _order(rig):
+    payout_id, number = rig.hands.payouts[-1]
     record = PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
-    room.ledgers.payouts.open_payout(record)
+    rig.ledgers.payouts.open_payout(record)
     return payout_id, number
 
 
@@ -375,10 +375,10 @@ def test_a_rest_stays_where_the_profile_says_so(coins, tmp_path):
     profile = tmp_path / "stays.toml"
     text = (tmp_path / "coins.toml").read_text()
     profile.write_text(text.replace("[pay_out]", '[pay_out]\nrest = "stays"'))
-    room = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
-    _pay_coins_and_a_rest(room)
-    assert (room.state, room.credit_cents) == (State.IDLE, 25)
-    room.close()
+    rig = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
+    _pay_coins_and_a_rest(rig)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
+    rig.close()
 
 
 @pytest.mark.requirement("F-10", "D-13")
@@ -386,19 +386,17 @@ def test_a_rest_too_small_for_anything_may_be_given_up_where_the_profile_says_so
     profile = tmp_path / "residual.toml"
     text = (tmp_path / "coins.toml").read_text()
     profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
-    room = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
-    room.ledgers.coins.credit_coins_in(((25, True),), 1)
-    for machine in (coins, room):  # one place does not allow it; at the other 25 still buys a game of 5
+    rig = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
+    rig.ledgers.coins.credit_coins_in(((25, True),), 1)
+    for machine in (coins, rig):  # one place does not allow it; at the other 25 still buys a game of 5
         machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
-    write_undeclared(
-        room.machine, "test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),)
-    )
-    assert room.engine.accepts(EventType.RESIDUAL)
-    room.engine.handle(EventType.RESIDUAL)
-    assert (room.credit_cents, room.journal.meters().values["residual_removed"]) == (0, 3)
-    assert room.records("residual.removed") == [{"amount_cents": 3}]
-    room.close()
+    write_undeclared(rig.machine, "test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
+    assert rig.engine.accepts(EventType.RESIDUAL)
+    rig.engine.handle(EventType.RESIDUAL)
+    assert (rig.credit_cents, rig.journal.meters().values["residual_removed"]) == (0, 3)
+    assert rig.records("residual.removed") == [{"amount_cents": 3}]
+    rig.close()
 
 
 def test_the_hopper_is_asked_once_whatever_happens_meanwhile(coins):
@@ -510,23 +508,23 @@ def test_an_empty_hopper_is_not_asked(coins):
 @pytest.mark.requirement("H-10")
 @pytest.mark.parametrize(("place", "days"), [("generic", 365), ("quebec-casino", 365), ("quebec-vlt", 365)])
 def test_a_ticket_says_its_last_day_and_is_taken_to_the_end_of_it(tmp_path, place, days):
-    room = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
-    number = room.cash_out_ticket()
-    last = room.machine.local_date + timedelta(days=days)
-    printed = " ".join(room.hands.jobs[-1].fields.values())
+    rig = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    last = rig.machine.local_date + timedelta(days=days)
+    printed = " ".join(rig.hands.jobs[-1].fields.values())
     assert last.isoformat() in printed
-    room.clock.pass_seconds(days * 86400 - 3600)
-    room.offer_ticket(number)
-    assert room.notice != "ticket_refused.expired"
-    room.close()
+    rig.clock.pass_seconds(days * 86400 - 3600)
+    rig.offer_ticket(number)
+    assert rig.notice != "ticket_refused.expired"
+    rig.close()
 
 
 @pytest.mark.requirement("H-10")
 @pytest.mark.parametrize("place", ["generic", "quebec-casino", "quebec-vlt"])
 def test_a_ticket_is_refused_once_its_last_day_is_over(tmp_path, place):
-    room = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
-    number = room.cash_out_ticket()
-    room.clock.pass_seconds(366 * 86400 + 1)
-    room.offer_ticket(number)
-    assert room.notice == "ticket_refused.expired"
-    room.close()
+    rig = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.clock.pass_seconds(366 * 86400 + 1)
+    rig.offer_ticket(number)
+    assert rig.notice == "ticket_refused.expired"
+    rig.close()

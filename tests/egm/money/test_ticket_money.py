@@ -39,7 +39,7 @@ SUPERVISOR, TECHNICIAN, MANAGER = "2", "4", "5"
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     """A machine whose journal the independent audit finds right, whatever has become of its tickets."""
     yield MachineRig(tmp_path, devices=("printer",)).boot()
     for left in list(OPENED):
@@ -48,69 +48,67 @@ def room(tmp_path):
         assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
-def restarted(room, tmp_path, **changes):
+def restarted(rig, tmp_path, **changes):
     """The machine after a stop, on what is left of its memory."""
-    room.close()
+    rig.close()
     return MachineRig(tmp_path, devices=("printer",), **changes).boot()
 
 
-def watch(room):
+def watch(rig):
     """What the attachment of the machine does now and then."""
-    (watching,) = create_clock_watch(
-        SimpleNamespace(clock=room.clock, engine=room.engine, handle=room.happen)
-    )
+    (watching,) = create_clock_watch(SimpleNamespace(clock=rig.clock, engine=rig.engine, handle=rig.happen))
     watching.look()
 
 
-def take(room, digits):
-    room.offer_ticket(digits)
-    assert room.hands.orders[-1][0] == "stack", room.notice
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
+def take(rig, digits):
+    rig.offer_ticket(digits)
+    assert rig.hands.orders[-1][0] == "stack", rig.notice
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
 
 
 # ---------------------------------------------------------------- the clock
 @pytest.mark.requirement("H-10", "E-08")
 @pytest.mark.parametrize("year", [1970, 2038], ids=["back", "ahead"])
-def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its_date(room, year):
-    number = room.insert(2000).cash_out_ticket()
-    right = room.clock.wall
-    room.clock.wall = right.replace(year=year)
-    watch(room)
-    assert "clock_doubted" in room.machine.faults
-    assert not room.machine.is_tilted  # games go on
-    take(room, number)
-    assert room.credit_cents == 2000
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, len(room.hands.jobs)) == (State.HANDPAY, 1)  # money by hand, no wrong date on paper
-    room.clock.wall = right + timedelta(minutes=3)
-    watch(room)
-    assert "clock_doubted" not in room.machine.faults  # it shows again what has really passed
+def test_while_the_clock_is_not_believed_no_ticket_is_dated_and_none_is_past_its_date(rig, year):
+    number = rig.insert(2000).cash_out_ticket()
+    right = rig.clock.wall
+    rig.clock.wall = right.replace(year=year)
+    watch(rig)
+    assert "clock_doubted" in rig.machine.faults
+    assert not rig.machine.is_tilted  # games go on
+    take(rig, number)
+    assert rig.credit_cents == 2000
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, len(rig.hands.jobs)) == (State.HANDPAY, 1)  # money by hand, no wrong date on paper
+    rig.clock.wall = right + timedelta(minutes=3)
+    watch(rig)
+    assert "clock_doubted" not in rig.machine.faults  # it shows again what has really passed
 
 
-def test_a_person_confirms_a_clock_that_was_set(room):
-    room.clock.wall += timedelta(days=20)
-    watch(room)
+def test_a_person_confirms_a_clock_that_was_set(rig):
+    rig.clock.wall += timedelta(days=20)
+    watch(rig)
     signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260101", **signed)
-    assert room.notice == "refused.date_is_the_clocks"
-    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed | {"persons": ("1",)})
-    assert room.notice == "refused.authorised"
-    assert "clock_doubted" in room.machine.faults
-    room.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed)
-    (told,) = room.records("clock.confirmed")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.CLOCK_CONFIRMED, date="20260101", **signed)
+    assert rig.notice == "refused.date_is_the_clocks"
+    rig.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed | {"persons": ("1",)})
+    assert rig.notice == "refused.authorised"
+    assert "clock_doubted" in rig.machine.faults
+    rig.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed)
+    (told,) = rig.records("clock.confirmed")
     assert (told["person"], told["why"]) == (TECHNICIAN, "changed")
-    assert room.machine.faults.keys().isdisjoint({"clock_doubted"})
-    assert room.machine.times.is_believed
+    assert rig.machine.faults.keys().isdisjoint({"clock_doubted"})
+    assert rig.machine.times.is_believed
 
 
 def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_its_clock_is_set(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
-    number = room.insert(2000).cash_out_ticket()
-    room.insert(500)
-    good = room.clock.wall
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    number = rig.insert(2000).cash_out_ticket()
+    rig.insert(500)
+    good = rig.clock.wall
+    rig.close()
     again = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
     watch(again)
     assert again.machine.memory.get(KernelKey.CLOCK)["why"] == "before_made"
@@ -125,36 +123,36 @@ def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_it
 
 # ---------------------------------------------------------------- the cage was quicker
 @pytest.mark.requirement("H-07", "H-08")
-def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stacked_after_all(room):
-    number = room.insert(10_000).cash_out_ticket()
-    room.offer_ticket(number)
-    cage = Cage(room.store, room.clock, "Luc", second="Mia")
+def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stacked_after_all(rig):
+    number = rig.insert(10_000).cash_out_ticket()
+    rig.offer_ticket(number)
+    cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release(number, "the machine is stuck")
     cage.pay(number)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    assert (room.credit_cents, room.state) == (0, State.TILT)
-    (disputed,) = list_disputed_amounts(room.machine).values()
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    assert (rig.credit_cents, rig.state) == (0, State.TILT)
+    (disputed,) = list_disputed_amounts(rig.machine).values()
     assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    room.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
-    assert room.state is State.IDLE
-    assert room.store.require_ticket(number).moves[-1].by == "cage:Luc"
+    rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
+    assert rig.state is State.IDLE
+    assert rig.store.require_ticket(number).moves[-1].by == "cage:Luc"
 
 
-def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_tilt(room, tmp_path):
-    number = room.insert(10_000).cash_out_ticket()
-    room.offer_ticket(number)
-    room.machine.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
+def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_tilt(rig, tmp_path):
+    number = rig.insert(10_000).cash_out_ticket()
+    rig.offer_ticket(number)
+    rig.machine.installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
         OSError("the power is gone")
     )
     with pytest.raises(OSError, match="gone"):
-        room.ledger.credit_stacked_paper()
-    cage = Cage(room.store, room.clock, "Luc", second="Mia")
+        rig.ledger.credit_stacked_paper()
+    cage = Cage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release(number, "the machine is dead")
     cage.pay(number)
-    again = restarted(room, tmp_path)
+    again = restarted(rig, tmp_path)
     assert again.credit_cents == 10_000
     assert again.machine.faults["ticket_contradiction"]["cleared_by"] == "technician"
     assert again.state is State.TILT
@@ -164,16 +162,16 @@ def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_
 
 
 # ---------------------------------------------------------------- the ledger is forged, lost or put back
-def test_a_forged_ticket_is_not_credited_and_tickets_stop(room, tmp_path):
-    room.insert(1000).cash_out_ticket()
-    rows = [list(row) for row in room.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
-    place, before = room.store.end
+def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
+    rig.insert(1000).cash_out_ticket()
+    rows = [list(row) for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
+    place, before = rig.store.end
     for row in rows:
         place += 1
         row[0], row[1] = place, "919999999999990001"
         row[8] = json.dumps(json.loads(row[8])).replace("1000", "999999").replace("cashout", "forged")
         row[9] = before = digest(b"", before, tuple(row[:9]))
-    room.close()
+    rig.close()
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(json.dumps(rows).encode() + b"\n")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -186,24 +184,22 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(room, tmp_path):
     assert (again.state, again.hands.jobs) == (State.HANDPAY, [])
 
 
-def test_a_ticket_the_journal_does_not_know_is_not_taken(room):
+def test_a_ticket_the_journal_does_not_know_is_not_taken(rig):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
-    desk = room.machine.installed(TicketDesk)
+    desk = rig.machine.installed(TicketDesk)
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
-    room.offer_ticket(ticket.number)
-    assert (room.hands.orders[-1][0], room.notice) == ("return", "ticket_refused.not_ours")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (
-        "the journal says 0 cents, the ticket ledger 5000" in room.machine.faults["ticket_ledger"]["detail"]
-    )
+    rig.offer_ticket(ticket.number)
+    assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_refused.not_ours")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert "the journal says 0 cents, the ticket ledger 5000" in rig.machine.faults["ticket_ledger"]["detail"]
 
 
 @pytest.mark.requirement("A-02")
-def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal(room, tmp_path):
-    number = room.insert(10_000).cash_out_ticket()
-    room.close()
+def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal(rig, tmp_path):
+    number = rig.insert(10_000).cash_out_ticket()
+    rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     for _ in range(2):
@@ -220,14 +216,14 @@ def test_a_lost_ledger_is_not_begun_anew_and_a_ticket_is_proved_from_the_journal
 
 
 @pytest.mark.parametrize("state", [PrintState.PENDING, PrintState.PRINTING, PrintState.BARCODE_DONE])
-def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room, tmp_path, state):
+def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig, tmp_path, state):
     """Or brings it before a person, where the printer was ordered and the paper may be in a hand."""
-    room.insert(10_000)
-    room.engine.handle(EventType.CASH_OUT)
+    rig.insert(10_000)
+    rig.engine.handle(EventType.CASH_OUT)
     for said in (PrintState.PRINTING, PrintState.BARCODE_DONE):
         if state is not PrintState.PENDING and (said is PrintState.PRINTING or state is said):
-            room.report_print_state(said)
-    room.close()
+            rig.report_print_state(said)
+    rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -244,9 +240,9 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room
         assert (out_cents, by_hand["amount_cents"], again.state) == (0, 10_000, State.HANDPAY)
 
 
-def test_a_ledger_put_back_to_an_earlier_day_is_found(room, tmp_path):
-    number = room.insert(10_000).cash_out_ticket()
-    room.close()
+def test_a_ledger_put_back_to_an_earlier_day_is_found(rig, tmp_path):
+    number = rig.insert(10_000).cash_out_ticket()
+    rig.close()
     names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
     again = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -266,9 +262,9 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(room, tmp_path):
     assert back.hands.orders[-1][0] == "return"
 
 
-def test_the_audit_holds_the_ledger_at_hand_against_the_journal(room, tmp_path):
-    room.insert(2000).cash_out_ticket()
-    room.close()
+def test_the_audit_holds_the_ledger_at_hand_against_the_journal(rig, tmp_path):
+    rig.insert(2000).cash_out_ticket()
+    rig.close()
     verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
     assert verified.exit_code == 0, verified.output
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
@@ -279,17 +275,17 @@ def test_the_audit_holds_the_ledger_at_hand_against_the_journal(room, tmp_path):
 
 
 # ---------------------------------------------------------------- the witness
-def test_a_ticket_says_where_the_journal_stood(room):
-    room.insert(2000)
-    head = (room.journal.sequence, room.journal.head_hash[:12])
-    room.cash_out_ticket()
-    assert room.hands.jobs[-1].fields["witness"] == f"JOURNAL {head[0]}:{head[1]}"
+def test_a_ticket_says_where_the_journal_stood(rig):
+    rig.insert(2000)
+    head = (rig.journal.sequence, rig.journal.head_hash[:12])
+    rig.cash_out_ticket()
+    assert rig.hands.jobs[-1].fields["witness"] == f"JOURNAL {head[0]}:{head[1]}"
 
 
 # ---------------------------------------------------------------- restored by two persons
-def restore_ledger(room, tmp_path, persons=(SUPERVISOR, MANAGER)):
+def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
     """As ``egm ticket restore`` does, the machine stopped."""
-    key, numbers = room.journal.derive(PURPOSE), room.journal.derive(NUMBERS)
+    key, numbers = rig.journal.derive(PURPOSE), rig.journal.derive(NUMBERS)
     with open_view(tmp_path) as view:
         taken = list_accepted_redemptions((view,))
     return restore(
@@ -298,7 +294,7 @@ def restore_ledger(room, tmp_path, persons=(SUPERVISOR, MANAGER)):
         key,
         persons=persons,
         why="looked into",
-        at=room.clock.wall,
+        at=rig.clock.wall,
         find_redemption=lambda number: taken.get(compute_commitment(numbers, number)),
     )
 
@@ -315,10 +311,10 @@ def put_back(files):
 @pytest.mark.requirement("H-07")
 @pytest.mark.parametrize("came_to", ["reserved", "issued", "pending"])
 def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons_restored(
-    room, tmp_path, came_to
+    rig, tmp_path, came_to
 ):
     """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
-    desk = room.machine.installed(TicketDesk)
+    desk = rig.machine.installed(TicketDesk)
     files = {}
     desk_printed = desk.record_printed
 
@@ -327,16 +323,16 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
         return desk_printed(number)
 
     desk.record_printed = printed
-    number = room.insert(10_000).cash_out_ticket()
-    room = restarted(room, tmp_path)
+    number = rig.insert(10_000).cash_out_ticket()
+    rig = restarted(rig, tmp_path)
     files["issued"] = ledger_files(tmp_path)
-    room.offer_ticket(number)
+    rig.offer_ticket(number)
     files["pending"] = ledger_files(tmp_path)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    room.close()
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    rig.close()
     put_back(files[came_to])
-    restore_ledger(room, tmp_path)
+    restore_ledger(rig, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.machine.faults == {}
     assert again.store.require_ticket(number).state is TicketState.REDEEMED
@@ -345,10 +341,10 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
 
 
 @pytest.mark.requirement("H-07")
-def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(room, tmp_path):
+def test_a_ledger_of_before_it_was_begun_anew_is_known_for_an_old_one(rig, tmp_path):
     """Whoever puts files back needs neither key nor persons."""
-    room.close()
-    restore_ledger(room, tmp_path)
+    rig.close()
+    restore_ledger(rig, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     number = again.insert(2000).cash_out_ticket()
     again.close()
@@ -379,50 +375,50 @@ def pay_at_the_cage(tmp_path, number, monkeypatch, now):
 
 
 @pytest.mark.requirement("H-07")
-def test_the_cage_pays_from_no_ledger_that_was_put_back(room, tmp_path, monkeypatch):
+def test_the_cage_pays_from_no_ledger_that_was_put_back(rig, tmp_path, monkeypatch):
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
-    number = room.insert(2000).cash_out_ticket()
-    room.close()
+        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
+    number = rig.insert(2000).cash_out_ticket()
+    rig.close()
     before = ledger_files(tmp_path)
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
-    take(room, number)
-    fresh = room.cash_out_ticket()
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    take(rig, number)
+    fresh = rig.cash_out_ticket()
+    rig.close()
     after = ledger_files(tmp_path)
     put_back(before)
-    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, room.clock)
+    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
     assert (status, "it was put back or exchanged" in said) == (1, True), said
     put_back(after)
-    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, room.clock)
+    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
     assert (status, "has been redeemed already" in said) == (1, True), said
-    assert pay_at_the_cage(tmp_path, fresh, monkeypatch, room.clock)[0] == 0
+    assert pay_at_the_cage(tmp_path, fresh, monkeypatch, rig.clock)[0] == 0
 
 
-def test_the_cage_pays_no_ticket_the_journal_does_not_know(room, tmp_path, monkeypatch):
+def test_the_cage_pays_no_ticket_the_journal_does_not_know(rig, tmp_path, monkeypatch):
     """Whoever has the key enters one; the machine does not take it, nor does the cage."""
-    desk = room.machine.installed(TicketDesk)
+    desk = rig.machine.installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
-    room.insert(2000).cash_out_ticket()
+        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
+    rig.insert(2000).cash_out_ticket()
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
-    status, said = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, room.clock)
+    status, said = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, rig.clock)
     assert (status, "journal has no such ticket" in said) == (1, True), said
 
 
-def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good(room, tmp_path):
-    number = room.insert(10_000).cash_out_ticket()
+def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good(rig, tmp_path):
+    number = rig.insert(10_000).cash_out_ticket()
     with pytest.raises(OperatorError, match="close every program"):
-        restore_ledger(room, tmp_path)
-    room.close()
+        restore_ledger(rig, tmp_path)
+    rig.close()
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(b'[[3,"919999999999990001",1,"reserve"]]\n')
     with pytest.raises(OperatorError, match="two persons and a reason"):
-        restore_ledger(room, tmp_path, (MANAGER, MANAGER))
-    assert restore_ledger(room, tmp_path) == (2, "this machine's seal")
+        restore_ledger(rig, tmp_path, (MANAGER, MANAGER))
+    assert restore_ledger(rig, tmp_path) == (2, "this machine's seal")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "ticket_ledger" not in again.machine.faults
     told = again.records("tickets.checked")[-1]["begun"]
@@ -432,31 +428,31 @@ def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good
     assert restarted(again, tmp_path).machine.faults == {}
 
 
-def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one(room, tmp_path):
-    room.insert(10_000).cash_out_ticket()
-    room.close()
+def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one(rig, tmp_path):
+    rig.insert(10_000).cash_out_ticket()
+    rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     MachineRig(tmp_path, devices=("printer",)).boot().close()
-    assert restore_ledger(room, tmp_path) == (0, "nothing")
+    assert restore_ledger(rig, tmp_path) == (0, "nothing")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "ticket_ledger" not in again.machine.faults
     take(again, again.insert(500).cash_out_ticket())
     assert restarted(again, tmp_path).machine.faults == {}
 
 
-def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tickets(room, tmp_path):
-    number = room.insert(10_000).cash_out_ticket()
-    room.store.move(number, Action.EXPIRE, at=room.clock.wall, by="cage")
+def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tickets(rig, tmp_path):
+    number = rig.insert(10_000).cash_out_ticket()
+    rig.store.move(number, Action.EXPIRE, at=rig.clock.wall, by="cage")
     rows, last = [], ""
-    for row in room.store._copies.run("SELECT * FROM moves ORDER BY place"):
+    for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place"):
         last = hashlib.sha256(json.dumps([last, *row[:-1]], ensure_ascii=False).encode()).hexdigest()
         rows.append([*row[:-1], last])
-    room.close()
+    rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     (tmp_path / "tickets.log").write_text("".join(f"{json.dumps([row])}\n" for row in rows))
-    assert restore_ledger(room, tmp_path) == (3, "unsealed digests, of before there were seals")
+    assert restore_ledger(rig, tmp_path) == (3, "unsealed digests, of before there were seals")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.store.require_ticket(number).state is TicketState.EXPIRED
     Cage(again.store, again.clock, "Luc", second="Mia").revive(number, "the clock was wrong in March")
@@ -465,21 +461,21 @@ def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tick
 
 
 @pytest.mark.requirement("H-07")
-def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
+def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(rig, tmp_path):
     """Nobody knows where the paper went, and the player was paid by hand: it is never money again."""
-    number = room.insert(10_000).cash_out_ticket()
-    room = restarted(room, tmp_path)
+    number = rig.insert(10_000).cash_out_ticket()
+    rig = restarted(rig, tmp_path)
     before = ledger_files(tmp_path)
-    room.offer_ticket(number)
-    room.ledger.dispute_lost_paper("no report explains it")
-    (disputed,) = list_disputed_amounts(room.machine).values()
+    rig.offer_ticket(number)
+    rig.ledger.dispute_lost_paper("no report explains it")
+    (disputed,) = list_disputed_amounts(rig.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    room.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
-    assert find_proof((room.journal,), room.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
-    room.close()
+    rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
+    assert find_proof((rig.journal,), rig.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
+    rig.close()
     put_back(before)
-    restore_ledger(room, tmp_path)
+    restore_ledger(rig, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
@@ -502,22 +498,20 @@ def put_journal_back(tmp_path, files):
 @pytest.mark.parametrize("way", ["ticket", "ticket, no head", "hand"])
 def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way):
     """Both copies are brought back to before a payment, with heads that this machine has sealed."""
-    room = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot().insert(10000)
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot().insert(10000)
+    rig.close()
     before = journal_files(tmp_path)
-    room = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot()
+    rig = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot()
     if way == "hand":
-        room.engine.handle(EventType.CASH_OUT)
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        assert room.records("handpay.paid")
+        rig.engine.handle(EventType.CASH_OUT)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert rig.records("handpay.paid")
     else:
-        number = room.cash_out_ticket()
-    room.close()
+        number = rig.cash_out_ticket()
+    rig.close()
     put_journal_back(tmp_path, before)
     if way == "ticket, no head":  # an old head of the ledger is put back too
-        with TicketStore.open(
-            tmp_path, key=room.journal.derive(PURPOSE), second=tmp_path / "second"
-        ) as store:
+        with TicketStore.open(tmp_path, key=rig.journal.derive(PURPOSE), second=tmp_path / "second") as store:
             store._head.write(encode_head(store.end))
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.credit_cents == 10000
@@ -544,9 +538,9 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
 
 @pytest.mark.requirement("A-05", "H-07")
 def test_a_ticket_that_a_cleared_journal_knew_of_is_good_afterwards(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(10000)
-    number = room.cash_out_ticket()
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(10000)
+    number = rig.cash_out_ticket()
+    rig.close()
     clear_with_decisions(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     cleared.offer_ticket(number)
@@ -554,9 +548,9 @@ def test_a_ticket_that_a_cleared_journal_knew_of_is_good_afterwards(tmp_path):
     assert cleared.credit_cents == 10000
 
 
-def test_a_journal_brought_back_whole_is_not_short(room, tmp_path):
-    room.insert(1000).cash_out_ticket()
-    room.close()
+def test_a_journal_brought_back_whole_is_not_short(rig, tmp_path):
+    rig.insert(1000).cash_out_ticket()
+    rig.close()
     files = journal_files(tmp_path)
     put_journal_back(tmp_path, files)
     again = MachineRig(tmp_path, devices=("printer",)).boot()

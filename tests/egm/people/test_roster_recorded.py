@@ -57,17 +57,17 @@ class Place:
 
     def sign_in(self, number):
         """What the page says of somebody's number and PIN; empty when the menu opens."""
-        room = self.room
-        if room.machine.component(ServiceDesk).page(room.machine) is None:
-            room.engine.handle(EventType.MENU, key="operator")
+        rig = self.room
+        if rig.machine.component(ServiceDesk).page(rig.machine) is None:
+            rig.engine.handle(EventType.MENU, key="operator")
         for text in (number, PINS[number]):
-            page = room.machine.component(ServiceDesk).page(room.machine)
-            room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
-        page = room.machine.component(ServiceDesk).page(room.machine)
+            page = rig.machine.component(ServiceDesk).page(rig.machine)
+            rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
+        page = rig.machine.component(ServiceDesk).page(rig.machine)
         if page.person is not None:
-            room.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
+            rig.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""
-        room.engine.handle(EventType.ANSWER, value="back", options={"page": page.id, "input": ""})
+        rig.engine.handle(EventType.ANSWER, value="back", options={"page": page.id, "input": ""})
         return page.notice.value
 
     @property

@@ -31,12 +31,12 @@ def asked(folder, profile="generic"):
     """The question of a two and an ace: whether to raise."""
     cards = 52 * load_game(GAME).rules.definition.shoe.decks
     chance = ScriptedChance(0, cards - 2)
-    room = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)
-    least = room.machine.games[GAME].bet_options[0]
-    room.engine.handle(EventType.BET, value=least)
-    room.play()
-    assert room.state is State.PLAYING
-    found = room.hands.told[-1]
+    rig = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)
+    least = rig.machine.games[GAME].bet_options[0]
+    rig.engine.handle(EventType.BET, value=least)
+    rig.play()
+    assert rig.state is State.PLAYING
+    found = rig.hands.told[-1]
     assert isinstance(found, Decision)
     return found
 

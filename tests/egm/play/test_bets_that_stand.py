@@ -26,36 +26,36 @@ def point(tmp_path, monkeypatch):
         if rooms:
             rooms[-1].close()
         game = definition(tmp_path / f"games-{version}", "point", version=version)
-        room = MachineRig(state, games=(game, *beside), chance=ScriptedChance(*numbers), **options)
-        rooms.append(room.boot())
-        return room
+        rig = MachineRig(state, games=(game, *beside), chance=ScriptedChance(*numbers), **options)
+        rooms.append(rig.boot())
+        return rig
 
     yield start
     rooms[-1].close()
 
 
-def throw(room, **bets):
+def throw(rig, **bets):
     cost = sum(each for each in bets.values() if each > 0)
-    room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
-    room.play()
-    assert room.state is State.PLAYING, room.notice
-    room.report_shown()
+    rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+    rig.play()
+    assert rig.state is State.PLAYING, rig.notice
+    rig.report_shown()
 
 
-def sound(room, tmp_path):
+def sound(rig, tmp_path):
     """The books add up, and the audit derives every table again."""
-    room.journal.self_audit()
+    rig.journal.self_audit()
     folders = sorted(tmp_path.glob("games-*"))
-    assert Auditor(Shelf(folders)).run(room.journal.iter_bodies()).findings == []
-    return room.journal.meters().values
+    assert Auditor(Shelf(folders)).run(rig.journal.iter_bodies()).findings == []
+    return rig.journal.meters().values
 
 
 @pytest.mark.requirement("D-15", "B-08")
 def test_a_bet_stands_until_it_is_decided_also_over_a_restart(point, tmp_path):
-    room = point(2).insert(1000)
-    throw(room, line=10, place=4)
-    assert room.credit_cents == 1000 - 70
-    (table,) = list_standing_tables(room.machine)
+    rig = point(2).insert(1000)
+    throw(rig, line=10, place=4)
+    assert rig.credit_cents == 1000 - 70
+    (table,) = list_standing_tables(rig.machine)
     assert table.table == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
     assert table.standing_cents == 70
     again = point(4, 2)
@@ -70,63 +70,63 @@ def test_a_bet_stands_until_it_is_decided_also_over_a_restart(point, tmp_path):
 
 @pytest.mark.requirement("F-02")
 def test_nothing_is_played_for_nothing_without_a_bet_that_stands(point):
-    room = point(2).insert(1000)
-    room.engine.handle(EventType.BET, value=0, options={"bets": {}})
-    room.play()
-    assert room.notice == "refused.bet_is_laid"
-    throw(room, line=10)
-    room.engine.handle(EventType.BET, value=10, options={"bets": {LINE: 10}})
-    assert room.notice == "refused.bet_is_offered"  # the line is shut while a point stands
+    rig = point(2).insert(1000)
+    rig.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    rig.play()
+    assert rig.notice == "refused.bet_is_laid"
+    throw(rig, line=10)
+    rig.engine.handle(EventType.BET, value=10, options={"bets": {LINE: 10}})
+    assert rig.notice == "refused.bet_is_offered"  # the line is shut while a point stands
 
 
 @pytest.mark.requirement("O-05")
 def test_a_credit_keeps_its_worth_while_bets_stand(point):
-    room = point(2, 2).insert(1000)
-    throw(room, line=10)
-    room.engine.handle(EventType.DENOMINATION, value=25)
-    assert (room.notice, room.machine.selection.denomination_cents) == ("refused.no_bets_stand", 5)
-    throw(room)
-    room.engine.handle(EventType.DENOMINATION, value=25)
-    assert room.machine.selection.denomination_cents == 25
+    rig = point(2, 2).insert(1000)
+    throw(rig, line=10)
+    rig.engine.handle(EventType.DENOMINATION, value=25)
+    assert (rig.notice, rig.machine.selection.denomination_cents) == ("refused.no_bets_stand", 5)
+    throw(rig)
+    rig.engine.handle(EventType.DENOMINATION, value=25)
+    assert rig.machine.selection.denomination_cents == 25
 
 
 @pytest.mark.requirement("D-15")
 def test_a_bet_taken_down_comes_back_as_a_stake_and_no_win(point, tmp_path):
-    room = point(2, 4).insert(1000)
-    throw(room, line=10, place=4)
-    throw(room, place=-4)
-    assert room.credit_cents == 1000 - 50
-    meters = sound(room, tmp_path)
+    rig = point(2, 4).insert(1000)
+    throw(rig, line=10, place=4)
+    throw(rig, place=-4)
+    assert rig.credit_cents == 1000 - 50
+    meters = sound(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (70, 20, 20)
     assert meters["games_pushed"] == 1
 
 
 @pytest.mark.requirement("F-08")
 def test_whoever_leaves_is_given_back_what_may_be_taken_down(point, tmp_path):
-    room = point(0).insert(1000)
-    throw(room, line=10)
-    room.machine.chance.values.append(2)
-    throw(room, place=4)  # the throw of 2 makes the point, and no line stands on it
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    assert list_standing_tables(room.machine) == ()
-    (returned,) = room.records("table.returned")
+    rig = point(0).insert(1000)
+    throw(rig, line=10)
+    rig.machine.chance.values.append(2)
+    throw(rig, place=4)  # the throw of 2 makes the point, and no line stands on it
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    assert list_standing_tables(rig.machine) == ()
+    (returned,) = rig.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("taken_down", 20)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 950
-    sound(room, tmp_path)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 950
+    sound(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08")
 def test_what_may_not_be_taken_down_is_played_on_before_the_player_leaves(point, tmp_path):
-    room = point(2, 0).insert(1000)
-    throw(room, line=10, place=4)
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.notice, room.credit_cents) == (State.IDLE, "bets_stay", 950)
-    throw(room)
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    sound(room, tmp_path)
+    rig = point(2, 0).insert(1000)
+    throw(rig, line=10, place=4)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.notice, rig.credit_cents) == (State.IDLE, "bets_stay", 950)
+    throw(rig)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    sound(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08", "F-11")
@@ -135,13 +135,13 @@ def test_from_a_balance_on_it_is_paid_without_asking_once_the_bets_are_decided(p
     place = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
     place.write_text(text.replace("[pay_out]", "[pay_out]\nautomatic_cents = 1500"))
-    room = point(2, 0, profile=place).insert(1000)
-    throw(room, line=10)
-    room.insert(1000)
-    assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 1950, "bill_accepted")
-    throw(room)
-    assert (room.state, room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 1950)
-    sound(room, tmp_path)
+    rig = point(2, 0, profile=place).insert(1000)
+    throw(rig, line=10)
+    rig.insert(1000)
+    assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 1950, "bill_accepted")
+    throw(rig)
+    assert (rig.state, rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 1950)
+    sound(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08", "A-28")
@@ -150,50 +150,50 @@ def test_bets_that_are_more_than_the_place_takes_now_are_played_on(point, tmp_pa
     place = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
     place.write_text(text.replace("bet_limit_cents = 10000", "bet_limit_cents = 100"))
-    room = point(2).insert(1000)
-    throw(room, line=100)
-    room = point(0, profile=place)
-    room.engine.handle(EventType.BET, value=4, options={"bets": {"place": 4}})
-    assert room.notice == "refused.bet_is_offered"
-    throw(room)
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    sound(room, tmp_path)
+    rig = point(2).insert(1000)
+    throw(rig, line=100)
+    rig = point(0, profile=place)
+    rig.engine.handle(EventType.BET, value=4, options={"bets": {"place": 4}})
+    assert rig.notice == "refused.bet_is_offered"
+    throw(rig)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    sound(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08")
 def test_at_another_game_it_is_said_where_the_bets_stay(point, tmp_path):
     """Playing on there would cost something and decide nothing."""
-    room = point(2, 0, beside=("maple-classic",)).insert(1000)
-    throw(room, line=10, place=4)
-    table = room.machine.selection.game_id
-    room.engine.handle(EventType.GAME, value="maple-classic")
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.credit_cents) == (State.IDLE, 950)
-    assert (room.notice, room.machine.notice.values) == (
+    rig = point(2, 0, beside=("maple-classic",)).insert(1000)
+    throw(rig, line=10, place=4)
+    table = rig.machine.selection.game_id
+    rig.engine.handle(EventType.GAME, value="maple-classic")
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 950)
+    assert (rig.notice, rig.machine.notice.values) == (
         "bets_stay_elsewhere",
         {"amount_cents": 50, "game": table},
     )
-    room.engine.handle(EventType.GAME, value=table)
-    throw(room)
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    room.journal.self_audit()
+    rig.engine.handle(EventType.GAME, value=table)
+    throw(rig)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    rig.journal.self_audit()
 
 
 @pytest.mark.requirement("F-20", "F-08")
 def test_a_machine_that_cannot_play_on_gives_every_bet_back(point, tmp_path):
-    room = point(2).insert(1000)
-    throw(room, line=10, place=4)
-    room.machine.chance = FailingChance()
-    room.engine.handle(EventType.BET, value=0, options={"bets": {}})
-    room.play()
-    assert room.state is State.OUT_OF_SERVICE
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, list_standing_tables(room.machine)) == (State.HANDPAY, ())
-    (returned,) = room.records("table.returned")
+    rig = point(2).insert(1000)
+    throw(rig, line=10, place=4)
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    rig.play()
+    assert rig.state is State.OUT_OF_SERVICE
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, list_standing_tables(rig.machine)) == (State.HANDPAY, ())
+    (returned,) = rig.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("stopped", 70)
-    assert sound(room, tmp_path)["credits"] == 1000
+    assert sound(rig, tmp_path)["credits"] == 1000
 
 
 @pytest.mark.requirement("A-28")
@@ -201,8 +201,8 @@ def test_a_machine_that_cannot_play_on_gives_every_bet_back(point, tmp_path):
     "other", [{"version": "1.0.1"}, {"denominations_cents": (25,)}], ids=["game", "credit"]
 )
 def test_bets_on_a_game_that_has_changed_are_given_back_and_it_is_said(point, tmp_path, other):
-    room = point(2).insert(1000)
-    throw(room, line=10, place=4)
+    rig = point(2).insert(1000)
+    throw(rig, line=10, place=4)
     again = point(**other)
     assert (again.credit_cents, again.notice) == (1000, "bets_given_back")
     (returned,) = again.records("table.returned")
@@ -211,10 +211,10 @@ def test_bets_on_a_game_that_has_changed_are_given_back_and_it_is_said(point, tm
 
 
 def test_a_session_is_not_over_while_bets_stand(point):
-    room = point(2).insert(500)
-    throw(room, line=100)
-    assert room.credit_cents == 0
-    assert not room.engine.accepts(EventType.SESSION_OVER)
+    rig = point(2).insert(500)
+    throw(rig, line=100)
+    assert rig.credit_cents == 0
+    assert not rig.engine.accepts(EventType.SESSION_OVER)
 
 
 # ---------------------------------------------------------------------------------------------- the audit
@@ -228,12 +228,12 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES)
 def test_the_audit_finds_a_table_that_is_not_what_it_was(point, tmp_path, lie):
-    room = point(2, 4).insert(1000)
-    throw(room, line=10, place=4)
-    throw(room)
+    rig = point(2, 4).insert(1000)
+    throw(rig, line=10, place=4)
+    throw(rig)
     kind, change, why = LIES[lie]
-    last = max(entry.sequence for entry in room.journal.entries(kind))
-    bodies = [_altered(body, last, change, lie) for body in room.journal.iter_bodies()]
+    last = max(entry.sequence for entry in rig.journal.entries(kind))
+    bodies = [_altered(body, last, change, lie) for body in rig.journal.iter_bodies()]
     found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
     assert any(why in each.why for each in found), [each.why for each in found]
 
@@ -250,14 +250,14 @@ def _altered(body, sequence, change, lie):
     return json.dumps(changed, sort_keys=True, separators=(",", ":")).encode()
 
 
-def test_what_is_given_back_of_a_table_is_booked_to_its_own_game_and_credit(point, tmp_path):
-    room = point(0, 2).insert(1000)
-    throw(room, line=10)
-    throw(room, place=4)
-    room.engine.handle(EventType.CASH_OUT)
-    sound(room, tmp_path)
+def test_returned_table_bets_are_booked_to_their_own_game_and_credit(point, tmp_path):
+    rig = point(0, 2).insert(1000)
+    throw(rig, line=10)
+    throw(rig, place=4)
+    rig.engine.handle(EventType.CASH_OUT)
+    sound(rig, tmp_path)
     bodies = []
-    for body in room.journal.iter_bodies():
+    for body in rig.journal.iter_bodies():
         entry = json.loads(body)
         if entry["kind"] == "table.returned":
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
@@ -269,13 +269,13 @@ def test_what_is_given_back_of_a_table_is_booked_to_its_own_game_and_credit(poin
 @pytest.mark.requirement("E-13", "D-15")
 @pytest.mark.parametrize("kind", ["game.end", "table.returned"])
 def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_path, kind):
-    room = point(0, 2).insert(1000)
-    throw(room, line=10)
-    throw(room, place=4)
-    room.engine.handle(EventType.CASH_OUT)
-    sound(room, tmp_path)
+    rig = point(0, 2).insert(1000)
+    throw(rig, line=10)
+    throw(rig, place=4)
+    rig.engine.handle(EventType.CASH_OUT)
+    sound(rig, tmp_path)
     bodies = []
-    for body in room.journal.iter_bodies():
+    for body in rig.journal.iter_bodies():
         entry = json.loads(body)
         if entry["kind"] == kind:
             entry["state"][f"table:{'0' * 64}"] = None
@@ -286,45 +286,45 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
 
 def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
     """A lay bet is staked with its commission, and gives back all but that: the rest of the table goes on."""
-    room = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))
-    room.boot().insert(2000).insert(2000)
-    wager = room.machine.games["quebec-craps"].rules.layout()
-    unit_cents = room.machine.selection.denomination_cents
-    throw(room, **{"pass": 1})
-    room.engine.handle(EventType.BET, value=31, options={"bets": {"lay-9": 31}})
+    rig = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))
+    rig.boot().insert(2000).insert(2000)
+    wager = rig.machine.games["quebec-craps"].rules.layout()
+    unit_cents = rig.machine.selection.denomination_cents
+    throw(rig, **{"pass": 1})
+    rig.engine.handle(EventType.BET, value=31, options={"bets": {"lay-9": 31}})
     assert "lay-9" in {spot.id for spot in wager}
-    room.play()
-    room.report_shown()
-    before_cents = room.credit_cents
-    room.engine.handle(EventType.CASH_OUT)
-    (table,) = list_standing_tables(room.machine)
+    rig.play()
+    rig.report_shown()
+    before_cents = rig.credit_cents
+    rig.engine.handle(EventType.CASH_OUT)
+    (table,) = list_standing_tables(rig.machine)
     assert (table.standing_cents, table.staked) == (unit_cents, (("credit:1:cashable", unit_cents),))
-    given_cents = room.journal.meters().values["coin_out"]
+    given_cents = rig.journal.meters().values["coin_out"]
     assert given_cents == 30 * unit_cents
-    assert before_cents + given_cents >= room.credit_cents
-    sound(room, tmp_path)
-    room.close()
+    assert before_cents + given_cents >= rig.credit_cents
+    sound(rig, tmp_path)
+    rig.close()
 
 
 @pytest.mark.requirement("Q-06", "F-18")
 def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_path):
     """They were the same person's: the register has the whole, and the next player finds no bet of his."""
-    room = point(2).insert(1000)
-    throw(room, line=10, place=4)
+    rig = point(2).insert(1000)
+    throw(rig, line=10, place=4)
     form = {"form": "orphan_credits", "person": "2", "persons": ("2", "5")}
 
     def fill_in(**more):
-        room.engine.handle(EventType.MENU, key="operator")
-        room.engine.handle(EventType.ORPHAN_CREDITS, **form, **more)
-        told = room.notice
-        room.engine.handle(EventType.MENU_CLOSED, why="key")
+        rig.engine.handle(EventType.MENU, key="operator")
+        rig.engine.handle(EventType.ORPHAN_CREDITS, **form, **more)
+        told = rig.notice
+        rig.engine.handle(EventType.MENU_CLOSED, why="key")
         return told
 
     assert fill_in() == "refused.location_is_stated"
-    assert list_standing_tables(room.machine)  # a form that is not whole moves nothing
+    assert list_standing_tables(rig.machine)  # a form that is not whole moves nothing
     fill_in(place="bank 4")
-    assert (room.state, room.credit_cents, list(list_standing_tables(room.machine))) == (State.IDLE, 0, [])
-    (orphan,) = room.records("orphan.credits")
+    assert (rig.state, rig.credit_cents, list(list_standing_tables(rig.machine))) == (State.IDLE, 0, [])
+    (orphan,) = rig.records("orphan.credits")
     assert orphan["amount_cents"] == 1000
-    assert [entry["why"] for entry in room.records("table.returned")] == ["stopped"]
-    sound(room, tmp_path)
+    assert [entry["why"] for entry in rig.records("table.returned")] == ["stopped"]
+    sound(rig, tmp_path)

@@ -33,30 +33,30 @@ def left_of(house, bets, point):
 @pytest.mark.parametrize("house", [QUEBEC, MONACO])
 @pytest.mark.requirement("D-15", "F-08", "P-07")
 def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
-    room = MachineRig(tmp_path / "m", games=(house,), chance=ScriptedChance()).boot()
+    rig = MachineRig(tmp_path / "m", games=(house,), chance=ScriptedChance()).boot()
     chance, spots = random.Random(8), [spot.id for spot in load_game(house).rules.layout()]
     bets, point, credit, staked, back = {}, None, 0, 0, 0
     rounds = departures = 0
     while rounds < 60:
         while credit < 30_000:
-            room.insert(10_000)
+            rig.insert(10_000)
             credit += 10_000
         if chance.random() < 0.05 and bets:
             given, bets = left_of(house, bets, point)
             given = int(given * CENTS)
-            room.engine.handle(EventType.CASH_OUT)
+            rig.engine.handle(EventType.CASH_OUT)
             departures += given > 0
-            assert standing(room) == bets
+            assert standing(rig) == bets
             back += given
             point = point if bets else None
             if bets and not given:
-                assert room.notice == "bets_stay"
-            if room.state is State.HANDPAY:
-                room.engine.handle(EventType.KEY_TURNED, key="attendant")
+                assert rig.notice == "bets_stay"
+            if rig.state is State.HANDPAY:
+                rig.engine.handle(EventType.KEY_TURNED, key="attendant")
                 credit = 0
             else:
                 credit += given
-            assert room.credit_cents == credit
+            assert rig.credit_cents == credit
             continue
         change = proposal(house, spots, point, bets, chance)
         laid = allowed(house, point, bets, change)
@@ -64,11 +64,11 @@ def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
         if laid is None or cost * CENTS > 10_000:  # what the place lets a game cost
             continue
         dice = chance.randrange(6), chance.randrange(6)
-        room.machine.chance.values += dice
-        room.engine.handle(EventType.BET, value=cost, options={"bets": change})
-        room.play()
-        assert room.state is State.PLAYING, (room.notice, change)
-        room.report_shown()
+        rig.machine.chance.values += dice
+        rig.engine.handle(EventType.BET, value=cost, options={"bets": change})
+        rig.play()
+        assert rig.state is State.PLAYING, (rig.notice, change)
+        rig.report_shown()
         given, bets, point = throw(house, laid, point, (), dice[0] + 1, dice[1] + 1)
         won = sum(given.values()) + sum(
             down(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0
@@ -76,20 +76,20 @@ def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
         staked += cost * CENTS
         back += int(won * CENTS)
         credit += int(won * CENTS) - cost * CENTS
-        assert (room.credit_cents, standing(room)) == (credit, bets)
+        assert (rig.credit_cents, standing(rig)) == (credit, bets)
         rounds += 1
     assert departures > 1
-    meters = room.journal.meters().values
+    meters = rig.journal.meters().values
     assert (meters["coin_in"], meters["coin_out"]) == (staked, back)
     assert meters["games_played"] == rounds
-    room.journal.self_audit()
-    assert Auditor(Shelf(())).run(room.journal.iter_bodies()).findings == []
-    room.close()
+    rig.journal.self_audit()
+    assert Auditor(Shelf(())).run(rig.journal.iter_bodies()).findings == []
+    rig.close()
 
 
-def standing(room):
+def standing(rig):
     """What stands on its table, credits by spot, as the machine remembers it."""
-    tables = list_standing_tables(room.machine)
+    tables = list_standing_tables(rig.machine)
     found = {}
     for table in tables:
         found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}

@@ -33,28 +33,28 @@ STAKE, WIN = 5, 300
 MYSTERY_HIT = 0
 
 
-def fill_in(room: MachineRig, form_id: str, **values) -> str | None:
-    room.engine.handle(EventType.MENU, key="operator")
+def fill_in(rig: MachineRig, form_id: str, **values) -> str | None:
+    rig.engine.handle(EventType.MENU, key="operator")
     event = next(form.event for form in MENU.forms if form.id == form_id)
-    room.engine.handle(event, form=form_id, **values)
-    told = room.notice
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(event, form=form_id, **values)
+    told = rig.notice
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
     return told
 
 
-def without_its_text(room: MachineRig) -> None:
+def without_its_text(rig: MachineRig) -> None:
     """The journal of a machine that did not keep definitions yet."""
-    for key in room.journal.states(PlayKey.DEFINITION):
-        write_undeclared(room.machine, "planted", state={key: None})
+    for key in rig.journal.states(PlayKey.DEFINITION):
+        write_undeclared(rig.machine, "planted", state={key: None})
 
 
 @pytest.fixture
 def won(tmp_path):
     """A folder with a game open that has won 300 cents for 5."""
-    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
-    room.play()
-    yield room
-    room.close()
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
+    rig.play()
+    yield rig
+    rig.close()
 
 
 @pytest.mark.requirement("A-08", "F-04", "F-14")
@@ -79,14 +79,14 @@ def test_a_win_is_paid_when_its_game_is_taken_off_the_machine(won, tmp_path):
 @pytest.mark.requirement("A-08", "A-24", "F-14")
 @pytest.mark.parametrize("written", range(4))
 def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_path, written):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
-    room.cut_power_after(written)
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
+    rig.cut_power_after(written)
     with suppress(PowerCutError):
-        room.play()
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
-        room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        room.report_shown()
-    room.close()
+        rig.play()
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
+        rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+        rig.report_shown()
+    rig.close()
     again = MachineRig(tmp_path, games=()).boot()
     if "main" in again.machine.doors_open:
         again.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -115,12 +115,12 @@ def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(wo
 @pytest.mark.requirement("A-08", "B-08")
 @pytest.mark.parametrize("cut_after_choice", [False, True])
 def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(tmp_path, cut_after_choice):
-    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
-    room.play()
-    question = room.hands.told[-1]
+    rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
+    rig.play()
+    question = rig.hands.told[-1]
     if cut_after_choice:
-        room.engine.handle(EventType.CHOOSE, value=question.options[0])
-    room.close()
+        rig.engine.handle(EventType.CHOOSE, value=question.options[0])
+    rig.close()
     again = MachineRig(tmp_path, games=()).boot()
     assert again.state is State.PLAYING
     if not cut_after_choice:
@@ -137,12 +137,12 @@ def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(
 
 @pytest.mark.requirement("I-11", "F-14")
 def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_path):
-    room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
-    room.play()
-    game = room.machine.component(GameInProgress).record
-    (award,) = list_awards(room.machine, game)
+    rig = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
+    rig.play()
+    game = rig.machine.component(GameInProgress).record
+    (award,) = list_awards(rig.machine, game)
     due = game.win_cents + award.amount_cents
-    room.close()
+    rig.close()
     again = room_of(tmp_path, levels=())
     assert again.refused
     again.boot()
@@ -155,18 +155,18 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
 
 
 def test_a_definition_is_kept_once_however_many_games_are_played(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LOSS)).boot().insert(10000)
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LOSS)).boot().insert(10000)
     for _ in range(3):
-        room.play()
-        room.report_shown()
+        rig.play()
+        rig.report_shown()
     kept = [
         key
-        for entry in room.journal.entries("game.start")
+        for entry in rig.journal.entries("game.start")
         for key in entry.state
         if key.startswith(PlayKey.DEFINITION)
     ]
-    assert kept == [f"{PlayKey.DEFINITION}{room.machine.games['maple-classic'].digest}"]
-    room.close()
+    assert kept == [f"{PlayKey.DEFINITION}{rig.machine.games['maple-classic'].digest}"]
+    rig.close()
 
 
 @pytest.mark.requirement("F-04", "F-14")
@@ -183,11 +183,11 @@ def test_a_win_whose_definition_nobody_has_is_paid_as_recorded_and_said_so(won, 
 
 
 @pytest.mark.requirement("F-14", "A-28", "Q-02")
-def test_what_cannot_be_continued_is_refunded_by_two_persons_and_never_by_a_key(tmp_path):
-    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
-    room.play()
-    without_its_text(room)
-    room.close()
+def test_unrecoverable_game_is_refunded_by_two_people_and_not_by_a_key(tmp_path):
+    rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
+    rig.play()
+    without_its_text(rig)
+    rig.close()
     broken = MachineRig(tmp_path, games=()).boot()
     assert (broken.state, list(broken.machine.faults)) == (State.TILT, ["game_defective"])
     broken.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -223,26 +223,26 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
     """A defect is believed because the record shows it, not because a fault was written down."""
-    room = room_of(tmp_path, C, 1).boot().insert(10000)
-    room.play()
+    rig = room_of(tmp_path, C, 1).boot().insert(10000)
+    rig.play()
     if not kept:
-        without_its_text(room)
-    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
-    assert fill_in(room, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
-    void_game(room.machine, refund=True, machine=room.machine.identity.serial, **LIE)
-    report = Auditor(Shelf([GAME.parent])).run(room.journal.iter_bodies())
+        without_its_text(rig)
+    rig.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
+    assert fill_in(rig, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
+    void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **LIE)
+    report = Auditor(Shelf([GAME.parent])).run(rig.journal.iter_bodies())
     told = report.findings if kept else report.notices
     assert any("no number that it needs is missing" in each.why for each in told)
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("F-14", "A-28")
 def test_it_goes_on_when_its_definition_is_back(tmp_path):
-    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
-    room.play()
-    question = room.hands.told[-1]
-    without_its_text(room)
-    room.close()
+    rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
+    rig.play()
+    question = rig.hands.told[-1]
+    without_its_text(rig)
+    rig.close()
     MachineRig(tmp_path, games=()).boot().close()
     again = MachineRig(tmp_path, games=("hold-fast",)).boot()
     assert again.state is State.TILT
@@ -255,42 +255,42 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
 
 @pytest.mark.requirement("F-14", "I-11")
 def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
-    room = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
-    room.play()
-    (award,) = list_awards(room.machine, room.machine.component(GameInProgress).record)
-    room.machine.chance = FailingChance()
-    room.engine.handle(EventType.CHOOSE, value=1)
-    fill_in(room, "refund_game", **TWO, reason="planted")
-    assert room.credit_cents == 10000
-    (void,) = room.records("game.void")
+    rig = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
+    rig.play()
+    (award,) = list_awards(rig.machine, rig.machine.component(GameInProgress).record)
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value=1)
+    fill_in(rig, "refund_game", **TWO, reason="planted")
+    assert rig.credit_cents == 10000
+    (void,) = rig.records("game.void")
     assert not void["recorded"]["decided"]
     assert void["recorded"]["levels_cents"] == award.amount_cents
-    kept = room.journal.state(f"{ProgressiveKey.LEVEL}{award.pool}")
+    kept = rig.journal.state(f"{ProgressiveKey.LEVEL}{award.pool}")
     assert Fraction(kept["current"]) >= award.amount_cents
-    room.journal.self_audit()
-    room.close()
+    rig.journal.self_audit()
+    rig.close()
     room_of(tmp_path).boot().close()  # the accounts agree with the level
 
 
 @pytest.mark.requirement("C-20", "F-14")
-def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(tmp_path):
-    room = MachineRig(tmp_path, games=("orchard-picnic",)).boot().insert(10000)
+def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
+    rig = MachineRig(tmp_path, games=("orchard-picnic",)).boot().insert(10000)
     question = None
     while question is None:
-        room.play()
-        asked = room.hands.told[-1]
+        rig.play()
+        asked = rig.hands.told[-1]
         while isinstance(asked, Decision) and asked.kind != "double_up":
-            room.engine.handle(EventType.CHOOSE, value=asked.options[0])
-            asked = room.hands.told[-1]
+            rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
+            asked = rig.hands.told[-1]
         question = asked if isinstance(asked, Decision) else None
-        room.report_shown()
-    before = room.credit_cents
-    won_cents = question.display["credits"] * room.machine.selection.denomination_cents
-    room.machine.chance = FailingChance()
-    room.engine.handle(EventType.CHOOSE, value="red")
-    assert room.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
-    assert fill_in(room, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
-    room.close()
+        rig.report_shown()
+    before = rig.credit_cents
+    won_cents = question.display["credits"] * rig.machine.selection.denomination_cents
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value="red")
+    assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
+    assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
+    rig.close()
     again = MachineRig(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()
     again.engine.handle(EventType.CHOOSE, value="black")
     assert again.notice == "refused.choice_may_be_taken"

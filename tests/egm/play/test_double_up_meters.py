@@ -14,34 +14,34 @@ from tools.audit.verify import Auditor
 GAME = "orchard-picnic"
 
 
-def play_to_a_double_up(room):
+def play_to_a_double_up(rig):
     """Play until a win may be doubled; credits and meters as they are then."""
     while True:
-        room.insert(10000) if room.credit_cents < 10000 else None
-        room.play()
-        asked = room.hands.told[-1]
+        rig.insert(10000) if rig.credit_cents < 10000 else None
+        rig.play()
+        asked = rig.hands.told[-1]
         while isinstance(asked, Decision) and asked.kind != "double_up":
-            room.engine.handle(EventType.CHOOSE, value=asked.options[0])
-            asked = room.hands.told[-1]
+            rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
+            asked = rig.hands.told[-1]
         if isinstance(asked, Decision):
             return asked
-        room.report_shown()
-        while room.state is State.HANDPAY:
-            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        rig.report_shown()
+        while rig.state is State.HANDPAY:
+            rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
-def double(room, rounds):
+def double(rig, rounds):
     """Double so often at most, then collect; the stakes in minor units, and what is left."""
     stakes, left = [], 0
-    cents = room.machine.selection.denomination_cents
-    while isinstance(asked := room.hands.told[-1], Decision):
+    cents = rig.machine.selection.denomination_cents
+    while isinstance(asked := rig.hands.told[-1], Decision):
         left = asked.display["credits"] * cents
         if len(stakes) == rounds:
-            room.engine.handle(EventType.CHOOSE, value="collect")
+            rig.engine.handle(EventType.CHOOSE, value="collect")
             continue
         stakes.append(left)
-        room.engine.handle(EventType.CHOOSE, value="red")
-    return stakes, room.hands.told[-1].win_cents
+        rig.engine.handle(EventType.CHOOSE, value="red")
+    return stakes, rig.hands.told[-1].win_cents
 
 
 def audited(folder):
@@ -51,62 +51,62 @@ def audited(folder):
 
 @pytest.mark.requirement("D-08", "C-20", "D-02")
 def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
-    room = MachineRig(tmp_path, games=(GAME,)).boot()
+    rig = MachineRig(tmp_path, games=(GAME,)).boot()
     lost = won = 0
     staked = doubled = first = 0
     while not (lost and won):
-        play_to_a_double_up(room)
-        before, meters = room.credit_cents, dict(room.journal.meters().values)
-        stakes, left_cents = double(room, 2)
-        room.report_shown()
-        assert room.state is State.IDLE
-        assert room.credit_cents == before + left_cents
-        now = room.journal.meters().values
+        play_to_a_double_up(rig)
+        before, meters = rig.credit_cents, dict(rig.journal.meters().values)
+        stakes, left_cents = double(rig, 2)
+        rig.report_shown()
+        assert rig.state is State.IDLE
+        assert rig.credit_cents == before + left_cents
+        now = rig.journal.meters().values
         won_by_rounds = sum(stakes[1:]) + left_cents
         assert now["double_up_bet"] - meters["double_up_bet"] == sum(stakes)
         assert now["double_up_won"] - meters["double_up_won"] == won_by_rounds
         assert now["coin_in"] == meters["coin_in"]
         assert now["coin_out"] - meters["coin_out"] == stakes[0]
-        assert room.records("game.end")[-1]["win_cents"] == left_cents
+        assert rig.records("game.end")[-1]["win_cents"] == left_cents
         lost, won = lost + (not left_cents), won + bool(left_cents)
         staked, doubled, first = staked + sum(stakes), doubled + won_by_rounds, first + stakes[0]
-    values = room.journal.meters().values
+    values = rig.journal.meters().values
     assert (values["double_up_bet"], values["double_up_won"]) == (staked, doubled)
-    room.journal.self_audit()
-    room.close()
+    rig.journal.self_audit()
+    rig.close()
     assert audited(tmp_path) == []
 
 
 @pytest.mark.requirement("D-08", "B-07")
 def test_a_win_that_is_collected_at_once_stakes_nothing_and_no_card_was_drawn_for_it(tmp_path):
-    room = MachineRig(tmp_path, games=(GAME,)).boot()
-    play_to_a_double_up(room)
-    stakes, left_cents = double(room, 0)
-    steps = [*room.records("game.start")[-1]["steps"], *room.records("game.choice")[-1:]]
+    rig = MachineRig(tmp_path, games=(GAME,)).boot()
+    play_to_a_double_up(rig)
+    stakes, left_cents = double(rig, 0)
+    steps = [*rig.records("game.start")[-1]["steps"], *rig.records("game.choice")[-1:]]
     drawn = [purpose for step in steps for _, _, purpose in step["draws"]]
     assert "base.reel1" in drawn
     assert "double_up" not in drawn
     assert steps[-1]["choice"] == "collect"
-    before = room.credit_cents
-    room.report_shown()
-    assert (stakes, room.credit_cents) == ([], before + left_cents)
-    assert room.records("game.double_up") == []
-    room.close()
+    before = rig.credit_cents
+    rig.report_shown()
+    assert (stakes, rig.credit_cents) == ([], before + left_cents)
+    assert rig.records("game.double_up") == []
+    rig.close()
     assert audited(tmp_path) == []
 
 
 @pytest.mark.requirement("D-08", "A-08", "A-24")
 @pytest.mark.parametrize("written", range(3))
 def test_the_power_goes_while_a_double_up_is_posted(tmp_path, written):
-    room = MachineRig(tmp_path, games=(GAME,)).boot()
-    play_to_a_double_up(room)
-    stakes, left_cents = double(room, 1)
-    before = room.credit_cents
-    bet = room.journal.meters().values["double_up_bet"]
-    room.cut_power_after(written)
+    rig = MachineRig(tmp_path, games=(GAME,)).boot()
+    play_to_a_double_up(rig)
+    stakes, left_cents = double(rig, 1)
+    before = rig.credit_cents
+    bet = rig.journal.meters().values["double_up_bet"]
+    rig.cut_power_after(written)
     with suppress(PowerCutError):
-        room.report_shown()
-    room.close()
+        rig.report_shown()
+    rig.close()
     again = MachineRig(tmp_path, games=()).boot()
     if again.state is State.PLAYING:
         again.report_shown()

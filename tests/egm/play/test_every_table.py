@@ -35,35 +35,35 @@ class Player:
     def play(self, rounds):
         ended = 0
         while ended < rounds:
-            room = self.room
-            if room.state is State.HANDPAY:
-                room.engine.handle(EventType.KEY_TURNED, key="attendant")
-            elif room.state is State.PLAYING and isinstance(room.hands.told[-1], Decision):
-                room.engine.handle(EventType.CHOOSE, value=self.rng.choice(room.hands.told[-1].options))
-            elif room.state is State.PLAYING:
-                room.report_shown()
+            rig = self.room
+            if rig.state is State.HANDPAY:
+                rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+            elif rig.state is State.PLAYING and isinstance(rig.hands.told[-1], Decision):
+                rig.engine.handle(EventType.CHOOSE, value=self.rng.choice(rig.hands.told[-1].options))
+            elif rig.state is State.PLAYING:
+                rig.report_shown()
                 ended += 1
             else:
-                assert room.state is State.IDLE, room.machine.faults
+                assert rig.state is State.IDLE, rig.machine.faults
                 self._between()
             if self.rng.random() < 0.02:
                 self.room.close()
                 self.room = MachineRig(self.folder, games=(self.game,), levels=self.levels).boot()
 
     def _between(self):
-        room = self.room
-        while room.credit_cents < 10000:
-            room.insert(10000)
+        rig = self.room
+        while rig.credit_cents < 10000:
+            rig.insert(10000)
         if self.rng.random() < 0.1:
-            room.engine.handle(EventType.CASH_OUT)
+            rig.engine.handle(EventType.CASH_OUT)
             return
         bets = self._find_bets_after()
         cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
-        room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
-        if room.notice:  # it may not be laid so: throw for nothing, or the least the game offers
-            least = 0 if list_standing_tables(room.machine) else room.machine.games[self.game].bet_options[0]
-            room.engine.handle(EventType.BET, value=least)
-        room.play()
+        rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+        if rig.notice:  # it may not be laid so: throw for nothing, or the least the game offers
+            least = 0 if list_standing_tables(rig.machine) else rig.machine.games[self.game].bet_options[0]
+            rig.engine.handle(EventType.BET, value=least)
+        rig.play()
 
     def _find_bets_after(self):
         game = self.room.machine.games[self.game]
@@ -78,24 +78,24 @@ class Player:
 def played(folder, game, rounds, seed):
     player = Player(folder, game, seed)
     player.play(rounds)
-    room = player.room
-    room.journal.self_audit()
-    report = Auditor(Shelf()).run(room.journal.iter_bodies())
+    rig = player.room
+    rig.journal.self_audit()
+    report = Auditor(Shelf()).run(rig.journal.iter_bodies())
     assert report.findings == []
     assert report.games == rounds
-    values = room.journal.meters().values
+    values = rig.journal.meters().values
     assert values["games_played"] == values["games_won"] + values["games_pushed"] + values["games_lost"]
-    told = recalled(room)
-    room.close()
+    told = recalled(rig)
+    rig.close()
     assert not {words for words in told if "_" in words or words in CODES}
     return values
 
 
-def recalled(room):
+def recalled(rig):
     """Every word of the recall of every play, in each language."""
-    if room.state is State.HANDPAY:
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu, told = Menu(room).sign_in(Role.ATTENDANT).touch("recall"), set()
+    if rig.state is State.HANDPAY:
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    menu, told = Menu(rig).sign_in(Role.ATTENDANT).touch("recall"), set()
     for row in menu.page.tables[0].rows:
         figures = menu.touch(row.action).page.tables[1:]  # the first says which play it is
         cells = [cell for table in figures for line in table.rows for cell in line.cells]

@@ -12,50 +12,50 @@ from tools.audit.verify import Auditor
 ROULETTE, BACCARAT = "monaco-roulette-european", "quebec-baccarat"
 
 
-def told(room):
-    return snapshot(room.engine, fingerprint="").results
+def told(rig):
+    return snapshot(rig.engine, fingerprint="").results
 
 
-def played(room, **bets):
+def played(rig, **bets):
     """Play a round to its end; what it came to, and what was told while it was shown."""
-    if room.credit_cents < 5000:
-        room.insert(10000)
-    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-    room.play()
-    while room.state is State.PLAYING and room.hands.told[-1].type == "decision":
-        room.engine.handle(EventType.CHOOSE, value="half")
-    meanwhile, play = told(room), room.hands.told[-1]
-    room.report_shown()
-    if room.state is State.HANDPAY:
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.IDLE
+    if rig.credit_cents < 5000:
+        rig.insert(10000)
+    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.play()
+    while rig.state is State.PLAYING and rig.hands.told[-1].type == "decision":
+        rig.engine.handle(EventType.CHOOSE, value="half")
+    meanwhile, play = told(rig), rig.hands.told[-1]
+    rig.report_shown()
+    if rig.state is State.HANDPAY:
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.IDLE
     return str(play.display["result"]), meanwhile
 
 
-def select(room, game):
-    room.engine.handle(EventType.GAME, value=game)
-    assert room.machine.selection.game_id == game
+def select(rig, game):
+    rig.engine.handle(EventType.GAME, value=game)
+    assert rig.machine.selection.game_id == game
 
 
 @pytest.mark.requirement("B-17")
 def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_path):
     games = (ROULETTE, BACCARAT)
-    room = MachineRig(tmp_path / "state", games=games).boot()
-    select(room, ROULETTE)
-    assert told(room) == ()
+    rig = MachineRig(tmp_path / "state", games=games).boot()
+    select(rig, ROULETTE)
+    assert told(rig) == ()
     spins = []
     for _ in range(6):
-        result, meanwhile = played(room, **{"straight-7": 1, "red": 8})
+        result, meanwhile = played(rig, **{"straight-7": 1, "red": 8})
         assert meanwhile == tuple(reversed(spins))  # nothing of a round that is still being shown
         spins.append(result)
-        assert told(room) == tuple(reversed(spins))
-    select(room, BACCARAT)
-    assert told(room) == ()
-    hands = [played(room, player=10)[0] for _ in range(4)]
-    assert told(room) == tuple(reversed(hands))
-    select(room, ROULETTE)
-    assert told(room) == tuple(reversed(spins))
-    room.close()
+        assert told(rig) == tuple(reversed(spins))
+    select(rig, BACCARAT)
+    assert told(rig) == ()
+    hands = [played(rig, player=10)[0] for _ in range(4)]
+    assert told(rig) == tuple(reversed(hands))
+    select(rig, ROULETTE)
+    assert told(rig) == tuple(reversed(spins))
+    rig.close()
     again = MachineRig(tmp_path / "state", games=games).boot()
     for game, results in ((ROULETTE, spins), (BACCARAT, hands)):
         select(again, game)
@@ -65,23 +65,23 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
 
 
 def test_a_new_shoe_begins_a_new_scoreboard(tmp_path):
-    room = MachineRig(tmp_path / "state", games=(BACCARAT,)).boot()
+    rig = MachineRig(tmp_path / "state", games=(BACCARAT,)).boot()
     results, news = [], 0
     for number in range(90):  # eight decks are some eighty rounds
-        results.append(played(room, player=10)[0])
-        if number and len(told(room)) == 1:
+        results.append(played(rig, player=10)[0])
+        if number and len(told(rig)) == 1:
             news, results = news + 1, results[-1:]
-        assert told(room) == tuple(reversed(results))
+        assert told(rig) == tuple(reversed(results))
     assert news == 1
-    room.close()
+    rig.close()
 
 
 def test_no_more_than_what_is_kept_is_told(tmp_path):
-    room = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
-    played(room, red=8)
-    known = room.machine.component(LastResults)
-    digest = room.machine.games[ROULETTE].digest
+    rig = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
+    played(rig, red=8)
+    known = rig.machine.component(LastResults)
+    digest = rig.machine.games[ROULETTE].digest
     known.by_digest[digest] = (Result("1"),) * MAX_RESULTS
-    played(room, red=8)
-    assert len(told(room)) == MAX_RESULTS
-    room.close()
+    played(rig, red=8)
+    assert len(told(rig)) == MAX_RESULTS
+    rig.close()

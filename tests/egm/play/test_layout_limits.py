@@ -29,23 +29,23 @@ def place(tmp_path):
 
 @pytest.mark.requirement("F-11")
 def test_a_layout_that_could_win_more_than_the_place_allows_is_not_taken(tmp_path, place):
-    room = MachineRig(tmp_path / "m", games=(GAME,), profile=place).boot()
-    room.insert(2000)
+    rig = MachineRig(tmp_path / "m", games=(GAME,), profile=place).boot()
+    rig.insert(2000)
     for bets, taken in (
         ({"straight-17": 2, "red": 5}, True),  # 72 dollars, or 10
         ({"straight-17": 2, "black": 14}, True),  # 72 and 28: a hundred, and no more
         ({"straight-17": 2, "black": 15}, False),
         ({"straight-17": 3}, False),
     ):
-        before = room.machine.selection
-        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-        assert (room.machine.selection.options == {"bets": bets}) is taken, bets
+        before = rig.machine.selection
+        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        assert (rig.machine.selection.options == {"bets": bets}) is taken, bets
         if not taken:
-            assert room.machine.selection == before
-    room.engine.handle(EventType.PLAY)
-    assert room.state is State.PLAYING
-    assert room.journal.meters().value("coin_in") == 1600
-    room.close()
+            assert rig.machine.selection == before
+    rig.engine.handle(EventType.PLAY)
+    assert rig.state is State.PLAYING
+    assert rig.journal.meters().value("coin_in") == 1600
+    rig.close()
 
 
 @pytest.mark.requirement("F-11")

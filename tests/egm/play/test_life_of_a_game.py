@@ -21,71 +21,71 @@ LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LANTERNS)).boot()
-    yield room.insert(10000)
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LANTERNS)).boot()
+    yield rig.insert(10000)
+    rig.close()
 
 
-def restart(room, folder, **options) -> MachineRig:
-    room.close()
+def restart(rig, folder, **options) -> MachineRig:
+    rig.close()
     return MachineRig(folder, **options).boot()
 
 
 @pytest.mark.requirement("D-15", "C-17")
-def test_the_outcome_is_durable_before_it_is_shown(room):
-    room.play()
-    assert room.state is State.PLAYING
-    start = room.records("game.start")[-1]
+def test_the_outcome_is_durable_before_it_is_shown(rig):
+    rig.play()
+    assert rig.state is State.PLAYING
+    start = rig.records("game.start")[-1]
     assert start["outcome"]["win_credits"] == 60
     assert [draw[:2] for draw in start["steps"][0]["draws"]] == [[24, 23], [24, 7], [24, 5]]
-    message = room.hands.told[-1]
+    message = rig.hands.told[-1]
     assert isinstance(message, Play)
     assert (message.win_credits, message.win_cents, message.resumed) == (60, 300, False)
-    assert room.credit_cents == 10000 - 5
+    assert rig.credit_cents == 10000 - 5
 
 
-def no_credit(room):
-    room.engine.handle(EventType.CASH_OUT)
+def no_credit(rig):
+    rig.engine.handle(EventType.CASH_OUT)
 
 
-def door_open(room):
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
+def door_open(rig):
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
 
 
-def at_play(room):
-    room.play()
+def at_play(rig):
+    rig.play()
 
 
-def tilted(room):
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
-    assert room.state is State.TILT
+def tilted(rig):
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
+    assert rig.state is State.TILT
 
 
-def dearer_than_the_credit(room):
-    while room.credit_cents >= 15:
-        room.play()
-        room.report_shown()
-    room.engine.handle(EventType.BET, value=3)
+def dearer_than_the_credit(rig):
+    while rig.credit_cents >= 15:
+        rig.play()
+        rig.report_shown()
+    rig.engine.handle(EventType.BET, value=3)
 
 
 @pytest.mark.requirement("C-21")
 @pytest.mark.parametrize("why", [no_credit, door_open, at_play, tilted, dearer_than_the_credit])
 def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(tmp_path, why):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
-    assert room.records("game.start") == [], "nothing but PLAY starts one"
-    room.play()
-    room.report_shown()
-    assert room.state is State.IDLE
-    why(room)
-    begun = len(room.records("game.start"))
-    room.engine.handle(EventType.PLAY)
-    assert len(room.records("game.start")) == begun
-    room.close()
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
+    assert rig.records("game.start") == [], "nothing but PLAY starts one"
+    rig.play()
+    rig.report_shown()
+    assert rig.state is State.IDLE
+    why(rig)
+    begun = len(rig.records("game.start"))
+    rig.engine.handle(EventType.PLAY)
+    assert len(rig.records("game.start")) == begun
+    rig.close()
 
 
 @pytest.mark.requirement("C-21")
-def test_nothing_a_player_does_but_play_starts_a_game(room):
+def test_nothing_a_player_does_but_play_starts_a_game(rig):
     for event, values in (
         (EventType.BET, {"value": 2}),
         (EventType.GAME, {"value": GAME}),
@@ -97,47 +97,47 @@ def test_nothing_a_player_does_but_play_starts_a_game(room):
         (EventType.ACKNOWLEDGE, {}),
         (EventType.CASH_OUT, {}),
     ):
-        room.engine.handle(event, **values)
-    assert room.records("game.start") == []
+        rig.engine.handle(event, **values)
+    assert rig.records("game.start") == []
 
 
 @pytest.mark.requirement("F-04", "D-08", "D-09")
-def test_the_win_is_credited_when_the_game_has_been_shown(room):
-    room.play()
-    room.report_shown()
-    assert room.state is State.IDLE
-    assert room.credit_cents == 10000 - 5 + 300
-    (start,), ends = room.records("game.start"), room.records("game.end")
+def test_the_win_is_credited_when_the_game_has_been_shown(rig):
+    rig.play()
+    rig.report_shown()
+    assert rig.state is State.IDLE
+    assert rig.credit_cents == 10000 - 5 + 300
+    (start,), ends = rig.records("game.start"), rig.records("game.end")
     assert ends == [{"play_id": start["play_id"], "win_cents": 300}]
-    room.play()
-    room.report_shown()
-    assert room.credit_cents == 10000 - 5 + 300 - 5
-    meters = room.journal.meters().values
+    rig.play()
+    rig.report_shown()
+    assert rig.credit_cents == 10000 - 5 + 300 - 5
+    meters = rig.journal.meters().values
     assert (meters["coin_in"], meters["coin_out"]) == (10, 300)
 
 
-def test_shown_counts_once_and_only_for_this_game(room):
-    room.play()
-    room.engine.handle(EventType.SHOWN, value="play-1")
-    assert room.state is State.PLAYING
-    room.report_shown()
-    room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
-    assert len(room.records("game.end")) == 1
+def test_shown_counts_once_and_only_for_this_game(rig):
+    rig.play()
+    rig.engine.handle(EventType.SHOWN, value="play-1")
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    rig.engine.handle(EventType.SHOWN, value=rig.records("game.start")[0]["play_id"])
+    assert len(rig.records("game.end")) == 1
 
 
 @pytest.mark.requirement("F-08")
-def test_cashing_out_in_the_middle_of_a_game_is_refused(room):
-    room.play()
-    room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.notice) == (State.PLAYING, "refused.playing")
-    assert room.records("cashout.request") == []
+def test_cashing_out_in_the_middle_of_a_game_is_refused(rig):
+    rig.play()
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.notice) == (State.PLAYING, "refused.playing")
+    assert rig.records("cashout.request") == []
 
 
 @pytest.mark.requirement("A-08", "B-08")
-def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(room, tmp_path):
-    room.play()
-    shown = room.hands.told[-1]
-    again = restart(room, tmp_path, chance=ScriptedChance())  # it has no numbers to give
+def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(rig, tmp_path):
+    rig.play()
+    shown = rig.hands.told[-1]
+    again = restart(rig, tmp_path, chance=ScriptedChance())  # it has no numbers to give
     assert again.state is State.PLAYING
     message = again.hands.told[-1]
     assert message.resumed
@@ -149,21 +149,21 @@ def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(room, 
 
 @pytest.mark.requirement("F-05", "F-06:b", "F-06:c", "D-10")
 def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    room.engine.handle(EventType.BET, value=3)
-    room.play()
-    room.report_shown()
-    assert room.state is State.HANDPAY
-    assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 150000
-    assert room.credit_cents == 10000 - 300
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    rig.engine.handle(EventType.DENOMINATION, value=100)
+    rig.engine.handle(EventType.BET, value=3)
+    rig.play()
+    rig.report_shown()
+    assert rig.state is State.HANDPAY
+    assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 150000
+    assert rig.credit_cents == 10000 - 300
     for wish in (EventType.PLAY, EventType.CASH_OUT):
-        room.engine.handle(wish)
-        assert room.notice in {
+        rig.engine.handle(wish)
+        assert rig.notice in {
             "refused.handpay",
             "refused.ticket_may_replace",
         }  # the same words, on the screen
-    again = restart(room, tmp_path)
+    again = restart(rig, tmp_path)
     assert again.state is State.HANDPAY  # a power cycle does not clear it
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.state is State.IDLE
@@ -186,12 +186,12 @@ def place_with(folder, old, new):
 
 def won_at(folder, place):
     """A win of 1500.00 where the place is so."""
-    room = MachineRig(folder / "state", profile=place, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    room.engine.handle(EventType.BET, value=3)
-    room.play()
-    room.report_shown()
-    return room
+    rig = MachineRig(folder / "state", profile=place, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    rig.engine.handle(EventType.DENOMINATION, value=100)
+    rig.engine.handle(EventType.BET, value=3)
+    rig.play()
+    rig.report_shown()
+    return rig
 
 
 @pytest.mark.requirement("F-05:a")
@@ -199,14 +199,12 @@ def won_at(folder, place):
     ("threshold", "state"), [(149999, State.HANDPAY), (150000, State.HANDPAY), (150001, State.IDLE)]
 )
 def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold, state):
-    room = won_at(
-        tmp_path, place_with(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
-    )
-    assert room.state is state
+    rig = won_at(tmp_path, place_with(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}"))
+    assert rig.state is state
     locked = state is State.HANDPAY
-    assert room.credit_cents == 10000 - 300 + (0 if locked else 150000)
-    assert room.engine.accepts(EventType.PLAY) is not locked
-    room.close()
+    assert rig.credit_cents == 10000 - 300 + (0 if locked else 150000)
+    assert rig.engine.accepts(EventType.PLAY) is not locked
+    rig.close()
 
 
 @pytest.mark.requirement("F-06:d")
@@ -217,13 +215,13 @@ def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, 
     assert "[by_hand]" not in text or text.count("[by_hand]") == 1
     taxed = text.replace("[by_hand]", f"[by_hand]\ntax_cents = {tax}")
     place.write_text(taxed if taxed != text else f"{text}\n[by_hand]\ntax_cents = {tax}\n", encoding="utf-8")
-    room = won_at(tmp_path, place)
-    assert room.state is state
+    rig = won_at(tmp_path, place)
+    assert rig.state is state
     if state is State.HANDPAY:
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        assert [record["taxable"] for record in room.records("handpay.paid")] == [True]
-        assert room.journal.meters().values["att_jackpot"] == 150000
-    room.close()
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert [record["taxable"] for record in rig.records("handpay.paid")] == [True]
+        assert rig.journal.meters().values["att_jackpot"] == 150000
+    rig.close()
 
 
 @pytest.mark.requirement("P-05", "O-07")
@@ -247,12 +245,12 @@ def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, 
     ],
 )
 def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, game):
-    room = MachineRig(tmp_path, games=(game, "maple-classic")).boot().insert(10000)
-    if not room.machine.selection.bet_credits:
-        room.engine.handle(EventType.BET, value=room.machine.games[game].bet_options[0])
-    room.play()
-    assert room.state is State.PLAYING
-    credit_cents, selection = room.credit_cents, room.machine.selection
+    rig = MachineRig(tmp_path, games=(game, "maple-classic")).boot().insert(10000)
+    if not rig.machine.selection.bet_credits:
+        rig.engine.handle(EventType.BET, value=rig.machine.games[game].bet_options[0])
+    rig.play()
+    assert rig.state is State.PLAYING
+    credit_cents, selection = rig.credit_cents, rig.machine.selection
     for event, values in (
         (EventType.BET, {"value": 2 * selection.bet_credits}),
         (EventType.DENOMINATION, {"value": 100}),
@@ -260,79 +258,79 @@ def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, 
         (EventType.PLAY, {}),
         (EventType.CASH_OUT, {}),
     ):
-        room.engine.handle(event, **values)
-        assert room.notice == "refused.playing"
-    assert (room.credit_cents, room.machine.selection) == (credit_cents, selection)
-    assert len(room.records("game.start")) == 1
-    room.close()
+        rig.engine.handle(event, **values)
+        assert rig.notice == "refused.playing"
+    assert (rig.credit_cents, rig.machine.selection) == (credit_cents, selection)
+    assert len(rig.records("game.start")) == 1
+    rig.close()
 
 
 @pytest.mark.requirement("F-11", "N-07", "C-04")
 def test_a_quebec_video_lottery_machine_takes_no_bet_above_two_dollars_fifty(tmp_path):
-    room = MachineRig(tmp_path, profile="quebec-vlt", games=("river-wheel",)).boot().insert(2000)
-    assert room.machine.selection.denomination_cents == 25
-    room.engine.handle(EventType.BET, value=10)
-    assert room.machine.selection.bet_credits == 10  # $2.50
-    room.engine.handle(EventType.BET, value=12)  # $3.00, which the game offers
-    assert 12 in room.machine.games["river-wheel"].bet_options
-    assert (room.notice, room.machine.selection.bet_credits) == ("refused.bet_is_offered", 10)
-    room.play()
-    assert room.credit_cents == 2000 - 250
-    room.close()
+    rig = MachineRig(tmp_path, profile="quebec-vlt", games=("river-wheel",)).boot().insert(2000)
+    assert rig.machine.selection.denomination_cents == 25
+    rig.engine.handle(EventType.BET, value=10)
+    assert rig.machine.selection.bet_credits == 10  # $2.50
+    rig.engine.handle(EventType.BET, value=12)  # $3.00, which the game offers
+    assert 12 in rig.machine.games["river-wheel"].bet_options
+    assert (rig.notice, rig.machine.selection.bet_credits) == ("refused.bet_is_offered", 10)
+    rig.play()
+    assert rig.credit_cents == 2000 - 250
+    rig.close()
 
 
 @pytest.mark.requirement("F-02", "N-06")
 def test_no_play_without_the_credit_for_it(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    room.play()
-    assert (room.state, room.notice) == (State.IDLE, "refused.bet_is_covered")
-    assert room.records("game.start") == []
-    room.close()
+    rig = MachineRig(tmp_path).boot()
+    rig.play()
+    assert (rig.state, rig.notice) == (State.IDLE, "refused.bet_is_covered")
+    assert rig.records("game.start") == []
+    rig.close()
 
 
 @pytest.mark.requirement("B-07")
-def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
-    numbers = len(room.machine.chance.values)
-    room.engine.handle(EventType.BET, value=3)
-    room.engine.handle(EventType.DENOMINATION, value=25)
-    room.engine.handle(EventType.LANGUAGE, value="fr")
-    assert len(room.machine.chance.values) == numbers
-    room.play()
-    assert len(room.machine.chance.values) == numbers - 3
+def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(rig):
+    numbers = len(rig.machine.chance.values)
+    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.LANGUAGE, value="fr")
+    assert len(rig.machine.chance.values) == numbers
+    rig.play()
+    assert len(rig.machine.chance.values) == numbers - 3
 
 
 @pytest.mark.requirement("C-04")
 @pytest.mark.parametrize("bet", [0, -1, 4, "2", None])
-def test_a_bet_the_game_does_not_offer_is_refused(room, bet):
-    room.engine.submit(build_event(Intent(name="bet", value=bet), FEATURES.rules.payloads))
-    assert room.notice == "refused.bet_is_offered"
-    assert room.machine.selection.bet_credits == 1
+def test_a_bet_the_game_does_not_offer_is_refused(rig, bet):
+    rig.engine.submit(build_event(Intent(name="bet", value=bet), FEATURES.rules.payloads))
+    assert rig.notice == "refused.bet_is_offered"
+    assert rig.machine.selection.bet_credits == 1
 
 
 @pytest.mark.requirement("C-04")
-def test_a_bet_that_is_no_whole_number_cannot_become_an_event(room):
+def test_a_bet_that_is_no_whole_number_cannot_become_an_event(rig):
     with pytest.raises(EventError, match=r"^bet: value is 2\.0, not of type int$"):
-        room.engine.handle(EventType.BET, value=2.0)
-    assert room.machine.selection.bet_credits == 1
+        rig.engine.handle(EventType.BET, value=2.0)
+    assert rig.machine.selection.bet_credits == 1
 
 
 @pytest.mark.requirement("O-05")
-def test_a_change_of_denomination_changes_no_balance(room):
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    assert room.credit_cents == 10000
-    room.engine.handle(EventType.DENOMINATION, value=7)
-    assert room.notice == "refused.denomination_is_offered"
-    assert room.machine.selection.denomination_cents == 100
+def test_a_change_of_denomination_changes_no_balance(rig):
+    rig.engine.handle(EventType.DENOMINATION, value=100)
+    assert rig.credit_cents == 10000
+    rig.engine.handle(EventType.DENOMINATION, value=7)
+    assert rig.notice == "refused.denomination_is_offered"
+    assert rig.machine.selection.denomination_cents == 100
 
 
 @pytest.mark.requirement("B-02", "B-05", "A-09:a")
 def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_restarts_it(tmp_path):
-    room = MachineRig(tmp_path, chance=FailingChance()).boot().insert(10000)
-    room.play()
-    assert room.state is State.OUT_OF_SERVICE
-    assert room.credit_cents == 10000
-    assert room.records("game.start") == []
-    again = restart(room, tmp_path, chance=create_generator())
+    rig = MachineRig(tmp_path, chance=FailingChance()).boot().insert(10000)
+    rig.play()
+    assert rig.state is State.OUT_OF_SERVICE
+    assert rig.credit_cents == 10000
+    assert rig.records("game.start") == []
+    again = restart(rig, tmp_path, chance=create_generator())
     assert again.state is State.OUT_OF_SERVICE  # a power cycle is no authority
     again.restarts += [OutOfService("still"), create_generator()]
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -344,62 +342,62 @@ def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_res
 
 @pytest.mark.requirement("F-20", "F-08")
 def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
-    room = MachineRig(tmp_path, chance=FailingChance()).boot().insert(2000)
-    room.play()
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.OUT_OF_SERVICE
-    assert room.credit_cents == 0
-    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
-    room.close()
+    rig = MachineRig(tmp_path, chance=FailingChance()).boot().insert(2000)
+    rig.play()
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.OUT_OF_SERVICE
+    assert rig.credit_cents == 0
+    assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+    rig.close()
 
 
 @pytest.mark.requirement("A-27:a", "A-27:b")
 @pytest.mark.parametrize("book", ["given", "taken"])
-def test_no_number_is_drawn_and_nothing_is_paid_once_the_credits_do_not_add_up(room, book):
+def test_no_draw_and_no_payment_when_credits_do_not_balance(rig, book):
     """The machine stops before the play, and before the cash-out, not at the entry after it."""
-    numbers, sequence = len(room.machine.chance.values), room.journal.sequence
-    printed = list(room.hands.jobs)
-    getattr(room.journal._ledger, book)["house:wager" if book == "taken" else "house:win"] += 1
+    numbers, sequence = len(rig.machine.chance.values), rig.journal.sequence
+    printed = list(rig.hands.jobs)
+    getattr(rig.journal._ledger, book)["house:wager" if book == "taken" else "house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 10000 cents"):
-        room.play()
-    assert len(room.machine.chance.values) == numbers
+        rig.play()
+    assert len(rig.machine.chance.values) == numbers
     with pytest.raises(JournalError):
-        room.engine.handle(EventType.CASH_OUT)
-    assert (room.journal.sequence, room.hands.jobs) == (sequence, printed)
+        rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.journal.sequence, rig.hands.jobs) == (sequence, printed)
 
 
 @pytest.mark.requirement("A-03", "A-02")
-def test_damage_between_two_games_is_found_and_mended_before_the_next(room, tmp_path):
-    room.play()
-    room.report_shown()
+def test_damage_between_two_games_is_found_and_mended_before_the_next(rig, tmp_path):
+    rig.play()
+    rig.report_shown()
     (log,) = (tmp_path / "second").glob("*.log")
     data = bytearray(log.read_bytes())
     written = len(data.rstrip(b"\0"))
     data[written - 40] ^= 0x01
     log.write_bytes(data)
-    sequence = room.journal.sequence
-    room.play()
-    told = [entry for entry in room.journal.entries(since=sequence) if "memory.repaired" in str(entry.record)]
+    sequence = rig.journal.sequence
+    rig.play()
+    told = [entry for entry in rig.journal.entries(since=sequence) if "memory.repaired" in str(entry.record)]
     assert told, "the damage was played over"
-    starts = list(room.journal.entries("game.start", since=sequence))
+    starts = list(rig.journal.entries("game.start", since=sequence))
     assert told[0].sequence < starts[0].sequence
-    assert room.state is State.PLAYING
+    assert rig.state is State.PLAYING
 
 
-def test_a_game_is_told_once(room):
-    room.play()
-    start = next(iter(room.journal.entries("game.start")))
-    assert room.journal.state("game") == {"play_id": start.record["play_id"]}
+def test_a_game_is_told_once(rig):
+    rig.play()
+    start = next(iter(rig.journal.entries("game.start")))
+    assert rig.journal.state("game") == {"play_id": start.record["play_id"]}
 
 
 def test_a_bet_that_is_asked_for_again_is_recorded_once(tmp_path):
-    room = MachineRig(tmp_path).boot()
+    rig = MachineRig(tmp_path).boot()
     for _ in range(10):
-        room.engine.handle(EventType.BET, value=2)
-    assert room.machine.selection.bet_credits == 2
-    assert len(room.records("selection")) == 1
-    room.engine.handle(EventType.BET, value=1)
-    assert len(room.records("selection")) == 2
-    room.close()
+        rig.engine.handle(EventType.BET, value=2)
+    assert rig.machine.selection.bet_credits == 2
+    assert len(rig.records("selection")) == 1
+    rig.engine.handle(EventType.BET, value=1)
+    assert len(rig.records("selection")) == 2
+    rig.close()

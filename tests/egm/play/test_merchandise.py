@@ -49,150 +49,150 @@ def a_room(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
 
 
 def won(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
-    room = a_room(tmp_path, stops, profile).insert(500)
-    room.play()
-    room.report_shown()
-    assert room.state is State.HANDPAY
-    return room
+    rig = a_room(tmp_path, stops, profile).insert(500)
+    rig.play()
+    rig.report_shown()
+    assert rig.state is State.HANDPAY
+    return rig
 
 
-def meters(room) -> dict[str, int]:
-    return room.journal.meters().values
+def meters(rig) -> dict[str, int]:
+    return rig.journal.meters().values
 
 
-def verified(room) -> list[str]:
+def verified(rig) -> list[str]:
     """What an audit of the exported journal finds wrong, on the definition alone."""
-    report = Auditor(Shelf([GAME.parent])).run(room.journal.iter_bodies())
+    report = Auditor(Shelf([GAME.parent])).run(rig.journal.iter_bodies())
     return [finding.why for finding in report.findings]
 
 
 # ---------------------------------------------------------------------------------------------- won and delivered
 @pytest.mark.requirement("C-03")
 def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path):
-    room = won(tmp_path)
-    told = next(message for message in room.hands.told if isinstance(message, messages.Play))
+    rig = won(tmp_path)
+    told = next(message for message in rig.hands.told if isinstance(message, messages.Play))
     assert [(prize.id, prize.names["fr"]) for prize in told.prizes] == [
         ("basket", "Panier de pommes"),
         ("cart", "Charrette"),
     ]
-    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
+    handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"]) == ("merchandise", 0)
     assert [prize["value_cents"] for prize in handpay["prizes"]] == [4000, 25000]
-    room.play()
-    assert room.state is State.HANDPAY
+    rig.play()
+    assert rig.state is State.HANDPAY
 
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice, room.credit_cents) == (State.IDLE, "prize_delivered", 490)
-    assert meters(room)["att_merchandise.value"] == 29000
-    assert meters(room)["att_merchandise.count"] == 2
-    assert verified(room) == []
-    room.close()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice, rig.credit_cents) == (State.IDLE, "prize_delivered", 490)
+    assert meters(rig)["att_merchandise.value"] == 29000
+    assert meters(rig)["att_merchandise.count"] == 2
+    assert verified(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("D-10")
 def test_no_meter_of_money_moves_for_a_thing(tmp_path):
     """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
-    room = won(tmp_path)
-    before = meters(room)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    moved = {name for name, value in meters(room).items() if value != before.get(name, 0)}
+    rig = won(tmp_path)
+    before = meters(rig)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    moved = {name for name, value in meters(rig).items() if value != before.get(name, 0)}
     assert moved == {"att_merchandise.value", "att_merchandise.count"} | {
         name for name in moved if name.startswith("handpays.merchandise")
     }
-    room.journal.self_audit()
+    rig.journal.self_audit()
     with pytest.raises(ForbiddenTransfer, match="never mixes"):
-        room.journal.append(
+        rig.journal.append(
             Transaction(
                 id="x", kind="x", transfers=(Transfer("prizes:cart:offered", "out:handpay_jackpot", 25000),)
             )
         )
-    room.close()
+    rig.close()
 
 
 def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
-    room = won(tmp_path, CART_AND_PEARS)
-    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
+    rig = won(tmp_path, CART_AND_PEARS)
+    handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.value"]) == (20, 25000)
-    assert verified(room) == []
-    room.close()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (meters(rig)["att_jackpot"], meters(rig)["att_merchandise.value"]) == (20, 25000)
+    assert verified(rig) == []
+    rig.close()
 
 
 def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path):
-    room = a_room(tmp_path, PEARS).insert(500)
-    room.play()
-    room.report_shown()
-    assert (room.state, room.credit_cents) == (State.IDLE, 500 - 10 + 2 * 20)
-    assert meters(room)["att_merchandise.count"] == 0
-    room.close()
+    rig = a_room(tmp_path, PEARS).insert(500)
+    rig.play()
+    rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 500 - 10 + 2 * 20)
+    assert meters(rig)["att_merchandise.count"] == 0
+    rig.close()
 
 
 @pytest.mark.requirement("Q-01", "Q-03")
 def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path):
     place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
-    room = won(tmp_path, profile=place)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
+    rig = won(tmp_path, profile=place)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
-    room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE)
-    assert room.notice == "refused.payment_form_is_complete"
-    room.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.IDLE
-    [paid] = iter_register_lines(REGISTERS["handpays"], room.journal.entries())
+    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE)
+    assert rig.notice == "refused.payment_form_is_complete"
+    rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.IDLE
+    [paid] = iter_register_lines(REGISTERS["handpays"], rig.journal.entries())
     assert (paid["kind"], paid["taxable"], paid["amount_cents"]) == ("merchandise", True, 0)
     assert paid["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
-    room.close()
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- or its value
-def exchange(room: MachineRig) -> Menu:
-    menu = Menu(room).sign_in(Role.ATTENDANT)
+def exchange(rig: MachineRig) -> Menu:
+    menu = Menu(rig).sign_in(Role.ATTENDANT)
     menu.touch("form:prize_cash").touch("confirm")
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
     return menu
 
 
-def exchange_and_pay(room: MachineRig) -> None:
-    exchange(room)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+def exchange_and_pay(rig: MachineRig) -> None:
+    exchange(rig)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
-def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_given(tmp_path):
-    room = won(tmp_path, CART_AND_PEARS)
-    exchange(room)
-    handpay = room.machine.memory.get(MoneyKey.HANDPAY)
+def test_prize_in_kind_is_paid_in_money_where_the_jurisdiction_offers_it(tmp_path):
+    rig = won(tmp_path, CART_AND_PEARS)
+    exchange(rig)
+    handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
-    assert [held.id for held in room.journal.list_pending()] == [handpay["id"]]
+    assert [held.id for held in rig.journal.list_pending()] == [handpay["id"]]
 
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
-    assert (meters(room)["att_jackpot"], meters(room)["att_merchandise.count"]) == (25020, 0)
-    assert verified(room) == []
-    events = [line["event"] for line in iter_register_lines(REGISTERS["merchandise"], room.journal.entries())]
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.IDLE, "handpay_paid")
+    assert (meters(rig)["att_jackpot"], meters(rig)["att_merchandise.count"]) == (25020, 0)
+    assert verified(rig) == []
+    events = [line["event"] for line in iter_register_lines(REGISTERS["merchandise"], rig.journal.entries())]
     assert events == ["merchandise.won", "handpay.exchanged"]
-    room.close()
+    rig.close()
 
 
 def test_where_it_is_not_offered_the_prize_stays_the_prize(tmp_path):
-    room = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
-    exchange(room)
-    assert room.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "merchandise"
-    assert room.records("handpay.exchanged") == []
-    room.close()
+    rig = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
+    exchange(rig)
+    assert rig.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "merchandise"
+    assert rig.records("handpay.exchanged") == []
+    rig.close()
 
 
 def test_a_host_cannot_hand_a_prize_over(tmp_path):
-    room = won(tmp_path)
-    room.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
-    assert room.state is State.HANDPAY
-    exchange(room)
-    room.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
-    assert room.state is State.IDLE
-    room.close()
+    rig = won(tmp_path)
+    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    assert rig.state is State.HANDPAY
+    exchange(rig)
+    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    assert rig.state is State.IDLE
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- restarts
@@ -200,106 +200,106 @@ class CutError(Exception):
     """The power goes before this entry is written."""
 
 
-def cut_before(room: MachineRig, entry: str, monkeypatch) -> None:
+def cut_before(rig: MachineRig, entry: str, monkeypatch) -> None:
     """The machine dies the moment it would write an entry of this kind."""
-    append = room.journal.append
+    append = rig.journal.append
 
     def dying(transaction):
         if transaction.kind == entry:
             raise CutError
         return append(transaction)
 
-    monkeypatch.setattr(room.journal, "append", dying)
+    monkeypatch.setattr(rig.journal, "append", dying)
 
 
 @pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
 def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, monkeypatch, entry):
-    room = a_room(tmp_path).insert(500)
-    room.play()
-    cut_before(room, entry, monkeypatch)
+    rig = a_room(tmp_path).insert(500)
+    rig.play()
+    cut_before(rig, entry, monkeypatch)
     with pytest.raises(CutError):
-        room.report_shown()
-    room.close()
+        rig.report_shown()
+    rig.close()
 
-    room = a_room(tmp_path)
-    assert room.state is State.PLAYING
-    room.report_shown()
-    assert len(room.machine.memory.get(MoneyKey.HANDPAY)["prizes"]) == 2
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert meters(room)["att_merchandise.count"] == 2
-    assert len(room.records("merchandise.won")) == 2
-    assert verified(room) == []
-    room.close()
+    rig = a_room(tmp_path)
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert len(rig.machine.memory.get(MoneyKey.HANDPAY)["prizes"]) == 2
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert meters(rig)["att_merchandise.count"] == 2
+    assert len(rig.records("merchandise.won")) == 2
+    assert verified(rig) == []
+    rig.close()
 
 
 @pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
 def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkeypatch, entry):
-    room = won(tmp_path)
-    cut_before(room, entry, monkeypatch)
+    rig = won(tmp_path)
+    cut_before(rig, entry, monkeypatch)
     with pytest.raises(CutError):
-        exchange_and_pay(room)
-    room.journal.self_audit()
-    room.close()
+        exchange_and_pay(rig)
+    rig.journal.self_audit()
+    rig.close()
 
-    room = a_room(tmp_path)
-    assert room.state is State.HANDPAY
-    owed = room.machine.memory.get(MoneyKey.HANDPAY)
-    assert [held.id for held in room.journal.list_pending()] == [owed["id"]]
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig = a_room(tmp_path)
+    assert rig.state is State.HANDPAY
+    owed = rig.machine.memory.get(MoneyKey.HANDPAY)
+    assert [held.id for held in rig.journal.list_pending()] == [owed["id"]]
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
-    assert meters(room)["att_merchandise.count"] == (2 if delivered else 0)
-    assert meters(room)["att_jackpot"] == (0 if delivered else 29000)
-    assert verified(room) == []
-    room.close()
+    assert meters(rig)["att_merchandise.count"] == (2 if delivered else 0)
+    assert meters(rig)["att_jackpot"] == (0 if delivered else 29000)
+    assert verified(rig) == []
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- rulings
 @pytest.mark.requirement("Q-06")
 def test_a_prize_nobody_claims_goes_back_and_its_money_to_the_orphans(tmp_path):
-    room = won(tmp_path, CART_AND_PEARS)
-    room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
-    assert room.state is State.IDLE
-    found = meters(room)
+    rig = won(tmp_path, CART_AND_PEARS)
+    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert rig.state is State.IDLE
+    found = meters(rig)
     assert (found["orphan"], found["orphan_merchandise"], found["att_merchandise.count"]) == (20, 25000, 0)
-    assert verified(room) == []
-    room.close()
+    assert verified(rig) == []
+    rig.close()
 
 
 @pytest.mark.requirement("F-15")
 def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
-    room = won(tmp_path)
-    room.engine.handle(EventType.MENU, key="operator")
+    rig = won(tmp_path)
+    rig.engine.handle(EventType.MENU, key="operator")
     two = {"person": "2", "persons": ("2", "5")}
-    room.engine.handle(EventType.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
-    assert (room.state, meters(room)["att_merchandise.count"]) == (State.IDLE, 0)
+    rig.engine.handle(EventType.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert (rig.state, meters(rig)["att_merchandise.count"]) == (State.IDLE, 0)
     [line] = [
         line
-        for line in iter_register_lines(REGISTERS["merchandise"], room.journal.entries())
+        for line in iter_register_lines(REGISTERS["merchandise"], rig.journal.entries())
         if line["event"] == "forfeit.prize"
     ]
     assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
-    assert verified(room) == []
-    room.close()
+    assert verified(rig) == []
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- told
 @pytest.mark.requirement("E-01")
 def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
-    room = won(tmp_path)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    [play] = iter_recent_plays(room.journal, 1)
+    rig = won(tmp_path)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    [play] = iter_recent_plays(rig.journal, 1)
     assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
-    menu = Menu(room).sign_in(Role.MANAGER)
+    menu = Menu(rig).sign_in(Role.MANAGER)
     menu.touch("recall").touch(play.play_id)
     assert menu.lines()["Prizes won"] == "Basket of apples, Hand cart"
     menu.home().touch("log.handpays")
     told = {row.cells[1].value: row.cells[3].values.get("fr") for t in menu.page.tables for row in t.rows}
     assert told["handpay.paid"] == "Panier de pommes, Charrette"
     assert "merchandise.won" in told
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("C-03")
@@ -330,8 +330,8 @@ def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
 )
 def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, why):
     """A machine that lies in its journal: a sound chain, and a prize out of nothing."""
-    room = a_room(tmp_path, PEARS).insert(500)
-    append = room.journal.append
+    rig = a_room(tmp_path, PEARS).insert(500)
+    append = rig.journal.append
 
     def lying(transaction):
         if transaction.kind != "game.end":
@@ -342,12 +342,12 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind
         append(Transaction(id="gift", kind=kind, transfers=(gift,)))
         return append(transaction)
 
-    monkeypatch.setattr(room.journal, "append", lying)
-    room.play()
-    room.report_shown()
+    monkeypatch.setattr(rig.journal, "append", lying)
+    rig.play()
+    rig.report_shown()
     monkeypatch.undo()
-    assert any(why in found for found in verified(room))
-    room.close()
+    assert any(why in found for found in verified(rig))
+    rig.close()
 
 
 def _with(transaction: Transaction, more: Transfer) -> Transaction:
@@ -357,14 +357,14 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
 
 
 def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
-    room = won(tmp_path)
-    older = room.machine.memory.get(MoneyKey.HANDPAY)["id"]
+    rig = won(tmp_path)
+    older = rig.machine.memory.get(MoneyKey.HANDPAY)["id"]
     # Past the table, whose rule gives the older reservation up after any event.
-    exchange_prizes(room.machine, Event(EventType.EXCHANGE_PRIZE, FilledForm(person="1", persons=("1",))))
-    settle_handpay(room.machine, Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
-    write_undeclared(room.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
-    assert any("pays its value as well" in found for found in verified(room))
-    room.close()
+    exchange_prizes(rig.machine, Event(EventType.EXCHANGE_PRIZE, FilledForm(person="1", persons=("1",))))
+    settle_handpay(rig.machine, Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
+    write_undeclared(rig.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
+    assert any("pays its value as well" in found for found in verified(rig))
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- the return

@@ -15,30 +15,30 @@ STOPS = (1, 2, 3) * 8
 LANTERNS = (11, 11, 12)
 
 
-def played(room, games):
+def played(rig, games):
     for _ in range(games):
-        room.play()
-        room.report_shown()
+        rig.play()
+        rig.report_shown()
 
 
 @pytest.mark.requirement("D-14", "D-11:a", "D-11:b", "E-07", "O-04", "O-01", "D-01", "D-08")
-def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_door_and_power(tmp_path):
-    room = (
+def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_power(tmp_path):
+    rig = (
         MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS))
         .boot()
         .insert(2000)
         .insert(500)
         .insert(2000)
     )
-    played(room, 2)
-    room.engine.handle(EventType.DENOMINATION, value=25)
-    played(room, 1)
-    room.engine.handle(EventType.GAME, value="maple-classic-95")
-    played(room, 3)
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    played(room, 1)
-    reading = room.journal.meters()
+    played(rig, 2)
+    rig.engine.handle(EventType.DENOMINATION, value=25)
+    played(rig, 1)
+    rig.engine.handle(EventType.GAME, value="maple-classic-95")
+    played(rig, 3)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    played(rig, 1)
+    reading = rig.journal.meters()
     assert reading.split_by("bill_in.count", "bill_cents") == {"2000": 2, "500": 1}
     assert reading.split_by("bill_in.value", "bill_cents") == {"2000": 4000, "500": 500}
     assert reading.split_by("games_played", "game") == {"maple-classic": 3, "maple-classic-95": 4}
@@ -52,7 +52,7 @@ def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_
     counted = reading.values
     assert (counted["games_played.since_power_up"], counted["games_played.since_door_close"]) == (7, 1)
     assert (counted["door.main.opens"], counted["power_resets"], counted["bills_accepted"]) == (1, 1, 3)
-    room.close()
+    rig.close()
 
     again = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS)).boot()
     played(again, 1)
@@ -73,31 +73,31 @@ def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_
 
 @pytest.mark.requirement("O-04")
 def test_a_win_paid_by_hand_belongs_to_its_game_pay_table_and_denomination(tmp_path):
-    room = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    room.engine.handle(EventType.BET, value=3)
-    played(room, 1)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    reading, version = room.journal.meters(), room.machine.games[GAMES[0]].version
+    rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    rig.engine.handle(EventType.DENOMINATION, value=100)
+    rig.engine.handle(EventType.BET, value=3)
+    played(rig, 1)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    reading, version = rig.journal.meters(), rig.machine.games[GAMES[0]].version
     for name, value in (("att_jackpot", 150000), ("coin_in", 300), ("games_won", 1)):
         assert reading.split_by(name, "game") == {GAMES[0]: value}
         assert reading.split_by(name, "paytable") == {f"{GAMES[0]}@{version}": value}
         assert reading.split_by(name, "denomination_cents") == {"100": value}
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("D-11:c")
 def test_a_voucher_and_a_coin_move_no_meter_of_bills(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    before = room.journal.meters()
-    room.offer_ticket(room.cash_out_ticket())
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    room.ledgers.coins.credit_coins_in(((25, True),), 1)
-    after = room.journal.meters()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    before = rig.journal.meters()
+    rig.offer_ticket(rig.cash_out_ticket())
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    rig.ledgers.coins.credit_coins_in(((25, True),), 1)
+    after = rig.journal.meters()
     for reading in (before, after):
         assert (reading.value("bill_in.value"), reading.value("bill_in.count")) == (2000, 1)
         assert reading.split_by("bill_in.count", "bill_cents") == {"2000": 1}
     assert (after.value("ticket_in.cashable.value"), after.value("ticket_in.cashable.count")) == (2000, 1)
     assert after.value("phys_coin_in") == 25
-    room.close()
+    rig.close()

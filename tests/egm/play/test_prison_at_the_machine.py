@@ -18,41 +18,41 @@ WHEEL = load_game(GAME).presentation()["wheel"]
 @pytest.fixture
 def roulette(tmp_path):
     """Make the machine; each call is another life of it, and the ball ends on the numbers given."""
-    rooms = []
+    rigs = []
 
     def start(*numbers):
-        if rooms:
-            rooms[-1].close()
+        if rigs:
+            rigs[-1].close()
         chance = ScriptedChance(*(WHEEL.index(str(number)) for number in numbers))
-        rooms.append(MachineRig(tmp_path / "state", games=(GAME,), chance=chance).boot())
-        return rooms[-1]
+        rigs.append(MachineRig(tmp_path / "state", games=(GAME,), chance=chance).boot())
+        return rigs[-1]
 
     yield start
-    rooms[-1].close()
+    rigs[-1].close()
 
 
-def spin(room, *answers, **bets):
-    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-    room.play()
-    assert room.state is State.PLAYING, room.notice
+def spin(rig, *answers, **bets):
+    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.play()
+    assert rig.state is State.PLAYING, rig.notice
     for answer in answers:
-        room.engine.handle(EventType.CHOOSE, value=answer)
-    room.report_shown()
-    assert room.state is State.IDLE, room.state
+        rig.engine.handle(EventType.CHOOSE, value=answer)
+    rig.report_shown()
+    assert rig.state is State.IDLE, rig.state
 
 
-def sound(room):
-    room.journal.self_audit()
-    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
-    return room.journal.meters().values
+def sound(rig):
+    rig.journal.self_audit()
+    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []
+    return rig.journal.meters().values
 
 
 @pytest.mark.requirement("P-07", "D-15", "B-08")
 def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
-    room = roulette(0).insert(5000)
-    spin(room, "prison", "half", red=8, low=16)  # asked in the order of the cloth
-    assert room.credit_cents == 5000 - 2400 + 400
-    (table,) = list_standing_tables(room.machine)
+    rig = roulette(0).insert(5000)
+    spin(rig, "prison", "half", red=8, low=16)  # asked in the order of the cloth
+    assert rig.credit_cents == 5000 - 2400 + 400
+    (table,) = list_standing_tables(rig.machine)
     assert table.table == {"held": [{"spot": "low", "credits": 16, "count": 1}]}
     again = roulette(0)
     spin(again, "prison")  # a second zero: the stake is worth half, and eight may be halved again
@@ -67,23 +67,23 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
 
 @pytest.mark.requirement("P-07", "F-08")
 def test_whoever_leaves_a_stake_in_prison_takes_his_part(roulette):
-    room = roulette(0).insert(5000)
-    spin(room, "prison", red=8)
-    assert room.credit_cents == 4200
-    room.engine.handle(EventType.CASH_OUT)
-    assert room.state is State.HANDPAY
-    assert list_standing_tables(room.machine) == ()
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 4600
-    meters = sound(room)
+    rig = roulette(0).insert(5000)
+    spin(rig, "prison", red=8)
+    assert rig.credit_cents == 4200
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    assert list_standing_tables(rig.machine) == ()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 4600
+    meters = sound(rig)
     assert (meters["coin_in"], meters["coin_out"]) == (800, 400)
 
 
 @pytest.mark.requirement("E-01")
 def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
-    room = roulette(0).insert(5000)
-    spin(room, "half", red=8, **{"dozen-1": 5})
-    game, record = load_game(GAME), room.records("game.start")[0]
+    rig = roulette(0).insert(5000)
+    spin(rig, "half", red=8, **{"dozen-1": 5})
+    game, record = load_game(GAME), rig.records("game.start")[0]
     bought = [
         (name.values, amount.value)
         for name, amount in list(iter_wager_rows(game, Wager.from_json(record["wager"]), 100))[1:]
@@ -92,7 +92,7 @@ def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
         ({"en": "Dozen 1-12", "fr": "Douzaine 1-12"}, 500),
         ({"en": "Red", "fr": "Rouge"}, 800),
     ]
-    outcome = Outcome.from_json(room.records("game.choice")[-1]["outcome"])
+    outcome = Outcome.from_json(rig.records("game.choice")[-1]["outcome"])
     rows = [row.cells for row in build_win_rows(game, outcome.settlements, 100)]
     assert [(spot.values["fr"], where.value) for spot, where, _ in rows] == [
         ("Douzaine 1-12", "as_lost"),
@@ -113,16 +113,16 @@ def dealt(*names):
 def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other_over_a_restart(tmp_path):
     game = "monaco-trente-et-quarante"
     rows = dealt("Ks", "Kh", "Kd", "Ac", "Qs", "Qh", "Qd", "Ah")
-    room = MachineRig(
+    rig = MachineRig(
         tmp_path / "state", games=(game,), denominations_cents=(25,), chance=ScriptedChance(*rows)
     )
-    room.boot().insert(10000)
-    spin(room, "prison", black=40, red=100, **{"red-insured": 1})
-    assert room.credit_cents == 10000 - 41 * 25
-    (table,) = list_standing_tables(room.machine)
+    rig.boot().insert(10000)
+    spin(rig, "prison", black=40, red=100, **{"red-insured": 1})
+    assert rig.credit_cents == 10000 - 41 * 25
+    (table,) = list_standing_tables(rig.machine)
     assert table.table["held"] == [{"spot": "black", "credits": 40, "count": 1}]
     assert sum(table.table["shoe"].values()) == 312 - len(rows)
-    room.close()
+    rig.close()
     again = MachineRig(tmp_path / "state", games=(game,), denominations_cents=(25,)).boot()
     again.engine.handle(EventType.CASH_OUT)
     again.engine.handle(EventType.KEY_TURNED, key="attendant")

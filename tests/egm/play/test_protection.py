@@ -27,157 +27,157 @@ GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 @pytest.fixture
 def make(tmp_path):
     """Machines on one state folder, with these rules of protection."""
-    rooms = []
+    rigs = []
 
     def made(rules: str, *, chance=None, state: str = "state") -> MachineRig:
-        for room in rooms:
-            room.close()
+        for rig in rigs:
+            rig.close()
         path = tmp_path / "place.toml"
         path.write_text(f"{GENERIC}\n[protection]\n{rules}\n")
-        room = MachineRig(tmp_path / state, profile=path, chance=chance, devices=("printer",)).boot()
-        if rooms:
-            room.clock.wall = rooms[-1].clock.wall
-        rooms.append(room)
-        return room
+        rig = MachineRig(tmp_path / state, profile=path, chance=chance, devices=("printer",)).boot()
+        if rigs:
+            rig.clock.wall = rigs[-1].clock.wall
+        rigs.append(rig)
+        return rig
 
     yield made
-    for room in rooms:
-        room.close()
+    for rig in rigs:
+        rig.close()
 
 
-def play(room, times: int = 1) -> None:
+def play(rig, times: int = 1) -> None:
     for _ in range(times):
-        room.play()
-        assert room.state is State.PLAYING, room.notice
-        room.report_shown()
+        rig.play()
+        assert rig.state is State.PLAYING, rig.notice
+        rig.report_shown()
 
 
-def minutes(room, count: float) -> None:
-    room.clock.pass_seconds(count * 60)
+def minutes(rig, count: float) -> None:
+    rig.clock.pass_seconds(count * 60)
 
 
 @pytest.mark.requirement("N-02")
 def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make):
-    room = make("remind_minutes = [60, 30]").insert(10000)
-    play(room)
+    rig = make("remind_minutes = [60, 30]").insert(10000)
+    play(rig)
     for after, wanted in ((59, None), (1, "time"), (29, None), (1, "time"), (29, None), (1, "time")):
-        minutes(room, after)
-        assert find_due_reminder(room.machine) == wanted
+        minutes(rig, after)
+        assert find_due_reminder(rig.machine) == wanted
         if wanted:
-            room.engine.handle(EventType.REMINDER_DUE)
-            room.play()
-            assert (room.state, room.notice) == (State.IDLE, "refused.no_reminder_is_active")
-            room.engine.handle(EventType.ACKNOWLEDGE)
-            play(room)
-    told = [(record["kind"], record["minutes"]) for record in room.records("protection.reminder")]
+            rig.engine.handle(EventType.REMINDER_DUE)
+            rig.play()
+            assert (rig.state, rig.notice) == (State.IDLE, "refused.no_reminder_is_active")
+            rig.engine.handle(EventType.ACKNOWLEDGE)
+            play(rig)
+    told = [(record["kind"], record["minutes"]) for record in rig.records("protection.reminder")]
     assert told == [("time", 60), ("time", 90), ("time", 120)]
-    assert len(room.records("protection.acknowledged")) == 3
-    minutes(room, 300)  # the machine was left alone over several: one is enough
-    room.engine.handle(EventType.REMINDER_DUE)
-    room.engine.handle(EventType.ACKNOWLEDGE)
-    assert find_due_reminder(room.machine) is None
-    assert find_next_due_time(room.machine) > room.clock.now()
+    assert len(rig.records("protection.acknowledged")) == 3
+    minutes(rig, 300)  # the machine was left alone over several: one is enough
+    rig.engine.handle(EventType.REMINDER_DUE)
+    rig.engine.handle(EventType.ACKNOWLEDGE)
+    assert find_due_reminder(rig.machine) is None
+    assert find_next_due_time(rig.machine) > rig.clock.now()
 
 
 @pytest.mark.requirement("N-02", "N-03")
-def test_what_was_spent_is_wagers_less_wins_and_is_exact_over_a_restart(make):
-    room = make("remind_spend_cents = 50").insert(10000)
-    room.engine.handle(EventType.BET, value=10)
+def test_amount_spent_is_wagers_minus_wins_and_exact_over_a_restart(make):
+    rig = make("remind_spend_cents = 50").insert(10000)
+    rig.engine.handle(EventType.BET, value=10)
     spent_cents = -1
     while spent_cents < 50:
-        play(room)
-        spent_cents = 10000 - room.credit_cents
-        assert snapshot(room.engine, fingerprint="").session.spent_cents == spent_cents
-    room = make("remind_spend_cents = 50")
-    assert snapshot(room.engine, fingerprint="").session.spent_cents == spent_cents
-    room.engine.handle(EventType.REMINDER_DUE)
-    seen = snapshot(room.engine, fingerprint="").reminder
+        play(rig)
+        spent_cents = 10000 - rig.credit_cents
+        assert snapshot(rig.engine, fingerprint="").session.spent_cents == spent_cents
+    rig = make("remind_spend_cents = 50")
+    assert snapshot(rig.engine, fingerprint="").session.spent_cents == spent_cents
+    rig.engine.handle(EventType.REMINDER_DUE)
+    seen = snapshot(rig.engine, fingerprint="").reminder
     assert (seen.kind, seen.spent_cents, seen.until_utc) == ("spend", spent_cents, "")
-    room = make("remind_spend_cents = 50")  # it stands until it is read
-    room.play()
-    assert room.notice == "refused.no_reminder_is_active"
-    room.engine.handle(EventType.ACKNOWLEDGE)
-    assert find_due_reminder(room.machine) is None  # until as much more is spent
-    play(room)
+    rig = make("remind_spend_cents = 50")  # it stands until it is read
+    rig.play()
+    assert rig.notice == "refused.no_reminder_is_active"
+    rig.engine.handle(EventType.ACKNOWLEDGE)
+    assert find_due_reminder(rig.machine) is None  # until as much more is spent
+    play(rig)
 
 
 @pytest.mark.requirement("N-03")
 def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
-    room = make("limit_minutes = 30\npause_minutes = 5").insert(2000)
-    play(room)
-    minutes(room, 30)
-    room.engine.handle(EventType.REMINDER_DUE)
-    seen = snapshot(room.engine, fingerprint="").reminder
+    rig = make("limit_minutes = 30\npause_minutes = 5").insert(2000)
+    play(rig)
+    minutes(rig, 30)
+    rig.engine.handle(EventType.REMINDER_DUE)
+    seen = snapshot(rig.engine, fingerprint="").reminder
     assert (seen.kind, seen.until_utc[11:16], seen.own) == ("time_limit", "00:35", False)
-    room.engine.handle(EventType.ACKNOWLEDGE)
-    assert room.notice == "refused.reminder_may_go"
-    assert room.engine.accepts(EventType.CASH_OUT)
-    room.engine.handle(EventType.PAUSE_OVER)
-    assert room.machine.memory.get(PlayKey.REMINDER) is not None
-    minutes(room, 5)
-    room.engine.handle(EventType.PAUSE_OVER)
-    play(room)
-    assert find_due_reminder(room.machine) is None  # counted anew
+    rig.engine.handle(EventType.ACKNOWLEDGE)
+    assert rig.notice == "refused.reminder_may_go"
+    assert rig.engine.accepts(EventType.CASH_OUT)
+    rig.engine.handle(EventType.PAUSE_OVER)
+    assert rig.machine.memory.get(PlayKey.REMINDER) is not None
+    minutes(rig, 5)
+    rig.engine.handle(EventType.PAUSE_OVER)
+    play(rig)
+    assert find_due_reminder(rig.machine) is None  # counted anew
 
 
 @pytest.mark.requirement("N-02", "N-03")
 @pytest.mark.parametrize("minutes_set", [-50, 50])
 def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make, minutes_set):
     """A time server's correction is believed without a person; it is no time played, and none rested."""
-    room = make("limit_minutes = 60\npause_minutes = 15").insert(10000)
-    minutes(room, 120)
-    play(room)
-    minutes(room, 20)
-    room.clock.wall += timedelta(minutes=minutes_set)
-    assert room.machine.times.is_believed
-    assert find_due_reminder(room.machine) is None
-    minutes(room, 39)
-    assert find_due_reminder(room.machine) is None
-    minutes(room, 1)
-    assert find_due_reminder(room.machine) == "time_limit"
-    room.engine.handle(EventType.REMINDER_DUE)
-    room.clock.wall -= timedelta(minutes=minutes_set)
-    minutes(room, 14)
-    assert not room.engine.accepts(EventType.PAUSE_OVER)
-    minutes(room, 1)
-    assert room.engine.accepts(EventType.PAUSE_OVER)
+    rig = make("limit_minutes = 60\npause_minutes = 15").insert(10000)
+    minutes(rig, 120)
+    play(rig)
+    minutes(rig, 20)
+    rig.clock.wall += timedelta(minutes=minutes_set)
+    assert rig.machine.times.is_believed
+    assert find_due_reminder(rig.machine) is None
+    minutes(rig, 39)
+    assert find_due_reminder(rig.machine) is None
+    minutes(rig, 1)
+    assert find_due_reminder(rig.machine) == "time_limit"
+    rig.engine.handle(EventType.REMINDER_DUE)
+    rig.clock.wall -= timedelta(minutes=minutes_set)
+    minutes(rig, 14)
+    assert not rig.engine.accepts(EventType.PAUSE_OVER)
+    minutes(rig, 1)
+    assert rig.engine.accepts(EventType.PAUSE_OVER)
 
 
 @pytest.mark.requirement("N-02")
 def test_a_clock_set_far_ahead_in_a_session_reminds_of_nothing_until_a_person_has_confirmed_it(make):
     """A battery that was empty: from 1970 to today, or to the end of the calendar, at the first time server."""
-    room = make("remind_minutes = [60, 30]").insert(10000)
-    play(room)
-    room.clock.wall = room.clock.wall.replace(year=9990)
-    assert find_due_reminder(room.machine) is None
-    room.machine.times.confirm()
-    assert find_due_reminder(room.machine) == "time"
-    room.engine.handle(EventType.REMINDER_DUE)
-    room.engine.handle(EventType.ACKNOWLEDGE)
-    assert find_due_reminder(room.machine) is None
+    rig = make("remind_minutes = [60, 30]").insert(10000)
+    play(rig)
+    rig.clock.wall = rig.clock.wall.replace(year=9990)
+    assert find_due_reminder(rig.machine) is None
+    rig.machine.times.confirm()
+    assert find_due_reminder(rig.machine) == "time"
+    rig.engine.handle(EventType.REMINDER_DUE)
+    rig.engine.handle(EventType.ACKNOWLEDGE)
+    assert find_due_reminder(rig.machine) is None
     for after, wanted in ((29, None), (1, "time")):
-        minutes(room, after)
-        assert find_due_reminder(room.machine) == wanted
-    assert find_next_due_time(room.machine) == room.clock.wall
+        minutes(rig, after)
+        assert find_due_reminder(rig.machine) == wanted
+    assert find_next_due_time(rig.machine) == rig.clock.wall
 
 
 @pytest.mark.requirement("N-02", "N-03")
 def test_at_a_limit_the_place_may_pay_the_player_out(make):
-    room = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
-    while find_due_reminder(room.machine) is None:
-        play(room)
-    room.engine.handle(EventType.REMINDER_DUE)
-    assert (room.state, room.credit_cents) == (State.PAYING, 0)
-    assert room.hands.jobs
+    rig = make('limit_spend_cents = 5\nat_limit = "cash_out"').insert(2000)
+    while find_due_reminder(rig.machine) is None:
+        play(rig)
+    rig.engine.handle(EventType.REMINDER_DUE)
+    assert (rig.state, rig.credit_cents) == (State.PAYING, 0)
+    assert rig.hands.jobs
 
 
 @pytest.mark.requirement("N-03")
 def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(make):
-    room = make("own_limits = true\nlimit_minutes = 120")
+    rig = make("own_limits = true\nlimit_minutes = 120")
     limit = {"of": "minutes"}
-    room.engine.handle(EventType.LIMIT, value=20, options=limit)
-    assert room.notice == "refused.limit_is_offered"  # nobody plays
-    room.insert(2000)
+    rig.engine.handle(EventType.LIMIT, value=20, options=limit)
+    assert rig.notice == "refused.limit_is_offered"  # nobody plays
+    rig.insert(2000)
     for value, options in (
         (-1, limit),
         (10**9, limit),
@@ -186,46 +186,46 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
         (20, None),
     ):
         intent = Intent(name="limit", value=value, options=options)
-        room.engine.submit(build_event(intent, room.engine.rules.payloads))
-        assert room.notice == "refused.limit_is_offered"
-    room.engine.handle(EventType.LIMIT, value=20, options=limit)
-    room.engine.handle(EventType.LIMIT, value=1000, options={"of": "cents"})
+        rig.engine.submit(build_event(intent, rig.engine.rules.payloads))
+        assert rig.notice == "refused.limit_is_offered"
+    rig.engine.handle(EventType.LIMIT, value=20, options=limit)
+    rig.engine.handle(EventType.LIMIT, value=1000, options={"of": "cents"})
     for value in (21, 0):
-        room.engine.handle(EventType.LIMIT, value=value, options=limit)
-        assert room.notice == "refused.limit_is_offered"
-    room.engine.handle(EventType.LIMIT, value=10, options=limit)
-    play(room)
-    session = snapshot(room.engine, fingerprint="").session
+        rig.engine.handle(EventType.LIMIT, value=value, options=limit)
+        assert rig.notice == "refused.limit_is_offered"
+    rig.engine.handle(EventType.LIMIT, value=10, options=limit)
+    play(rig)
+    session = snapshot(rig.engine, fingerprint="").session
     assert (session.limit_minutes, session.limit_cents) == (10, 1000)
-    minutes(room, 10)
-    assert find_due_reminder(room.machine) == "time_limit"
-    room.engine.handle(EventType.REMINDER_DUE)
-    assert snapshot(room.engine, fingerprint="").reminder.own
-    room.cash_out_ticket()
-    room.engine.handle(EventType.SESSION_OVER)
-    room.insert(2000)
-    room.engine.handle(EventType.LIMIT, value=60, options=limit)
-    assert room.notice == "limit_set"
-    assert [record["value"] for record in room.records("protection.limit_set")] == [20, 1000, 10, 60]
+    minutes(rig, 10)
+    assert find_due_reminder(rig.machine) == "time_limit"
+    rig.engine.handle(EventType.REMINDER_DUE)
+    assert snapshot(rig.engine, fingerprint="").reminder.own
+    rig.cash_out_ticket()
+    rig.engine.handle(EventType.SESSION_OVER)
+    rig.insert(2000)
+    rig.engine.handle(EventType.LIMIT, value=60, options=limit)
+    assert rig.notice == "limit_set"
+    assert [record["value"] for record in rig.records("protection.limit_set")] == [20, 1000, 10, 60]
 
 
 @pytest.mark.requirement("N-02")
 def test_a_session_ends_only_when_nothing_of_the_players_is_left(make):
-    room = make("remind_minutes = [60]").insert(500)
-    room.engine.handle(EventType.SESSION_OVER)
-    play(room)
-    room.engine.handle(EventType.SESSION_OVER)
-    assert room.machine.memory.get(PlayKey.SESSION) is not None  # credits are left
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.SESSION_OVER)
-    assert room.machine.memory.get(PlayKey.SESSION) is not None  # and now they are on their way
-    room.engine.handle(EventType.TICKET_FAILED, why="test")
-    room.engine.handle(EventType.SESSION_OVER)
-    assert room.machine.memory.get(PlayKey.SESSION) is not None
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    room.engine.handle(EventType.SESSION_OVER)
-    assert room.machine.memory.get(PlayKey.SESSION) is None
-    (ended,) = room.records("protection.session_ended")
+    rig = make("remind_minutes = [60]").insert(500)
+    rig.engine.handle(EventType.SESSION_OVER)
+    play(rig)
+    rig.engine.handle(EventType.SESSION_OVER)
+    assert rig.machine.memory.get(PlayKey.SESSION) is not None  # credits are left
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.SESSION_OVER)
+    assert rig.machine.memory.get(PlayKey.SESSION) is not None  # and now they are on their way
+    rig.engine.handle(EventType.TICKET_FAILED, why="test")
+    rig.engine.handle(EventType.SESSION_OVER)
+    assert rig.machine.memory.get(PlayKey.SESSION) is not None
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.engine.handle(EventType.SESSION_OVER)
+    assert rig.machine.memory.get(PlayKey.SESSION) is None
+    (ended,) = rig.records("protection.session_ended")
     assert ended["minutes"] == 0
 
 
@@ -277,56 +277,56 @@ def test_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits
     games = {}
     for state, in_force in (("plain", ""), ("protected", rules)):
         chance = CountingChance()
-        room = make(in_force, chance=chance, state=state).insert(2000)
+        rig = make(in_force, chance=chance, state=state).insert(2000)
         for of, value in own_limits.items() if in_force else ():
-            room.engine.handle(EventType.LIMIT, value=value, options={"of": of})
-            assert room.notice == "limit_set"
+            rig.engine.handle(EventType.LIMIT, value=value, options={"of": of})
+            assert rig.notice == "limit_set"
         for _ in range(12):
-            if find_due_reminder(room.machine):
-                room.engine.handle(EventType.REMINDER_DUE)
-                minutes(room, 1)
-                room.engine.handle(EventType.PAUSE_OVER)
-                room.engine.handle(EventType.ACKNOWLEDGE)
-            play(room)
-            minutes(room, 2)
-        games[state] = chance.requests, [record["outcome"] for record in room.records("game.start")]
+            if find_due_reminder(rig.machine):
+                rig.engine.handle(EventType.REMINDER_DUE)
+                minutes(rig, 1)
+                rig.engine.handle(EventType.PAUSE_OVER)
+                rig.engine.handle(EventType.ACKNOWLEDGE)
+            play(rig)
+            minutes(rig, 2)
+        games[state] = chance.requests, [record["outcome"] for record in rig.records("game.start")]
     assert games["plain"] == games["protected"]
     assert any(outcome["win_credits"] for outcome in games["plain"][1])
-    assert {record["kind"] for record in room.records("protection.reminder")} == {reached}
+    assert {record["kind"] for record in rig.records("protection.reminder")} == {reached}
 
 
 def test_where_a_place_keeps_no_count_nothing_is_counted(make):
-    room = make("clock = true").insert(500)
-    play(room)
-    assert room.machine.memory.get(PlayKey.SESSION) is None
-    seen = snapshot(room.engine, fingerprint="")
+    rig = make("clock = true").insert(500)
+    play(rig)
+    assert rig.machine.memory.get(PlayKey.SESSION) is None
+    seen = snapshot(rig.engine, fingerprint="")
     assert (seen.session, seen.reminder, seen.protection.clock) == (None, None, True)
 
 
 @pytest.mark.requirement("N-01", "N-08")
 def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
     for name in ("quebec-vlt", "quebec-casino"):
-        room = MachineRig(tmp_path / name, profile=name).boot()
-        shown = snapshot(room.engine, fingerprint="").protection
+        rig = MachineRig(tmp_path / name, profile=name).boot()
+        shown = snapshot(rig.engine, fingerprint="").protection
         assert shown.clock
         assert all("aidejeu.ca" in shown.help_line[code] for code in ("en", "fr"))
-        room.close()
+        rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- the attachment
-def context(room, tmp_path) -> MachineContext:
+def context(rig, tmp_path) -> MachineContext:
     return MachineContext(
-        engine=room.engine,
+        engine=rig.engine,
         file=load_cabinet(),
         folder=StateFolder(tmp_path / "run"),
-        clock=room.clock,
-        handle=room.engine.submit,
+        clock=rig.clock,
+        handle=rig.engine.submit,
     )
 
 
-async def settled(attachment: Reminders, room) -> None:
+async def settled(attachment: Reminders, rig) -> None:
     """Let the attachment look after something has happened, until it waits again."""
-    attachment.process_change(snapshot(room.engine, fingerprint=""))
+    attachment.process_change(snapshot(rig.engine, fingerprint=""))
     for _ in range(20):  # turns of the loop, not time
         await asyncio.sleep(0)
 
@@ -334,33 +334,33 @@ async def settled(attachment: Reminders, room) -> None:
 @pytest.mark.requirement("N-02")
 def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(make, tmp_path):
     rules = "remind_minutes = [60]\nlimit_minutes = 90\npause_minutes = 5\nsession_gap_minutes = 5"
-    room = make(rules).insert(500)
-    play(room)
-    (attachment,) = create_reminders(context(room, tmp_path))
+    rig = make(rules).insert(500)
+    play(rig)
+    (attachment,) = create_reminders(context(rig, tmp_path))
 
     async def session():
         running = asyncio.create_task(attachment.run())
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.REMINDER) is None
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.REMINDER) is None
         assert attachment._compute_seconds_to_wait() == 3600
-        minutes(room, 60)
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
-        room.engine.handle(EventType.ACKNOWLEDGE)
-        minutes(room, 30)
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
+        minutes(rig, 60)
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
+        rig.engine.handle(EventType.ACKNOWLEDGE)
+        minutes(rig, 30)
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
         assert attachment._compute_seconds_to_wait() == 300
-        minutes(room, 5)
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.REMINDER) is None
-        room.cash_out_ticket()
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.SESSION) is not None
+        minutes(rig, 5)
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.REMINDER) is None
+        rig.cash_out_ticket()
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.SESSION) is not None
         assert attachment._compute_seconds_to_wait() == 300
-        minutes(room, 5)
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.SESSION) is None
+        minutes(rig, 5)
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.SESSION) is None
         assert attachment._compute_seconds_to_wait() is None
         running.cancel()
 
@@ -368,44 +368,44 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
 
 
 @pytest.mark.requirement("N-02")
-def test_what_falls_due_while_the_machine_is_stopped_waits_without_polling_for_its_return(make, tmp_path):
+def test_events_due_while_the_machine_is_stopped_wait_without_polling(make, tmp_path):
     """It polled without pause: a minute that ended while a door was open used a whole processor until it closed."""
-    room = make("remind_minutes = [60]\nsession_gap_minutes = 5").insert(500)
-    play(room)
-    (attachment,) = create_reminders(context(room, tmp_path))
+    rig = make("remind_minutes = [60]\nsession_gap_minutes = 5").insert(500)
+    play(rig)
+    (attachment,) = create_reminders(context(rig, tmp_path))
 
     async def session():
         running = asyncio.create_task(attachment.run())
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
-        minutes(room, 60)
-        await settled(attachment, room)
-        assert room.state is State.DOOR_OPEN
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
+        minutes(rig, 60)
+        await settled(attachment, rig)
+        assert rig.state is State.DOOR_OPEN
         assert attachment._compute_seconds_to_wait() is None
-        close_door(room)
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
-        room.engine.handle(EventType.ACKNOWLEDGE)
-        room.cash_out_ticket()
-        await settled(attachment, room)
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
-        minutes(room, 5)
-        await settled(attachment, room)
+        close_door(rig)
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
+        rig.engine.handle(EventType.ACKNOWLEDGE)
+        rig.cash_out_ticket()
+        await settled(attachment, rig)
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
+        minutes(rig, 5)
+        await settled(attachment, rig)
         assert attachment._compute_seconds_to_wait() == 55 * 60  # the next reminder
-        assert room.machine.memory.get(PlayKey.SESSION) is not None
-        close_door(room)
-        await settled(attachment, room)
-        assert room.machine.memory.get(PlayKey.SESSION) is None
+        assert rig.machine.memory.get(PlayKey.SESSION) is not None
+        close_door(rig)
+        await settled(attachment, rig)
+        assert rig.machine.memory.get(PlayKey.SESSION) is None
         running.cancel()
 
     asyncio.run(session())
 
 
-def close_door(room):
+def close_door(rig):
     """Close the main door, and turn the attendant's key to clear what its opening left."""
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    if room.state is State.TILT:
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.IDLE
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    if rig.state is State.TILT:
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.IDLE
 
 
 def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
@@ -417,27 +417,27 @@ def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
 @pytest.mark.parametrize("pause", ["", "\npause_minutes = 5"])
 def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(make, tmp_path, pause):
     """Where nothing is counted any more, nobody would have ended the pause, or the session of who had left."""
-    room = make(f"limit_minutes = 1{pause}").insert(500)
-    play(room)
-    minutes(room, 1)
-    room.engine.handle(EventType.REMINDER_DUE)
-    room = make("clock = true")
-    (attachment,) = create_reminders(context(room, tmp_path))
+    rig = make(f"limit_minutes = 1{pause}").insert(500)
+    play(rig)
+    minutes(rig, 1)
+    rig.engine.handle(EventType.REMINDER_DUE)
+    rig = make("clock = true")
+    (attachment,) = create_reminders(context(rig, tmp_path))
 
     async def goes_on():
         running = asyncio.create_task(attachment.run())
-        await settled(attachment, room)
-        room.play()
-        assert room.notice == "refused.no_reminder_is_active"
+        await settled(attachment, rig)
+        rig.play()
+        assert rig.notice == "refused.no_reminder_is_active"
         if pause:
-            minutes(room, 6)  # its clock was set by one after it had come up
+            minutes(rig, 6)  # its clock was set by one after it had come up
         else:
-            room.cash_out_ticket()
-        await settled(attachment, room)
+            rig.cash_out_ticket()
+        await settled(attachment, rig)
         running.cancel()
 
     asyncio.run(goes_on())
     if not pause:
-        room.insert(500)
-    play(room)
-    assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
+        rig.insert(500)
+    play(rig)
+    assert Auditor(Shelf()).run(rig.journal.iter_bodies()).findings == []

@@ -25,34 +25,34 @@ LEAST_BET_OF_12_CENTS = "bet_minimum_cents = 12"
 
 @pytest.fixture
 def make(tmp_path):
-    rooms = []
+    rigs = []
 
-    def room(chance=None, way="played", more="", play="") -> MachineRig:
+    def rig(chance=None, way="played", more="", play="") -> MachineRig:
         """A machine with a rest of three cents on its meter."""
         place = tmp_path / "place.toml"
         text = GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"')
         place.write_text(text.replace("[play]", f"[play]\n{play}") + more)
-        made = MachineRig(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
+        made = MachineRig(tmp_path / f"{len(rigs)}", profile=place, chance=chance).boot().insert(500)
         leave_a_rest(made)
-        rooms.append(made)
+        rigs.append(made)
         return made
 
-    yield room
-    for made in rooms:
+    yield rig
+    for made in rigs:
         made.close()
 
 
-def leave_a_rest(room) -> None:
+def leave_a_rest(rig) -> None:
     """Two persons at the menu take all but a rest."""
-    room.engine.handle(EventType.MENU, key="operator")
-    rest_cents = room.credit_cents - REST_CENTS
+    rig.engine.handle(EventType.MENU, key="operator")
+    rest_cents = rig.credit_cents - REST_CENTS
     ruling = ForfeitCreditsForm(amount_cents=rest_cents, reason="for a test", persons=("1", "2"))
-    forfeit_credits(room.machine, Event(EventType.FORFEIT_CREDITS, ruling))
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    forfeit_credits(rig.machine, Event(EventType.FORFEIT_CREDITS, ruling))
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
-def findings(room) -> list[str]:
-    return [finding.why for finding in Auditor(Shelf()).run(room.journal.iter_bodies()).findings]
+def findings(rig) -> list[str]:
+    return [finding.why for finding in Auditor(Shelf()).run(rig.journal.iter_bodies()).findings]
 
 
 @pytest.mark.requirement("F-10", "D-13")
@@ -60,19 +60,19 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
     """Every draw there is, once: what is won is what was staked, to the cent."""
     won_cents = 0
     for value in range(USEFUL_CENTS):
-        room = make(ScriptedChance(value))
-        assert snapshot(room.engine, fingerprint="").residual == Residual(
+        rig = make(ScriptedChance(value))
+        assert snapshot(rig.engine, fingerprint="").residual == Residual(
             amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
         )
-        room.engine.handle(EventType.RESIDUAL)
+        rig.engine.handle(EventType.RESIDUAL)
         won = value < REST_CENTS
-        assert room.notice == ("residual_won" if won else "residual_lost")
-        assert room.credit_cents == (USEFUL_CENTS if won else 0)
-        meters = room.journal.meters().values
-        assert (meters["residual_removed"], meters["residual_won"]) == (REST_CENTS, room.credit_cents)
+        assert rig.notice == ("residual_won" if won else "residual_lost")
+        assert rig.credit_cents == (USEFUL_CENTS if won else 0)
+        meters = rig.journal.meters().values
+        assert (meters["residual_removed"], meters["residual_won"]) == (REST_CENTS, rig.credit_cents)
         assert (meters["coin_out"], meters["games_played"]) == (0, 0)
-        room.journal.self_audit()
-        assert findings(room) == []
+        rig.journal.self_audit()
+        assert findings(rig) == []
         won_cents += meters["residual_won"]
     assert won_cents == USEFUL_CENTS * REST_CENTS
 
@@ -85,51 +85,51 @@ def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
         ("", None),
         (LEAST_BET_OF_12_CENTS, Residual(amount_cents=REST_CENTS + 4, prize_cents=15)),
     ):
-        room = make(ScriptedChance(6), play=play)
-        write_undeclared(room.machine, "test.fund", transfers=four_cents)
-        assert snapshot(room.engine, fingerprint="").residual == told
-    room.engine.handle(EventType.RESIDUAL)
-    assert (room.notice, room.credit_cents) == ("residual_won", 15)
+        rig = make(ScriptedChance(6), play=play)
+        write_undeclared(rig.machine, "test.fund", transfers=four_cents)
+        assert snapshot(rig.engine, fingerprint="").residual == told
+    rig.engine.handle(EventType.RESIDUAL)
+    assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
 
 
 @pytest.mark.requirement("F-10")
 def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
-    room = make(ScriptedChance(0))
-    room.engine.handle(EventType.RESIDUAL)
-    room.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
-    assert (room.notice, room.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
-    assert snapshot(room.engine, fingerprint="").residual is None
-    [line] = iter_register_lines(REGISTERS["residuals"], room.journal.entries())
+    rig = make(ScriptedChance(0))
+    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
+    assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
+    assert snapshot(rig.engine, fingerprint="").residual is None
+    [line] = iter_register_lines(REGISTERS["residuals"], rig.journal.entries())
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
 
 def test_a_generator_that_fails_takes_no_rest(make):
-    room = make(FailingChance())
-    room.engine.handle(EventType.RESIDUAL)
-    assert (room.state, room.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
-    assert not room.engine.accepts(EventType.RESIDUAL)
+    rig = make(FailingChance())
+    rig.engine.handle(EventType.RESIDUAL)
+    assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
+    assert not rig.engine.accepts(EventType.RESIDUAL)
 
 
 @pytest.mark.requirement("A-03", "A-27:a")
 def test_no_number_is_drawn_for_a_rest_once_the_credits_do_not_add_up(make):
-    room = make(ScriptedChance(0))
-    room.journal._ledger.given["house:win"] += 1
+    rig = make(ScriptedChance(0))
+    rig.journal._ledger.given["house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
-        room.engine.handle(EventType.RESIDUAL)
-    assert room.machine.chance.values == [0]
+        rig.engine.handle(EventType.RESIDUAL)
+    assert rig.machine.chance.values == [0]
     with pytest.raises(JournalError):
-        room.engine.handle(EventType.CASH_OUT)
-    assert (room.hands.jobs, room.records("handpay.pending")) == ([], [])
+        rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.hands.jobs, rig.records("handpay.pending")) == ([], [])
 
 
 @pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("way", ["stays", "given_up"])
 def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
-    room = make(ScriptedChance(), way)
-    room.engine.handle(EventType.RESIDUAL)
-    assert room.credit_cents == (REST_CENTS if way == "stays" else 0)
-    assert room.records("residual.played") == []
-    assert room.notice == ("refused.residual_may_go" if way == "stays" else "residual_removed")
+    rig = make(ScriptedChance(), way)
+    rig.engine.handle(EventType.RESIDUAL)
+    assert rig.credit_cents == (REST_CENTS if way == "stays" else 0)
+    assert rig.records("residual.played") == []
+    assert rig.notice == ("refused.residual_may_go" if way == "stays" else "residual_removed")
 
 
 @pytest.mark.parametrize(
@@ -137,37 +137,37 @@ def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
     [(5, "residual.played", "expected 0"), (5, "residual.gift", "no journal entry may have this kind")],
 )
 def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatch, won_cents, kind, why):
-    room = make(ScriptedChance(4))
-    append = room.journal.append
+    rig = make(ScriptedChance(4))
+    append = rig.journal.append
 
     def lying(transaction):
         win = Transfer("house:residual_win", "credit:1:cashable", won_cents)
         told = {**transaction.record, "won_cents": won_cents}
         return append(Transaction(id="lie", kind=kind, transfers=(*transaction.transfers, win), record=told))
 
-    monkeypatch.setattr(room.journal, "append", lying)
-    room.engine.handle(EventType.RESIDUAL)
+    monkeypatch.setattr(rig.journal, "append", lying)
+    rig.engine.handle(EventType.RESIDUAL)
     monkeypatch.undo()
-    assert any(why in found for found in findings(room))
+    assert any(why in found for found in findings(rig))
 
 
 @pytest.mark.requirement("N-03", "F-10")
 def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
     """It was the one stake a paused player could go on with, as often as he put a coin in."""
-    room = make(more="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
-    room.play()
-    room.report_shown()
-    leave_a_rest(room)
-    room.clock.pass_seconds(60)
-    room.engine.handle(EventType.REMINDER_DUE)
-    assert snapshot(room.engine, fingerprint="").residual is None
-    room.engine.handle(EventType.RESIDUAL)
-    assert (room.notice, room.credit_cents) == ("refused.residual_may_go", REST_CENTS)
-    room.clock.pass_seconds(300)
-    room.engine.handle(EventType.PAUSE_OVER)
-    room.engine.handle(EventType.RESIDUAL)
-    assert room.notice in {"residual_won", "residual_lost"}
-    assert findings(room) == []
+    rig = make(more="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
+    rig.play()
+    rig.report_shown()
+    leave_a_rest(rig)
+    rig.clock.pass_seconds(60)
+    rig.engine.handle(EventType.REMINDER_DUE)
+    assert snapshot(rig.engine, fingerprint="").residual is None
+    rig.engine.handle(EventType.RESIDUAL)
+    assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", REST_CENTS)
+    rig.clock.pass_seconds(300)
+    rig.engine.handle(EventType.PAUSE_OVER)
+    rig.engine.handle(EventType.RESIDUAL)
+    assert rig.notice in {"residual_won", "residual_lost"}
+    assert findings(rig) == []
 
 
 @pytest.mark.requirement("E-13", "F-10")
@@ -177,36 +177,36 @@ def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
 @pytest.mark.parametrize("after_a_game", [False, True])
 def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
     """What is one here is recorded at the start: also before the first game, and where none may go."""
-    room = make(ScriptedChance(0, 0, 0), way)
+    rig = make(ScriptedChance(0, 0, 0), way)
     if way != "stays" or after_a_game:
-        room.insert(2000)
+        rig.insert(2000)
     if after_a_game:
-        room.play()
-        room.report_shown()
-        room.engine.handle(EventType.MEMORY_READY)
-    cents = room.credit_cents
+        rig.play()
+        rig.report_shown()
+        rig.engine.handle(EventType.MEMORY_READY)
+    cents = rig.credit_cents
     details = {"amount_cents": cents}
     if kind == "played":
         details |= {"prize_cents": cents + 1, "draws": [[cents + 1, cents, "residual"]], "won_cents": 0}
-    stake = room.machine.take(cents, "house:residual")
+    stake = rig.machine.take(cents, "house:residual")
     write_undeclared(
-        room.machine, f"residual.{kind}", transfers=stake, counts={"residuals": 1}, details=details
+        rig.machine, f"residual.{kind}", transfers=stake, counts={"residuals": 1}, details=details
     )
     due = (
         "5 cents buy a game or a coin here"
         if cents >= USEFUL_CENTS
         else "residual credit is treated here as stays"
     )
-    assert any(due in found for found in findings(room))
+    assert any(due in found for found in findings(rig))
 
 
 def test_an_audit_names_terms_that_a_game_contradicts(make):
-    room = make(ScriptedChance(0, 0, 0)).insert(100)
+    rig = make(ScriptedChance(0, 0, 0)).insert(100)
     write_undeclared(
-        room.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
+        rig.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
     )
-    room.play()
-    assert any("it is started for 5 cents" in found for found in findings(room))
+    rig.play()
+    assert any("it is started for 5 cents" in found for found in findings(rig))
 
 
 def test_a_second_position_records_its_own_terms_once(tmp_path):

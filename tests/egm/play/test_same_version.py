@@ -19,10 +19,10 @@ from tools.cli import main
 @pytest.fixture
 def played(tmp_path):
     """The memory of a machine that has played the game of the library."""
-    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(500)
-    room.play()
-    room.report_shown()
-    room.close()
+    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(500)
+    rig.play()
+    rig.report_shown()
+    rig.close()
     return tmp_path / "state"
 
 
@@ -44,7 +44,7 @@ def cabinet(folder, version):
 
 @pytest.mark.requirement("O-03")
 @pytest.mark.parametrize("changed", [True, False], ids=["new version", "same version"])
-def test_another_definition_of_the_same_version_is_told_by_the_check_and_by_the_machine(
+def test_changed_definition_with_the_same_version_is_reported_by_check_and_machine(
     played, tmp_path, monkeypatch, changed
 ):
     before = load_game(GAME)

@@ -27,87 +27,87 @@ def duel(tmp_path, monkeypatch):
     def start(*numbers, **options):
         if rooms:
             rooms[-1].close()
-        room = MachineRig(state, games=(game,), chance=ScriptedChance(*numbers), **options)
-        rooms.append(room.boot())
-        return room
+        rig = MachineRig(state, games=(game,), chance=ScriptedChance(*numbers), **options)
+        rooms.append(rig.boot())
+        return rig
 
     yield start
     rooms[-1].close()
 
 
-def bet(room, **bets):
-    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-    room.play()
+def bet(rig, **bets):
+    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.play()
 
 
-def choose(room, option):
-    room.engine.handle(EventType.CHOOSE, value=option)
+def choose(rig, option):
+    rig.engine.handle(EventType.CHOOSE, value=option)
 
 
-def sound(room, tmp_path):
+def sound(rig, tmp_path):
     """The books add up, and the audit derives every stake again."""
-    room.journal.self_audit()
-    report = Auditor(Shelf([tmp_path / "games"])).run(room.journal.iter_bodies())
+    rig.journal.self_audit()
+    report = Auditor(Shelf([tmp_path / "games"])).run(rig.journal.iter_bodies())
     assert report.findings == []
-    return room.journal.meters().values
+    return rig.journal.meters().values
 
 
 @pytest.mark.requirement("F-02", "D-15", "C-17")
 def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
-    room = duel(3, 1).insert(1000)
-    bet(room, ante=10)
-    asked = room.hands.told[-1]
+    rig = duel(3, 1).insert(1000)
+    bet(rig, ante=10)
+    asked = rig.hands.told[-1]
     assert isinstance(asked, Decision)
     assert (asked.options, asked.costs, asked.seat) == (("fold", "stay", "raise"), {"raise": 10}, 0)
     assert asked.cues == ({"cue": "deal", "hand": "player", "card": "3"},)
-    assert room.credit_cents == 950
-    choose(room, "raise")
-    entry = next(iter(room.journal.entries("game.choice")))
+    assert rig.credit_cents == 950
+    choose(rig, "raise")
+    entry = next(iter(rig.journal.entries("game.choice")))
     assert entry.transfers == (Transfer("credit:1:cashable", "house:wager", 50),)
     assert (entry.record["staked_credits"], entry.record["draws"]) == (10, [[6, 1, "card 2"]])
-    assert room.credit_cents == 900
-    told = room.hands.told[-1]
+    assert rig.credit_cents == 900
+    told = rig.hands.told[-1]
     assert isinstance(told, Play)
     assert told.cues == ({"cue": "deal", "hand": "bank", "card": "1"},)
     assert [(each["name"], each["staked"], each["credits"]) for each in told.settlements] == [("won", 20, 40)]
-    room.report_shown()
-    assert room.credit_cents == 1100
-    meters = sound(room, tmp_path)
+    rig.report_shown()
+    assert rig.credit_cents == 1100
+    meters = sound(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (100, 200, 0)
 
 
 @pytest.mark.requirement("F-02", "N-06")
 def test_what_the_credit_does_not_cover_is_not_offered_and_not_taken(duel, tmp_path):
-    room = duel(3, 1).insert(500)
+    rig = duel(3, 1).insert(500)
     for _ in range(9):
-        room.machine.chance.values[:0] = [3]
-        bet(room, even=10)
-        room.report_shown()
-    left = room.credit_cents
+        rig.machine.chance.values[:0] = [3]
+        bet(rig, even=10)
+        rig.report_shown()
+    left = rig.credit_cents
     assert 50 <= left < 100
-    bet(room, ante=10)
-    assert room.hands.told[-1].options == ("fold", "stay")
-    choose(room, "raise")
-    assert (room.state, room.notice) == (State.PLAYING, "refused.choice_is_covered")
-    assert room.credit_cents == left - 50
-    choose(room, "stay")
-    room.report_shown()
-    assert sound(room, tmp_path)["coin_in"] == 500
+    bet(rig, ante=10)
+    assert rig.hands.told[-1].options == ("fold", "stay")
+    choose(rig, "raise")
+    assert (rig.state, rig.notice) == (State.PLAYING, "refused.choice_is_covered")
+    assert rig.credit_cents == left - 50
+    choose(rig, "stay")
+    rig.report_shown()
+    assert sound(rig, tmp_path)["coin_in"] == 500
 
 
 @pytest.mark.requirement("C-04")
 def test_the_limit_of_the_place_is_over_all_the_stakes_of_a_round(duel, tmp_path):
-    room = duel(3, 1)
-    limit = room.profile.play.bet_limit_cents
-    room.insert(10000)
-    room.engine.handle(EventType.DENOMINATION, value=25)
+    rig = duel(3, 1)
+    limit = rig.profile.play.bet_limit_cents
+    rig.insert(10000)
+    rig.engine.handle(EventType.DENOMINATION, value=25)
     most = limit // 25
-    bet(room, ante=min(100, most))
-    costs = room.hands.told[-1].costs
+    bet(rig, ante=min(100, most))
+    costs = rig.hands.told[-1].costs
     assert bool(costs) is (2 * min(100, most) * 25 <= limit)
-    choose(room, "fold")
-    room.report_shown()
-    sound(room, tmp_path)
+    choose(rig, "fold")
+    rig.report_shown()
+    sound(rig, tmp_path)
 
 
 @pytest.mark.requirement("D-15")
@@ -122,29 +122,29 @@ def test_the_limit_of_the_place_is_over_all_the_stakes_of_a_round(duel, tmp_path
     ],
 )
 def test_a_push_is_told_apart_from_a_win(duel, tmp_path, answer, numbers, back, push, counted):
-    room = duel(*numbers).insert(1000)
-    bet(room, ante=10)
-    choose(room, answer)
-    room.report_shown()
+    rig = duel(*numbers).insert(1000)
+    bet(rig, ante=10)
+    choose(rig, answer)
+    rig.report_shown()
     staked = 100 if answer == "raise" else 50
-    assert room.credit_cents == 1000 - staked + back
-    meters = sound(room, tmp_path)
+    assert rig.credit_cents == 1000 - staked + back
+    meters = sound(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (staked, back, push)
     results = {name: meters[name] for name in ("games_won", "games_pushed", "games_lost")}
     assert results == dict.fromkeys(results, 0) | {counted: 1}
-    assert room.records("game.end")[-1]["win_cents"] == back - push
+    assert rig.records("game.end")[-1]["win_cents"] == back - push
 
 
 @pytest.mark.requirement("A-08", "B-08")
 @pytest.mark.parametrize("written", range(5))
 def test_a_cut_between_a_raise_and_its_card_leaves_both_or_neither(duel, tmp_path, written):
-    room = duel(3, 3).insert(1000)
-    bet(room, ante=10)
-    room.cut_power_after(written)
+    rig = duel(3, 3).insert(1000)
+    bet(rig, ante=10)
+    rig.cut_power_after(written)
     with suppress(PowerCutError):
-        choose(room, "raise")
-        room.report_shown()
-    drawn = len(room.records("game.choice"))
+        choose(rig, "raise")
+        rig.report_shown()
+    drawn = len(rig.records("game.choice"))
     again = duel(*(() if drawn else (3,)))  # what was drawn is not drawn again
     if not drawn:
         assert isinstance(again.hands.told[-1], Decision)
@@ -163,33 +163,33 @@ def test_a_push_is_no_large_win_however_much_comes_back(duel, tmp_path):
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
     place = tmp_path / "place.toml"
     place.write_text(text.replace("large_win_cents = 120000", "large_win_cents = 1000"), encoding="utf-8")
-    room = duel(4, 4, 4, 1, profile=place).insert(10000)
-    bet(room, ante=100)
-    choose(room, "raise")
-    room.report_shown()
-    assert (room.state, room.credit_cents) == (State.IDLE, 10000)
-    bet(room, ante=100)
-    choose(room, "stay")
-    room.report_shown()
-    assert (room.state, room.credit_cents) == (State.HANDPAY, 9500)
-    assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1000
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    meters = sound(room, tmp_path)
+    rig = duel(4, 4, 4, 1, profile=place).insert(10000)
+    bet(rig, ante=100)
+    choose(rig, "raise")
+    rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 10000)
+    bet(rig, ante=100)
+    choose(rig, "stay")
+    rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.HANDPAY, 9500)
+    assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1000
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    meters = sound(rig, tmp_path)
     assert (meters["push"], meters["att_jackpot"], meters["coin_out"]) == (1000, 1000, 1000)
 
 
 @pytest.mark.requirement("D-15")
 def test_promotional_credit_given_back_stays_promotional(duel, tmp_path):
     """Else whoever is given play-only credit has it made money by betting on a push."""
-    room = duel(3, 3).insert(100)
+    rig = duel(3, 3).insert(100)
     give = Transfer("world:aft_in:restricted", "credit:1:restricted", 30)
-    write_undeclared(room.machine, "aft.complete", transfers=(give,))
-    bet(room, ante=10)
-    assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
-    choose(room, "stay")
-    room.report_shown()
-    assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 30
-    assert room.machine.read_credit_cents(CreditKind.CASHABLE) == 100
+    write_undeclared(rig.machine, "aft.complete", transfers=(give,))
+    bet(rig, ante=10)
+    assert rig.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
+    choose(rig, "stay")
+    rig.report_shown()
+    assert rig.machine.read_credit_cents(CreditKind.RESTRICTED) == 30
+    assert rig.machine.read_credit_cents(CreditKind.CASHABLE) == 100
 
 
 @pytest.mark.parametrize("kind", ["game.choice", "game.push", "game.end"])
@@ -199,13 +199,13 @@ def test_promotional_credit_given_back_stays_promotional(duel, tmp_path):
 )
 def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_path, kind, what, told):
     """A raise or a stake given back, told apart otherwise in the meters, is a lie about each game's return."""
-    room = duel(4, 4).insert(1000)
-    bet(room, ante=10)
-    choose(room, "raise")
-    room.report_shown()
-    assert sound(room, tmp_path)["push"] == 100
+    rig = duel(4, 4).insert(1000)
+    bet(rig, ante=10)
+    choose(rig, "raise")
+    rig.report_shown()
+    assert sound(rig, tmp_path)["push"] == 100
     bodies = []
-    for body in room.journal.iter_bodies():
+    for body in rig.journal.iter_bodies():
         entry = json.loads(body)
         if entry["kind"] == kind:
             assert entry["dims"][what] != told
@@ -217,17 +217,17 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
 
 @pytest.mark.requirement("F-15", "A-08")
 def test_a_round_that_cannot_end_gives_back_what_is_not_decided_and_pays_what_is(duel, tmp_path):
-    room = duel(4).insert(1000)
-    bet(room, **{ANTE: 10, EVEN: 4})
-    assert isinstance(room.hands.told[-1], Decision)
-    room.machine.chance = FailingChance()
-    choose(room, "stay")
-    assert room.machine.memory.get("game") is not None
-    room.engine.handle(EventType.MENU, key="operator")
+    rig = duel(4).insert(1000)
+    bet(rig, **{ANTE: 10, EVEN: 4})
+    assert isinstance(rig.hands.told[-1], Decision)
+    rig.machine.chance = FailingChance()
+    choose(rig, "stay")
+    assert rig.machine.memory.get("game") is not None
+    rig.engine.handle(EventType.MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
-    room.engine.handle(EventType.REFUND_GAME, **ruling)
-    (void,) = room.records("game.void")
+    rig.engine.handle(EventType.REFUND_GAME, **ruling)
+    (void,) = rig.records("game.void")
     assert void["refund_cents"] == 50
     assert [each["spot"] for each in void["settled"]] == [EVEN]
-    assert room.credit_cents == 1000 - 70 + 50 + 40
-    sound(room, tmp_path)
+    assert rig.credit_cents == 1000 - 70 + 50 + 40
+    sound(rig, tmp_path)

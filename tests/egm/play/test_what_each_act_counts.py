@@ -50,9 +50,9 @@ def staked(cents):
 @pytest.mark.requirement("D-01", "D-02", "D-03", "D-09", "D-10")
 def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_other(tmp_path):
     machine = Counted(tmp_path, *LOSS, *MAPLES, *LANTERNS)
-    room = machine.room
+    rig = machine.room
     machine.moved()
-    room.insert(10000)
+    rig.insert(10000)
     assert machine.moved() == {
         "bill_in.value": 10000,
         "bill_in.count": 1,
@@ -63,29 +63,29 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
         "credits.cashable": 10000,
     }
     assert machine.play() == staked(300)
-    room.report_shown()
+    rig.report_shown()
     assert machine.moved() == {"games_lost": 1}
     assert machine.play() == staked(300)
-    room.report_shown()
+    rig.report_shown()
     won = machine.moved()
     paid = won["coin_out"]
     assert paid > 0
     assert won == {"coin_out": paid, "credits": paid, "credits.cashable": paid, "games_won": 1}
     assert machine.play() == staked(300)
-    room.report_shown()
-    assert room.state is State.HANDPAY
+    rig.report_shown()
+    assert rig.state is State.HANDPAY
     assert machine.moved() == {"games_won": 1}  # nothing is paid before the attendant pays it
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.moved() == {
         "att_jackpot": 150000,
         "hand_paid": 150000,
         "money_out": 150000,
         "handpays.jackpot": 1,
     }
-    left = room.credit_cents
+    left = rig.credit_cents
     assert left == 10000 - 900 + paid
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.moved() == {
         "att_cancel_credit": left,
         "hand_paid": left,
@@ -94,14 +94,14 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
         "credits": -left,
         "credits.cashable": -left,
     }
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("D-02", "D-01", "D-04", "D-11:c", "D-13", "D-14")
 def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(tmp_path):
     machine = Counted(tmp_path, 4711, devices=("printer", "hopper"))  # the number of the ticket
-    room = machine.room
-    room.ledgers.coins.credit_coins_in(((25, True), (100, False)), 1)
+    rig = machine.room
+    rig.ledgers.coins.credit_coins_in(((25, True), (100, False)), 1)
     assert machine.moved() == {
         "phys_coin_in": 125,
         "coins_accepted": 2,
@@ -112,7 +112,7 @@ def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(t
         "credits": 125,
         "credits.cashable": 125,
     }
-    number = room.cash_out_ticket()
+    number = rig.cash_out_ticket()
     assert machine.moved() == {
         "ticket_out.cashable.value": 125,
         "ticket_out.cashable.count": 1,
@@ -120,9 +120,9 @@ def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(t
         "credits": -125,
         "credits.cashable": -125,
     }
-    room.offer_ticket(number)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
     assert machine.moved() == {
         "ticket_in.cashable.value": 125,
         "ticket_in.cashable.count": 1,
@@ -132,7 +132,7 @@ def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(t
         "credits": 125,
         "credits.cashable": 125,
     }
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("D-09", "D-02")
@@ -152,34 +152,34 @@ def test_a_tilt_a_door_and_a_refused_bet_move_no_meter_of_money(tmp_path):
 def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_path):
     """A power cut between two entries would leave a credit without its count, or credit a coin again."""
     numbers = ScriptedChance(*MAPLES, 4711)  # of the game, and of the ticket
-    room = MachineRig(tmp_path, chance=numbers, devices=("printer", "hopper")).boot()
+    rig = MachineRig(tmp_path, chance=numbers, devices=("printer", "hopper")).boot()
 
     def list_moving_entries(act, *arguments):
         """Return the entries by which an act moves credit: kind, counts, and the keys of the state they write."""
-        before = room.journal.sequence
+        before = rig.journal.sequence
         act(*arguments)
         return [
             (entry.kind, dict(entry.counts), {key.partition(":")[0] for key in entry.state})
-            for entry in room.journal.entries(since=before)
+            for entry in rig.journal.entries(since=before)
             if entry.phase is Phase.SETTLE or (entry.phase is Phase.POST and entry.transfers)
         ]
 
     def take_ticket(number):
-        room.offer_ticket(number)
-        room.ledger.credit_stacked_paper()
+        rig.offer_ticket(number)
+        rig.ledger.credit_stacked_paper()
 
-    assert list_moving_entries(room.insert, 10000) == [("bill.in", {"bills_accepted": 1}, {"paper"})]
-    credit_coins = room.ledgers.coins.credit_coins_in
+    assert list_moving_entries(rig.insert, 10000) == [("bill.in", {"bills_accepted": 1}, {"paper"})]
+    credit_coins = rig.ledgers.coins.credit_coins_in
     assert list_moving_entries(credit_coins, ((25, True), (25, False)), 1) == [
         ("coin.in", {"coins_accepted": 2}, {"coins"})
     ]
-    assert list_moving_entries(room.play) == [("game.start", {"games_played": 1}, {"definition", "game"})]
-    assert list_moving_entries(room.report_shown) == [("game.end", {"games_won": 1}, {"game", "last_game"})]
+    assert list_moving_entries(rig.play) == [("game.start", {"games_played": 1}, {"definition", "game"})]
+    assert list_moving_entries(rig.report_shown) == [("game.end", {"games_won": 1}, {"game", "last_game"})]
     number = []
-    assert list_moving_entries(lambda: number.append(room.cash_out_ticket())) == [
+    assert list_moving_entries(lambda: number.append(rig.cash_out_ticket())) == [
         ("voucher.out", {}, {"print", "tickets", "pay_out"})
     ]
     assert list_moving_entries(take_ticket, *number) == [
         ("voucher.in", {"vouchers_accepted": 1}, {"tickets", "paper"})
     ]
-    room.close()
+    rig.close()

@@ -255,7 +255,7 @@ def test_names_and_addresses_are_hosts(tmp_path, host):
     assert LinkSlot(**LinkFolder.of(tmp_path).table(host, 8883)).host == host
 
 
-def test_a_damaged_answer_keeps_nobody_from_starting_and_is_told_by_its_file(hall):
+def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file(hall):
     hall.read()
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
     path = hall.link.root / hall.link.current / "answer.json"
@@ -412,11 +412,11 @@ def enrol_until(state, stick, write):
             os._exit(9)
 
     try:
-        room, _ = on(state, stick)
+        rig, _ = on(state, stick)
         sys.addaudithook(hook)
         for step in ("answer", "enrol"):
             enrol_link(
-                room.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5")))
+                rig.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5")))
             )
         os._exit(0)
     finally:
@@ -425,9 +425,9 @@ def enrol_until(state, stick, write):
 
 def on(state, stick):
     link = LinkFolder.of(state)
-    room = MachineRig(state).boot()
-    note_enrolment(room.machine, link, Stick(stick), LinkSlot(**link.table(*BROKER)))
-    return room, link
+    rig = MachineRig(state).boot()
+    note_enrolment(rig.machine, link, Stick(stick), LinkSlot(**link.table(*BROKER)))
+    return rig, link
 
 
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
@@ -445,13 +445,13 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
         shutil.copytree(hall.folder / "state", state, symlinks=True)
         ended = enrol_until(state, hall.stick, write)
         assert ended in {0, 9}
-        room, link = on(state, hall.stick)
+        rig, link = on(state, hall.stick)
         slot = LinkSlot(**link.table(*BROKER))
         check_certificates(slot, SERIAL)  # whole: key, certificate and authority are of each other
         assert slot.key.read_bytes() == (secret if link.current == old else key)
-        assert room.machine.memory.get(ProgressiveKey.CERTIFICATE) == {"certificate": link.current}
+        assert rig.machine.memory.get(ProgressiveKey.CERTIFICATE) == {"certificate": link.current}
         assert link.current != old or (link.root / "request.key").read_bytes() == key  # still answered
-        room.close()
+        rig.close()
         found.append(link.current == old)
         if ended == 0:
             break

@@ -24,12 +24,12 @@ from tools.cli import main
 MISS = 49
 
 
-def level(room, pool) -> Level:
-    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
+def level(rig, pool) -> Level:
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     """A machine played at 5 cents and at 1 dollar a credit; then only 5 cents are offered any more."""
     first = room_of(tmp_path, *(B, NO_LUCK, MISS) * 4).boot().insert(10000)
     first.engine.handle(EventType.DENOMINATION, value=100)
@@ -42,39 +42,39 @@ def room(tmp_path):
     first.engine.handle(EventType.CASH_OUT)
     first.engine.handle(EventType.KEY_TURNED, key="attendant")
     first.close()
-    room = room_of(tmp_path, denominations_cents=(5,)).boot()
-    yield room
-    room.close()
+    rig = room_of(tmp_path, denominations_cents=(5,)).boot()
+    yield rig
+    rig.close()
 
 
 DEAR = "three-levels.top.1000"
 
 
-def move(room, source, target):
-    return Menu(room).sign_in(Role.TECHNICIAN).touch("form:level_move").complete(source, target).notice
+def move(rig, source, target):
+    return Menu(rig).sign_in(Role.TECHNICIAN).touch("form:level_move").complete(source, target).notice
 
 
 @pytest.mark.requirement("I-06")
-def test_a_level_is_moved_only_behind_an_open_door(room):
-    assert move(room, DEAR, "three-levels.luck.50") == "notice.refused.machine_is_open"
-    assert level(room, DEAR).held
+def test_a_level_is_moved_only_behind_an_open_door(rig):
+    assert move(rig, DEAR, "three-levels.luck.50") == "notice.refused.machine_is_open"
+    assert level(rig, DEAR).held
 
 
 @pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
-def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_path):
-    assert level(room, DEAR).current == 30_000 + Fraction(3000, 70)
-    assert DEAR not in room.machine.component(Pools).by_id
-    before = level(room, "three-levels.luck.50")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert move(room, DEAR, "three-levels.luck.50") == "service.done"
-    assert room.notice == "level_moved"
-    assert room.machine.notice.values == {"amount_cents": 30_042}
-    assert level(room, DEAR).held == 0
-    assert level(room, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
-    (moved,) = room.records("progressive.moved")
+def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(rig, tmp_path):
+    assert level(rig, DEAR).current == 30_000 + Fraction(3000, 70)
+    assert DEAR not in rig.machine.component(Pools).by_id
+    before = level(rig, "three-levels.luck.50")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert move(rig, DEAR, "three-levels.luck.50") == "service.done"
+    assert rig.notice == "level_moved"
+    assert rig.machine.notice.values == {"amount_cents": 30_042}
+    assert level(rig, DEAR).held == 0
+    assert level(rig, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
+    (moved,) = rig.records("progressive.moved")
     assert moved["amount"] == str(30_000 + Fraction(3000, 70))
     assert moved["persons"]
-    room.close()
+    rig.close()
     again = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
     again.close()
     with open_view(tmp_path) as view:
@@ -91,15 +91,15 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_pat
         ("nowhere", "three-levels.luck.50"),
     ],
 )
-def test_what_must_not_move_does_not(room, source, target):
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert move(room, source, target) == "notice.refused.level_may_move"
-    assert room.records("progressive.moved") == []
+def test_what_must_not_move_does_not(rig, source, target):
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert move(rig, source, target) == "notice.refused.level_may_move"
+    assert rig.records("progressive.moved") == []
 
 
 @pytest.mark.requirement("I-05", "D-18")
-def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
-    room.close()
+def test_every_level_is_read_out_with_all_it_holds(rig, tmp_path):
+    rig.close()
     run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path), "--json"])
     assert run.exit_code == 0, run.output
     shown = json.loads(run.output)["own"][DEAR]
@@ -113,13 +113,13 @@ def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
 
 @pytest.mark.requirement("I-05", "D-18")
 def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and_hits(tmp_path):
-    room = room_of(tmp_path).boot()
-    pool = next(iter(room.machine.component(Pools).by_id))
+    rig = room_of(tmp_path).boot()
+    pool = next(iter(rig.machine.component(Pools).by_id))
     terms = Terms(base_cents=1000, increment=Fraction(1, 50), hidden=Fraction(1, 100), ceiling_cents=1010)
     reached = Level.open(terms).contribute(1000).hit()[1].contribute(2000)
     stored = {f"{ProgressiveKey.LEVEL}{pool}": reached.to_json()}
-    write_undeclared(room.machine, "test.level", state=stored)
-    table = next(t for t in build_level_tables(room.machine) if f"({pool})" in translate_words(t.title, "en"))
+    write_undeclared(rig.machine, "test.level", state=stored)
+    table = next(t for t in build_level_tables(rig.machine) if f"({pool})" in translate_words(t.title, "en"))
     lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in table.rows}
     assert lines == {
         "Amount displayed": "$10.10",
@@ -133,13 +133,13 @@ def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and
         "Number of hits": "1",
         "Total won": "$10.10",
     }
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("I-05", "D-16", "D-18")
-def test_every_level_is_shown_at_the_machine(room):
-    room.machine.install(Pools((*room.machine.component(Pools).by_id.values(), create_pool("SHARED"))))
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("levels")
+def test_every_level_is_shown_at_the_machine(rig):
+    rig.machine.install(Pools((*rig.machine.component(Pools).by_id.values(), create_pool("SHARED"))))
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
     assert "Top (three-levels.top.50)" in tables
     given_up = tables["three-levels.top.1000 (no longer configured)"]
@@ -164,10 +164,10 @@ def test_every_level_is_shown_at_the_machine(room):
 
 @pytest.mark.requirement("E-01", "D-18")
 def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_path):
-    room = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
-    room.play()
-    room.report_shown()
-    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+    rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action)
     lines = menu.lines()
     assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("$16.00", "$15.00")
@@ -176,4 +176,4 @@ def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_pa
     (won,) = (t for t in menu.page.tables if translate_words(t.title, "en") == "Top (three-levels.top.50)")
     lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in won.rows}
     assert (lines["Number of hits"], lines["Total won"]) == ("1", "$15.00")
-    room.close()
+    rig.close()

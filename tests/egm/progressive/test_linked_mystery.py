@@ -145,7 +145,7 @@ def test_a_cut_between_the_prize_and_its_payment_pays_it_once(tmp_path, controll
 
 
 @pytest.mark.requirement("I-07", "I-09")
-def test_a_prize_heard_of_after_an_attendant_let_the_game_end_is_paid_by_hand(tmp_path, controller):
+def test_prize_reported_after_an_attendant_ended_the_game_is_paid_by_hand(tmp_path, controller):
     async def life():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()

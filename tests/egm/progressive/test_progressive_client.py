@@ -184,7 +184,7 @@ def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
     assert [c.sequence for c in link.take_messages()] == list(range(10, 21))
 
 
-def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
+def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_queried():
     link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     link.restore_contributions("TOP", 5, [])
     link.enrol_levels("n", 0)
@@ -415,7 +415,7 @@ def test_the_real_controller_and_the_link_keep_every_cent_between_them(seed, tmp
 
 @pytest.mark.requirement("I-10", "I-14", "I-15")
 @pytest.mark.parametrize("seed", range(12))
-def test_whatever_the_wire_does_every_wager_is_counted_once_and_every_hit_paid_once(seed):
+def test_unreliable_wire_counts_every_wager_once_and_pays_every_hit_once(seed):
     """Messages are lost, doubled and turned round; machines die; the controller forgets who joined."""
     storm = Storm(seed, SmallController())
     for turn in range(600):

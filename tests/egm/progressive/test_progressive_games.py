@@ -33,17 +33,17 @@ MISS = 49
 """A number of the mystery draw that does not hit."""
 
 
-def level(room, pool) -> Level:
-    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
+def level(rig, pool) -> Level:
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
 
 
-def one_game(room) -> None:
-    room.play()
-    room.report_shown()
+def one_game(rig) -> None:
+    rig.play()
+    rig.report_shown()
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     rooms = []
 
     def made(*numbers, **options):
@@ -56,8 +56,8 @@ def room(tmp_path):
 
 
 @pytest.mark.requirement("F-04", "I-01", "I-14")
-def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transaction(room):
-    machine = room(*(B, NO_LUCK, 2**30 % 7 + 20) * 3)
+def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transaction(rig):
+    machine = rig(*(B, NO_LUCK, 2**30 % 7 + 20) * 3)
     for _ in range(3):
         one_game(machine)
     assert level(machine, TOP).current == 1500 + Fraction(150, 70)
@@ -73,8 +73,8 @@ def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transacti
 
 
 @pytest.mark.requirement("I-09", "I-20", "D-09", "D-14", "F-04")
-def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(room):
-    machine = room(B, NO_LUCK, MISS, A, LUCK, MISS)
+def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(rig):
+    machine = rig(B, NO_LUCK, MISS, A, LUCK, MISS)
     one_game(machine)
     machine.play()
     top = 1500 + int(Fraction(100, 70))
@@ -100,8 +100,8 @@ def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(room):
 
 
 @pytest.mark.requirement("A-08", "I-09")
-def test_a_restart_between_hit_and_payment_pays_the_locked_amount(room, tmp_path):
-    machine = room(A, NO_LUCK, MISS)
+def test_a_restart_between_hit_and_payment_pays_the_locked_amount(rig, tmp_path):
+    machine = rig(A, NO_LUCK, MISS)
     machine.play()
     machine.close()
     again = room_of(tmp_path).boot()
@@ -115,8 +115,8 @@ def test_a_restart_between_hit_and_payment_pays_the_locked_amount(room, tmp_path
 
 
 @pytest.mark.requirement("B-07", "I-04")
-def test_a_mystery_is_drawn_in_the_games_own_step_and_recorded(room):
-    machine = room(B, NO_LUCK, 0)
+def test_a_mystery_is_drawn_in_the_games_own_step_and_recorded(rig):
+    machine = rig(B, NO_LUCK, 0)
     machine.play()
     start = machine.records("game.start")[-1]
     ((bound, value, purpose),) = start["mystery"]
@@ -125,8 +125,8 @@ def test_a_mystery_is_drawn_in_the_games_own_step_and_recorded(room):
     assert len(start["steps"][0]["draws"]) == 2  # the game's own
 
 
-def test_a_mystery_must_be_hit_by_its_ceiling(room):
-    machine = room(
+def test_a_mystery_must_be_hit_by_its_ceiling(rig):
+    machine = rig(
         *(B, NO_LUCK, 89), *(n for left in range(89, 1, -1) for n in (B, NO_LUCK, left - 1)), B, NO_LUCK
     )
     for _ in range(90):
@@ -137,8 +137,8 @@ def test_a_mystery_must_be_hit_by_its_ceiling(room):
     assert start["hits"][0]["amount_cents"] == 550
 
 
-def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(room):
-    machine = room(C, MISS, 1, NO_LUCK)
+def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(rig):
+    machine = rig(C, MISS, 1, NO_LUCK)
     machine.play()
     assert machine.records("game.start")[-1]["hits"] == []
     machine.engine.handle(EventType.CHOOSE, value=1)
@@ -200,8 +200,8 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
 
 
 @pytest.mark.requirement("I-06")
-def test_changed_terms_of_a_level_wait_until_it_is_won(room, tmp_path):
-    room(B, NO_LUCK, MISS).close()
+def test_changed_terms_of_a_level_wait_until_it_is_won(rig, tmp_path):
+    rig(B, NO_LUCK, MISS).close()
     other = (LevelSlot(game="three-levels", level="top", ceiling_bases=2), *OWN[1:])
     machine = room_of(tmp_path, A, NO_LUCK, MISS, levels=other).boot()
     assert level(machine, TOP).terms.ceiling_cents is None
@@ -213,8 +213,8 @@ def test_changed_terms_of_a_level_wait_until_it_is_won(room, tmp_path):
 
 
 @pytest.mark.requirement("I-02", "I-04", "I-05")
-def test_the_snapshot_shows_the_levels_of_the_bet_in_force(room):
-    machine = room(*(B, NO_LUCK, MISS) * 2)
+def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
+    machine = rig(*(B, NO_LUCK, MISS) * 2)
     shown = snapshot(machine.engine, fingerprint="").progressives
     assert [(v.level, v.amount_cents, v.status, v.mystery) for v in shown] == [
         ("top", 1500, "up", False),
@@ -260,8 +260,8 @@ def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
 # ---------------------------------------------------------------------------------------------- a controller's
 @pytest.mark.requirement("I-07")
 @pytest.mark.parametrize("status", [Status.STALE, Status.DOWN])
-def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(room, status):
-    machine = room(B, NO_LUCK, MISS, levels=LINKED)
+def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(rig, status):
+    machine = rig(B, NO_LUCK, MISS, levels=LINKED)
     machine.machine.component(LevelDisplays).link.now = Shown(1700, status)
     machine.play()
     assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
@@ -300,8 +300,8 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
 
 
 @pytest.mark.requirement("I-04")
-def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
-    machine = room(A, NO_LUCK, MISS, levels=LINKED)
+def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(rig):
+    machine = rig(A, NO_LUCK, MISS, levels=LINKED)
     machine.play()
     (claim,) = machine.journal.states(ProgressiveKey.CLAIM)
     told = machine.hands.told[-1]
@@ -354,8 +354,8 @@ def test_a_place_may_make_everybody_wait_for_the_controller(tmp_path):
     machine.close()
 
 
-def test_contributions_to_a_controller_are_numbered_without_gaps(room):
-    machine = room(*(B, NO_LUCK, MISS) * 3, levels=LINKED)
+def test_contributions_to_a_controller_are_numbered_without_gaps(rig):
+    machine = rig(*(B, NO_LUCK, MISS) * 3, levels=LINKED)
     for _ in range(3):
         one_game(machine)
     fed = [f for g in machine.records("game.start") for f in g["fed"] if f["pool"] == "TOP"]
@@ -363,8 +363,8 @@ def test_contributions_to_a_controller_are_numbered_without_gaps(room):
     assert machine.journal.state(f"{ProgressiveKey.LINK}TOP")["sequence"] == 3
 
 
-def test_real_chance_plays_the_levels_too(room):
-    machine = room()
+def test_real_chance_plays_the_levels_too(rig):
+    machine = rig()
     machine.machine.chance = create_generator()
     for _ in range(40):
         machine.play()
@@ -380,7 +380,7 @@ def test_real_chance_plays_the_levels_too(room):
 
 
 @pytest.mark.requirement("C-04", "I-05")
-def test_where_prizes_are_limited_a_level_needs_a_ceiling_within_the_limit(tmp_path):
+def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
     path = place(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
     path.write_text(path.read_text().replace('prizes_in_kind = "or_cash"', ""))
     slot = (GameSlot(game=str(GAME), denominations_cents=(5,)),)
@@ -409,8 +409,8 @@ def test_the_floor_counts_of_a_level_what_the_place_counts(tmp_path, counted, ad
 def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     first = room_of(tmp_path, B, NO_LUCK, MISS, B, NO_LUCK, MISS, position=Position(1, 2)).boot()
     second = room_of(tmp_path, A, NO_LUCK, MISS, position=Position(2, 2), beside=first).boot()
-    for room in (first, second):
-        room.insert(2000)
+    for rig in (first, second):
+        rig.insert(2000)
     first.play()
     second.play()
     assert level(first, TOP).hits == 1

@@ -34,7 +34,7 @@ from paytables import load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.dev.lies import adopted, mark_of, rewrite_chain
+from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 LEVELS = (
     LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP"}),
@@ -156,7 +156,7 @@ def test_wagers_are_counted_and_the_level_is_shown_up_and_down(tmp_path, control
 
 
 @pytest.mark.requirement("I-15", "A-08")
-def test_what_was_played_while_nobody_listened_is_sent_by_the_next_life(tmp_path, controller):
+def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controller):
     async def first():
         async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 5) as rig:
             await rig.up()
@@ -341,7 +341,7 @@ def test_an_award_that_cannot_be_of_a_hit_that_is_void_ends_with_its_ruling(tmp_
 @pytest.mark.requirement("I-09", "I-07")
 @pytest.mark.parametrize(("decision", "due"), [("pay", 90_000), ("decline", 1700)])
 @pytest.mark.parametrize("then", [1700, 90_000])
-def test_what_a_controller_says_after_an_award_that_cannot_be_changes_nothing(tmp_path, decision, due, then):
+def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, decision, due, then):
     """The second amount was locked, and the ruling on the first was paid: or the first, once the level showed it."""
     room = awaiting(tmp_path)
     claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
@@ -411,7 +411,7 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
 
 
 @pytest.mark.requirement("I-07", "I-09", "I-14")
-def test_a_controller_restored_from_a_copy_older_than_a_hit_is_told_the_hit_again(tmp_path, controller):
+def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path, controller):
     """What was paid went on being shown, and was paid once more to whoever won next."""
     older = copy.deepcopy(controller)
 
@@ -436,12 +436,12 @@ def test_a_controller_restored_from_a_copy_older_than_a_hit_is_told_the_hit_agai
     assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
     shelf = Shelf((GAME.parent,))
     assert Auditor(shelf).run(bodies).findings == []
-    entries = adopted(bodies, KEY)
+    entries = adopt_entries(bodies, KEY)
     [behind] = [entry for entry in entries if entry["kind"] == "progressive.behind"]
     [(_, told)] = behind["state"].items()
     for lie in ({}, {"claim:other": told}, {claim: told | {"amount_cents": 1} for claim in behind["state"]}):
         lied = [entry | {"state": lie} if entry is behind else entry for entry in entries]
-        assert Auditor(shelf).run(rewrite_chain(lied, KEY, mark_of(entries[0]))).findings
+        assert Auditor(shelf).run(rewrite_chain(lied, KEY, compute_journal_tag(entries[0]))).findings
 
 
 def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controller_is(tmp_path, controller):

@@ -17,44 +17,44 @@ RESET = 4000_00
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     rooms = []
 
     def made(*deals, more=()):
         script = [number for deal in deals for number in numbers(deal)] + [*more]
-        room = MachineRig(
+        rig = MachineRig(
             tmp_path,
             games=(GAME,),
             levels=(LevelSlot(game=GAME, level="royal"),),
             chance=ScriptedChance(*script),
             denominations_cents=(100,),
         )
-        rooms.append(room)
-        room.boot()
-        while room.credit_cents < 100_00:
-            room.insert(100_00)
-        return room
+        rooms.append(rig)
+        rig.boot()
+        while rig.credit_cents < 100_00:
+            rig.insert(100_00)
+        return rig
 
     yield made
     for each in rooms:
         each.close()
 
 
-def level(room):
-    return Level.from_json(room.journal.state(f"{ProgressiveKey.LEVEL}{POOL}"))
+def level(rig):
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{POOL}"))
 
 
-def play(room, credits_, hands=1):
+def play(rig, credits_, hands=1):
     """Bet, hold the four to the royal, and see what is drawn."""
-    room.engine.handle(EventType.BET, value=credits_ * hands, options={"hands": hands})
-    room.play()
-    room.engine.handle(EventType.CHOOSE, value=0b01111)
-    room.report_shown()
+    rig.engine.handle(EventType.BET, value=credits_ * hands, options={"hands": hands})
+    rig.play()
+    rig.engine.handle(EventType.CHOOSE, value=0b01111)
+    rig.report_shown()
 
 
 @pytest.mark.requirement("I-01", "I-09", "I-14")
-def test_a_royal_of_one_hand_at_the_most_credits_wins_the_level(room):
-    machine = room(f"{DEALT} {OTHER}", f"{DEALT} {DRAWN}")
+def test_a_royal_of_one_hand_at_the_most_credits_wins_the_level(rig):
+    machine = rig(f"{DEALT} {OTHER}", f"{DEALT} {DRAWN}")
     play(machine, 5)
     assert level(machine).current == RESET + 5  # one per cent of five dollars
     before = machine.credit_cents
@@ -71,9 +71,9 @@ def test_a_royal_of_one_hand_at_the_most_credits_wins_the_level(room):
 
 @pytest.mark.requirement("I-01", "I-14")
 @pytest.mark.parametrize(("credits_", "hands", "pays"), [(4, 1, 4 * 250), (5, 3, 4000 + 2 * 5)])
-def test_a_royal_of_fewer_credits_or_of_several_hands_is_paid_by_the_table(room, credits_, hands, pays):
+def test_a_royal_of_fewer_credits_or_of_several_hands_is_paid_by_the_table(rig, credits_, hands, pays):
     """The other hands, each of its own deck, draw a second jack."""
-    machine = room(f"{DEALT} {DRAWN}", more=[numbers(f"{DEALT} Jh")[-1]] * (hands - 1))
+    machine = rig(f"{DEALT} {DRAWN}", more=[numbers(f"{DEALT} Jh")[-1]] * (hands - 1))
     before = machine.credit_cents
     play(machine, credits_, hands)
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)

@@ -46,8 +46,8 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 
-def views(room):
-    return snapshot(room.engine, fingerprint="").progressives
+def views(rig):
+    return snapshot(rig.engine, fingerprint="").progressives
 
 
 def worth(machine):
@@ -57,7 +57,7 @@ def worth(machine):
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     rooms = []
 
     def made(*hands, **options):
@@ -84,8 +84,8 @@ def room(tmp_path):
         (PAIR, 0, None),
     ],
 )
-def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(room, hand, paid_cents, share):
-    machine = room(hand)
+def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig, hand, paid_cents, share):
+    machine = rig(hand)
     before = machine.credit_cents
     begin(machine)
     assert level(machine).current == 10_000_50  # half of the side bet's dollar, nothing of the ante
@@ -104,16 +104,16 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(room
 
 
 @pytest.mark.requirement("I-01")
-def test_who_folds_keeps_his_side_bet(room):
-    machine = room(FULL)
+def test_who_folds_keeps_his_side_bet(rig):
+    machine = rig(FULL)
     before = machine.credit_cents
     one_game(machine, "fold")
     assert machine.credit_cents == before - 100 - 100 + 100_00
 
 
 @pytest.mark.requirement("I-01", "I-14")
-def test_only_the_side_bet_feeds_the_level(room):
-    machine = room(PAIR, PAIR)
+def test_only_the_side_bet_feeds_the_level(rig):
+    machine = rig(PAIR, PAIR)
     one_game(machine, ante=20)
     assert level(machine).current == 10_000_00
     one_game(machine, ante=20, progressive=1)
@@ -125,8 +125,8 @@ def test_only_the_side_bet_feeds_the_level(room):
 
 
 @pytest.mark.requirement("I-18", "I-02")
-def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(room):
-    machine = room()
+def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
+    machine = rig()
     bet(machine, ante=1)
     assert [(v.level, v.amount_cents, v.status) for v in views(machine)] == [("jackpot", 10_000_00, "up")]
     assert snapshot(machine.engine, fingerprint="").shut == ("raise",)
@@ -134,8 +134,8 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(room):
 
 @pytest.mark.requirement("I-03", "I-18")
 @pytest.mark.parametrize(("levels", "cents"), [((), 100), (OWN, 25), (OWN, 500)])
-def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(room, levels, cents):
-    machine = room(levels=levels, cents=cents)
+def test_without_its_level_or_at_another_worth_the_side_bet_is_not_taken(rig, levels, cents):
+    machine = rig(levels=levels, cents=cents)
     assert views(machine) == ()
     assert snapshot(machine.engine, fingerprint="").shut == ("raise", "progressive")
     bet(machine, ante=1)
@@ -166,8 +166,8 @@ def test_let_it_rides_dollar_is_a_dollar_too(tmp_path):
 
 
 @pytest.mark.requirement("I-06", "I-14")
-def test_other_terms_wait_for_the_whole_level(room, tmp_path):
-    room(PAIR).close()
+def test_other_terms_wait_for_the_whole_level(rig, tmp_path):
+    rig(PAIR).close()
     other = (LevelSlot(game=GAME, level="jackpot", ceiling_bases=3),)
     machine = room_of(tmp_path, STRAIGHT_FLUSH, ROYAL, levels=other).boot()
     one_game(machine)
@@ -201,8 +201,8 @@ def test_of_two_positions_the_second_wins_what_the_first_has_left(tmp_path):
 
 
 @pytest.mark.requirement("A-08", "I-09")
-def test_a_restart_between_hit_and_payment_pays_what_was_locked(room, tmp_path):
-    machine = room(STRAIGHT_FLUSH)
+def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
+    machine = rig(STRAIGHT_FLUSH)
     begin(machine)
     machine.close()
     machine = room_of(tmp_path).boot()  # between its stake and its hit: asked again
@@ -219,8 +219,8 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(room, tmp_path):
 
 
 @pytest.mark.requirement("I-13", "I-09")
-def test_what_is_won_of_a_level_the_cabinet_file_names_no_more_is_still_owed(room, tmp_path):
-    machine = room(STRAIGHT_FLUSH)
+def test_win_of_a_level_removed_from_the_cabinet_file_is_still_owed(rig, tmp_path):
+    machine = rig(STRAIGHT_FLUSH)
     begin(machine)
     machine.close()
     machine = room_of(tmp_path, levels=()).boot()
@@ -234,8 +234,8 @@ def test_what_is_won_of_a_level_the_cabinet_file_names_no_more_is_still_owed(roo
 
 
 @pytest.mark.requirement("G-02")
-def test_a_void_game_gives_its_share_back_to_the_level(room, tmp_path):
-    machine = room(STRAIGHT_FLUSH)
+def test_a_void_game_gives_its_share_back_to_the_level(rig, tmp_path):
+    machine = rig(STRAIGHT_FLUSH)
     begin(machine)
     decide(machine)
     machine.close()
@@ -248,8 +248,8 @@ def test_a_void_game_gives_its_share_back_to_the_level(room, tmp_path):
 
 
 @pytest.mark.requirement("A-05", "I-09")
-def test_an_authorised_clear_carries_the_share_over(room, tmp_path):
-    machine = room(STRAIGHT_FLUSH)
+def test_an_authorised_clear_carries_the_share_over(rig, tmp_path):
+    machine = rig(STRAIGHT_FLUSH)
     begin(machine)
     decide(machine)
     machine.close()
@@ -272,8 +272,8 @@ def test_an_authorised_clear_carries_the_share_over(room, tmp_path):
     ],
 )
 @pytest.mark.requirement("I-14", "D-02")
-def test_the_audit_names_another_share_than_the_hand_won(room, change, why):
-    machine = room(STRAIGHT_FLUSH)
+def test_the_audit_names_another_share_than_the_hand_won(rig, change, why):
+    machine = rig(STRAIGHT_FLUSH)
     one_game(machine)
     bodies = list(machine.journal.iter_bodies())
     at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.choice")
@@ -284,8 +284,8 @@ def test_the_audit_names_another_share_than_the_hand_won(room, change, why):
 
 
 @pytest.mark.requirement("I-03")
-def test_the_audit_names_a_side_bet_of_another_sum(room):
-    machine = room(PAIR)
+def test_the_audit_names_a_side_bet_of_another_sum(rig):
+    machine = rig(PAIR)
     one_game(machine, "fold")
     bodies = list(machine.journal.iter_bodies())
     at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.start")

@@ -109,7 +109,7 @@ def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name,
     assert club[1] == max(club) > 100
 
 
-def test_what_came_most_and_least_often_is_counted_of_the_results_that_are_kept():
+def test_hot_and_cold_numbers_are_counted_from_the_stored_results():
     most, least = count_most_and_least(("7", "7", "0", "32", "7", "0"), ("0", "32", "15", "7"), 2)
     assert most == [("7", 3), ("0", 2)]
     assert least == [("15", 0), ("32", 1)]

@@ -158,7 +158,7 @@ def test_a_choice_is_answered_with_its_id(rest, theme):
     assert (wish.value, wish.options["input"]) == ("enter", "1")
 
 
-def test_what_was_typed_stays_while_the_page_is_told_anew_and_goes_with_it(rest, theme):
+def test_typed_text_stays_when_the_page_is_sent_again_and_goes_when_it_closes(rest, theme):
     view = opened(rest, pages.text())
     view, _ = apply_action(view, Action("type", "x"), theme)
     again = opened(view, pages.text().model_copy(update={"notice": Words(kind="plain", value="live")}))

@@ -359,7 +359,7 @@ def test_the_result_stands_nowhere_before_it_has_been_shown(theme, name):
     assert "win" not in picture.read_aloud(moving).lower() or not moving.snapshot.win_cents
 
 
-def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(theme):
+def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     """Of a table whose bets last: a throw with what stands alone, asked for once."""
     _, told = felt(FELTS[0])
     lasting = told.model_copy(update={"presentation": {**told.presentation, "felt": "craps"}})

@@ -49,7 +49,7 @@ def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
 
 
 @pytest.mark.requirement("C-17", "C-24")
-def test_the_end_of_a_game_is_told_once_and_not_before_the_result_was_seen(rest, game, outcomes, theme):
+def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].loss)
     line = build_view_timeline(view, theme)
     told = []

@@ -132,14 +132,14 @@ class Visit:
         return choose_status(self.stage)[0]
 
 
-def _resident(room, game_id, game):
+def _resident(rig, game_id, game):
     from egm.play.installed_games import InstalledGame
     from egm.progressive.pools import Pools
 
     return InstalledGame(
         game,
-        room.machine.denominations_cents[game_id],
-        room.machine.component(InstalledGames).returns[game_id],
+        rig.machine.denominations_cents[game_id],
+        rig.machine.component(InstalledGames).returns[game_id],
         Pools(),
     )
 
@@ -211,12 +211,12 @@ def test_a_restart_does_not_bring_the_last_players_win_back(visit, tmp_path):
     at.happen(EventType.CASH_OUT).happen(EventType.KEY_TURNED, key="attendant")
     at.do(at.room.insert, 500)
     at.room.close()
-    room = MachineRig(tmp_path / "0", games=GAMES).boot()
-    assert room.credit_cents == 500
-    assert snapshot(room.engine, fingerprint="").win_cents == 0
-    said = format_notice(at.stage, snapshot(room.engine, fingerprint="").notices[0])
+    rig = MachineRig(tmp_path / "0", games=GAMES).boot()
+    assert rig.credit_cents == 500
+    assert snapshot(rig.engine, fingerprint="").win_cents == 0
+    said = format_notice(at.stage, snapshot(rig.engine, fingerprint="").notices[0])
     assert said == "The machine has restarted. Your credits are safe: $5.00"
-    room.close()
+    rig.close()
 
 
 def test_bets_that_stay_at_another_game_are_told_with_its_name(visit):
@@ -435,9 +435,7 @@ def test_the_greatest_wins_are_counted_at_a_press_and_the_next_game_waits_for_an
 
 # ------------------------------------------------------------------ stakes on a layout
 @pytest.mark.requirement("P-05", "P-06", "P-07")
-def test_what_lies_on_the_wheels_layout_is_what_is_played_and_stays_until_the_pin_has_decided(
-    visit, theme, monkeypatch
-):
+def test_wheel_bets_are_the_chips_on_the_layout_and_stay_until_the_wheel_stops(visit, theme, monkeypatch):
     """Québec by-law, ss. 118 and 119: the player sees each stake where it lies before he closes betting."""
     at = visit(games=("river-wheel",))
     at.do(at.room.insert, 2000)

@@ -384,7 +384,7 @@ def said_first(session):
     return bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text
 
 
-def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web):
+def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
     session, port = enter(web), web._access.port
     asked = (
         f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
@@ -475,7 +475,7 @@ def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
         assert ask(web, f"/sound/{none}.wav", session=session)[0] == 404, none
 
 
-def test_a_sound_is_told_to_the_browser_that_looks_and_a_loop_to_the_next_one_too(web):
+def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
     web.play("turn", "keno", "turn", 0.5)
     web.play("win_1", "keno", "lead", 0.5)
     with linked(web, enter(web)) as link:

@@ -18,18 +18,18 @@ BETS = ({"a-cheval": 10}, {"tableau-1": 20}, {"tableau-1": 10, "tableau-2": 10})
 
 
 def lay_bets(rooms):
-    for room, bets in zip(rooms, BETS, strict=True):
-        room.insert(BILL_CENTS)
-        room.machine.chance = rooms[0].machine.chance
-        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-        room.engine.handle(EventType.PLAY)
-        assert room.state is State.BETTING, room.notice
+    for rig, bets in zip(rooms, BETS, strict=True):
+        rig.insert(BILL_CENTS)
+        rig.machine.chance = rooms[0].machine.chance
+        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.PLAY)
+        assert rig.state is State.BETTING, rig.notice
     rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[GAME].digest)
 
 
 def answer(rooms, position, choice):
     """The position that is asked answers; no other may."""
-    asked = [bool(room.hands.told[-1].options) for room in rooms]
+    asked = [bool(rig.hands.told[-1].options) for rig in rooms]
     assert asked == [number == position for number in range(len(rooms))]
     rooms[position].engine.handle(EventType.CHOOSE, value=choice)
     take_recorded_steps(rooms[0].machine.component(SharedTable))
@@ -40,19 +40,19 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     rooms = seats(GAME, count=3)
     rooms[0].machine.chance = dealing(FIVES, 6)
     lay_bets(rooms)
-    for room, own in zip(rooms, ((), ("tableau-1",), ("tableau-2",)), strict=True):
-        hands = {hand["id"]: hand["cards"] for hand in room.hands.told[-1].display["hands"]}
+    for rig, own in zip(rooms, ((), ("tableau-1",), ("tableau-2",)), strict=True):
+        hands = {hand["id"]: hand["cards"] for hand in rig.hands.told[-1].display["hands"]}
         assert {name for name, cards in hands.items() if "??" not in cards} == set(own)
     answer(rooms, 1, "draw")
     answer(rooms, 2, "stand")
-    games = [open_game(room.machine) for room in rooms]
+    games = [open_game(rig.machine) for rig in rooms]
     assert {game.outcome.display["result"] for game in games} == {"9-5-7"}
     assert [game.outcome.win_credits for game in games] == [10, 40, 20]
-    for room in rooms:
-        room.report_shown()
-        assert room.state is State.IDLE, room.notice
-    for room, bets, won in zip(rooms, BETS, (10, 40, 20), strict=True):
-        assert room.credit_cents == BILL_CENTS + (won - sum(bets.values())) * CENTS
+    for rig in rooms:
+        rig.report_shown()
+        assert rig.state is State.IDLE, rig.notice
+    for rig, bets, won in zip(rooms, BETS, (10, 40, 20), strict=True):
+        assert rig.credit_cents == BILL_CENTS + (won - sum(bets.values())) * CENTS
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(tmp_path) as view:

@@ -40,26 +40,26 @@ ANSWERS = (
 CARDS = " ".join([DEAL, *(cards for _, _, cards in ANSWERS)])
 
 
-def digest_of(room):
-    return room.machine.games[GAME].digest
+def digest_of(rig):
+    return rig.machine.games[GAME].digest
 
 
 def sit_down(rooms, cards=CARDS):
     """Everybody bets, and the first cards are dealt."""
     chance = dealing(cards, decks=8)
-    for room in rooms:
-        lay(room, chance)
+    for rig in rooms:
+        lay(rig, chance)
     table_of(rooms).close(digest_of(rooms[0]))
-    assert [room.state for room in rooms] == [State.PLAYING] * len(rooms)
+    assert [rig.state for rig in rooms] == [State.PLAYING] * len(rooms)
 
 
-def lay(room, chance):
+def lay(rig, chance):
     """A player with credit bets."""
-    room.machine.chance = chance
-    room.insert(CREDIT_CENTS)
-    room.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
-    room.engine.handle(EventType.PLAY)
-    assert room.state is State.BETTING, room.notice
+    rig.machine.chance = chance
+    rig.insert(CREDIT_CENTS)
+    rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
+    rig.engine.handle(EventType.PLAY)
+    assert rig.state is State.BETTING, rig.notice
 
 
 def table_of(rooms):
@@ -79,21 +79,21 @@ def play_on(rooms, answers=ANSWERS):
         answer(rooms, seat, choice)
 
 
-def shown(room):
-    return room.hands.told[-1]
+def shown(rig):
+    return rig.hands.told[-1]
 
 
 def end(rooms):
     """The outcomes are shown; what each has."""
-    for room in rooms:
-        room.report_shown()
-        assert room.state is State.IDLE
-    return [room.credit_cents for room in rooms]
+    for rig in rooms:
+        rig.report_shown()
+        assert rig.state is State.IDLE
+    return [rig.credit_cents for rig in rooms]
 
 
 def right(rooms):
     """One deal, and each his own money: a push of two stakes and a loss; two won; one lost."""
-    games = [open_game(room.machine) for room in rooms]
+    games = [open_game(rig.machine) for rig in rooms]
     assert len({game.round_id for game in games}) == 1
     assert len({game.steps for game in games}) == 1
     assert [game.staked_cents for game in games] == [3 * STAKE_CENTS, 2 * STAKE_CENTS, STAKE_CENTS]
@@ -117,7 +117,7 @@ def audited(rooms, folder):
 def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_path):
     rooms = seats(GAME, count=3)
     sit_down(rooms)
-    asked = [shown(room) for room in rooms]
+    asked = [shown(rig) for rig in rooms]
     assert [isinstance(each, Decision) for each in asked] == [True] * 3
     assert [each.options for each in asked] == [("stand", "hit", "double", "split"), (), ()]
     assert [each.seat for each in asked] == [0] * 3
@@ -170,11 +170,11 @@ def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):
     two.engine.handle(EventType.CHOOSE, value="stand")
     assert (two.notice, len(open_game(two.machine).steps)) == ("refused.choice_is_offered", 1)
     one.engine.handle(EventType.CHOOSE, value="stand")
-    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 1, 1]
+    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 1, 1]
     two.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
     assert len(open_game(two.machine).steps) == 1
     take_recorded_steps(table_of(rooms))
-    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2, 2]
+    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
     assert shown(two).options == ("stand", "hit", "double")
     assert shown(three).options == ()
 
@@ -186,20 +186,20 @@ def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
     assert [seat.machine.position.number for seat in answer_overdue_turns(table)] == [1, 2, 3]
     assert answer_overdue_turns(table) == []
     one.clock.pass_seconds(4.5)
-    told = [[(each.code, each.values) for each in iter_notices(room.machine)] for room in rooms]
+    told = [[(each.code, each.values) for each in iter_notices(rig.machine)] for rig in rooms]
     left = ANSWER_SECONDS - 4
     assert told == [
         [("answer_within", {"seconds": left})],
         *[[("seat_answers", {"seat": 1, "seconds": left})]] * 2,
     ]
-    for room in (one, two):
+    for rig in (one, two):
         answer_overdue_turns(table)
         one.clock.pass_seconds(ANSWER_SECONDS)
         answer_overdue_turns(table)
-        assert room.notice == "answered_for"
+        assert rig.notice == "answered_for"
         assert (three.notice, len({len(open_game(each.machine).steps) for each in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
-    assert [game.outcome.win_credits for game in (open_game(room.machine) for room in rooms)] == [0, 0, 0]
+    assert [game.outcome.win_credits for game in (open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
     end(rooms)
     audited(rooms, tmp_path)
 
@@ -212,14 +212,14 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert two.state is State.TILT
     answer_overdue_turns(table_of(rooms))
-    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2, 2]
+    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
     one.clock.pass_seconds(ANSWER_SECONDS)
     answer_overdue_turns(table_of(rooms))
-    assert [len(open_game(room.machine).steps) for room in rooms] == [3, 2, 3]
+    assert [len(open_game(rig.machine).steps) for rig in rooms] == [3, 2, 3]
     answer(rooms, 2, "stand")
-    for room in (one, three):
-        room.report_shown()
-    assert [room.state for room in rooms] == [State.IDLE, State.TILT, State.IDLE]
+    for rig in (one, three):
+        rig.report_shown()
+    assert [rig.state for rig in rooms] == [State.IDLE, State.TILT, State.IDLE]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert two.state is State.PLAYING
@@ -242,7 +242,7 @@ def end_without_the_second(rooms, first="stand"):
     answer(rooms, 2, "stand")
     rooms[0].report_shown()
     rooms[2].report_shown()
-    assert [room.state for room in rooms] == [State.IDLE, State.TILT, State.IDLE]
+    assert [rig.state for rig in rooms] == [State.IDLE, State.TILT, State.IDLE]
 
 
 def goes_on(rooms):
@@ -274,8 +274,8 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
             clear_with_decisions(tmp_path)
         rooms = seats(GAME, count=3)
         if not is_over and not again:
-            for room in rooms:
-                room.machine.chance = dealing("2d Qs", decks=8)
+            for rig in rooms:
+                rig.machine.chance = dealing("2d Qs", decks=8)
             end_without_the_second(rooms, "")
     rooms[1].machine.chance = dealing("3c 3d 4h 4s", decks=8)  # other cards than those that lie
     game = goes_on(rooms)
@@ -313,15 +313,15 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
 def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
     one, two, three = rooms = seats(GAME, count=3)
     chance = dealing(f"{DEAL} Qs", decks=8)
-    for room in rooms:
-        lay(room, chance)
+    for rig in rooms:
+        lay(rig, chance)
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     table_of(rooms).close(digest_of(one))
-    assert [room.state for room in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
+    assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     assert two.credit_cents == CREDIT_CENTS
     answer(rooms, 0, "stand")
     answer_overdue_turns(table_of(rooms))  # nobody is there to answer for the second box
-    assert [len(open_game(room.machine).steps) for room in (one, three)] == [3, 3]
+    assert [len(open_game(rig.machine).steps) for rig in (one, three)] == [3, 3]
     answer(rooms, 2, "stand")
     end((one, three))
     audited(rooms, tmp_path)
@@ -338,7 +338,7 @@ def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
             clock.process_change(None)
             for _ in range(9):  # it hears of it, and looks
                 await asyncio.sleep(0)
-            return [len(open_game(room.machine).steps) for room in rooms]
+            return [len(open_game(rig.machine).steps) for rig in rooms]
 
         running = asyncio.create_task(clock.run())
         found = [await turn()]
@@ -350,16 +350,16 @@ def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
         return found
 
     assert asyncio.run(session()) == [[1, 1, 1], [2, 2, 2], [3, 3, 3], [3, 3, 3]]
-    assert [room.notice for room in rooms] == [None, "answered_for", None]
+    assert [rig.notice for rig in rooms] == [None, "answered_for", None]
 
 
 def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a_second(seats):
     one, *_ = rooms = seats(GAME, count=2)
     sit_down(rooms, "8s 6h Ks 8d 5h Qs 9d")
     answer(rooms, 0, "stand")
-    for room in rooms:
-        room.machine.chance = FailingChance()
-        room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    for rig in rooms:
+        rig.machine.chance = FailingChance()
+        rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     answer_overdue_turns(table_of(rooms))
     one.clock.pass_seconds(ANSWER_SECONDS)
     heard = []
@@ -368,21 +368,21 @@ def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a
     for _ in range(5):
         answer_overdue_turns(table_of(rooms))
     assert heard == [EventType.CHOOSE]
-    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2]
+    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2]
 
 
 def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
     one, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms)
     answer_overdue_turns(table_of(rooms))
-    for room in rooms:
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
+    for rig in rooms:
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
     one.clock.pass_seconds(10 * ANSWER_SECONDS)
     answer_overdue_turns(table_of(rooms))
-    for room in rooms:
-        room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        room.engine.update_state()
-    assert [room.state for room in rooms] == [State.PLAYING] * 3
+    for rig in rooms:
+        rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+        rig.engine.update_state()
+    assert [rig.state for rig in rooms] == [State.PLAYING] * 3
     answer_overdue_turns(table_of(rooms))
     assert len(open_game(one.machine).steps) == 1
     play_on(rooms)
@@ -454,13 +454,13 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
 @pytest.mark.parametrize("count", [1, 2])
 def test_where_he_sits_and_what_others_bet_is_not_a_players_to_say(seats, said, count):
     """A game of a seat in no round was never answered: it held stake and credit for ever."""
-    room, *_ = rooms = seats(GAME, count=count)
-    room.insert(CREDIT_CENTS)
-    room.engine.handle(EventType.BET, value=STAKE, options=said)
-    assert room.notice == "refused.bet_is_offered"
-    room.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
-    room.engine.handle(EventType.PLAY)
-    assert room.state is (State.PLAYING if count == 1 else State.BETTING)
+    rig, *_ = rooms = seats(GAME, count=count)
+    rig.insert(CREDIT_CENTS)
+    rig.engine.handle(EventType.BET, value=STAKE, options=said)
+    assert rig.notice == "refused.bet_is_offered"
+    rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
+    rig.engine.handle(EventType.PLAY)
+    assert rig.state is (State.PLAYING if count == 1 else State.BETTING)
     assert open_game(rooms[0].machine) is None or open_game(rooms[0].machine).wager.seat is None
 
 
@@ -473,12 +473,12 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
     behind = table_of(rooms).seats.pop(1)
     for seat, choice, _ in ANSWERS[3:]:
         answer(rooms, seat, choice)
-    for room in rooms[1:]:
-        room.report_shown()
+    for rig in rooms[1:]:
+        rig.report_shown()
     assert open_game(behind.machine).outcome is None
     rooms[0].close()
-    [room] = seats(GAME, count=1)
-    context = MachineContext(room.engine, None, None, room.clock, room.happen)
+    [rig] = seats(GAME, count=1)
+    context = MachineContext(rig.engine, None, None, rig.clock, rig.happen)
     [attachment] = create_betting_clock(context)
 
     async def follows():
@@ -488,8 +488,8 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
         running.cancel()
 
     asyncio.run(follows())
-    room.report_shown()
-    assert (room.state, room.credit_cents) == (State.IDLE, CREDIT_CENTS - STAKE_CENTS)
+    rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, CREDIT_CENTS - STAKE_CENTS)
     assert list(create_betting_clock(context)) == []
 
 
@@ -503,9 +503,9 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
     if restarted:
         one.close()
         one, behind = rooms = seats(GAME, count=2)
-    for room in rooms:
-        room.machine.chance = FailingChance()
-        room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    for rig in rooms:
+        rig.machine.chance = FailingChance()
+        rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     persons = {"person": "2", "persons": ("2", "5")}
     behind.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="the generator", **persons)
     assert not behind.records("game.void")
@@ -513,4 +513,4 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
     behind.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     behind.engine.handle(EventType.KEY_TURNED, key="attendant")
     take_recorded_steps(table_of(rooms))
-    assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2]
+    assert [len(open_game(rig.machine).steps) for rig in rooms] == [2, 2]

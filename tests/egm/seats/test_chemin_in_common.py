@@ -22,10 +22,10 @@ GAME, CENTS, BILL_CENTS = "monaco-chemin-de-fer", 100, 10_000
 FIVE, SEVEN = "2s Ks 3h 6c Td", "7h 9c Kh Kd"
 
 
-def lay(room, **bets):
-    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-    room.engine.handle(EventType.PLAY)
-    assert room.state is State.BETTING, room.notice
+def lay(rig, **bets):
+    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.PLAY)
+    assert rig.state is State.BETTING, rig.notice
 
 
 def close(rooms):
@@ -36,22 +36,22 @@ def close(rooms):
 
 
 def with_credit(rooms):
-    for room in rooms:
-        room.insert(BILL_CENTS)
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
     return rooms
 
 
 def deal(rooms, cards):
     chance = dealing(cards, 6)
-    for room in rooms:
-        room.machine.chance = chance
+    for rig in rooms:
+        rig.machine.chance = chance
 
 
 def end(rooms):
-    for room in rooms:
-        if room.state is State.PLAYING:
-            room.report_shown()
-        assert room.state is State.IDLE, room.notice
+    for rig in rooms:
+        if rig.state is State.PLAYING:
+            rig.report_shown()
+        assert rig.state is State.IDLE, rig.notice
 
 
 def check_audit(rooms, folder):
@@ -68,13 +68,13 @@ def test_fewer_than_four_players_stake_nothing_and_are_told_so(seats, tmp_path):
     lay(rooms[1], stake=10)
     lay(rooms[2], stake=10)
     close(rooms)
-    for room in rooms[:3]:
-        assert (room.state, room.credit_cents, room.notice) == (State.IDLE, BILL_CENTS, "too_few_players")
-    for room in rooms[:4]:
-        lay(room, stake=10)
+    for rig in rooms[:3]:
+        assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, BILL_CENTS, "too_few_players")
+    for rig in rooms[:4]:
+        lay(rig, stake=10)
     close(rooms)
-    assert {room.notice for room in rooms[:4]} == {"no_bank"}
-    assert {open_game(room.machine) for room in rooms} == {None}
+    assert {rig.notice for rig in rooms[:4]} == {"no_bank"}
+    assert {open_game(rig.machine) for rig in rooms} == {None}
     check_audit(rooms, tmp_path)
 
 
@@ -87,14 +87,14 @@ def test_the_bank_is_the_same_position_in_the_next_round_whoever_plays(seats, tm
     lay(rooms[3], stake=30)
     lay(rooms[5], banco=20)
     close(rooms)
-    playing = [room for room in rooms if room.state is State.PLAYING]
+    playing = [rig for rig in rooms if rig.state is State.PLAYING]
     assert playing == [rooms[n] for n in (1, 2, 3, 5)]
-    (asked,) = (room for room in playing if room.hands.told[-1].options)
+    (asked,) = (rig for rig in playing if rig.hands.told[-1].options)
     assert asked is rooms[5]  # it holds the banco of half the bank
     asked.engine.handle(EventType.CHOOSE, value="draw")
     take_recorded_steps(rooms[0].machine.component(SharedTable))
     end(rooms)
-    won = [room.credit_cents - BILL_CENTS for room in rooms]
+    won = [rig.credit_cents - BILL_CENTS for rig in rooms]
     assert won == [0, 38 * CENTS, -20 * CENTS, 0, 0, -20 * CENTS]
     digest = rooms[0].machine.games[GAME].digest
     assert read_shared_state(rooms[0].machine, digest)["bank"] == {"seat": 1, "least": 78, "follower": 5}
@@ -106,7 +106,7 @@ def test_the_bank_is_the_same_position_in_the_next_round_whoever_plays(seats, tm
     close(rooms)
     end(rooms)
     assert read_shared_state(rooms[0].machine, digest)["bank"] == {"seat": 1, "least": 153}
-    won = [room.credit_cents - BILL_CENTS for room in rooms]
+    won = [rig.credit_cents - BILL_CENTS for rig in rooms]
     assert won == [0, (38 + 75) * CENTS, -50 * CENTS, 0, 0, -68 * CENTS]
     check_audit(rooms, tmp_path)
 
@@ -117,17 +117,17 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     rooms = with_credit(seats(GAME, count=6))
     deal(rooms, FIVE)
     lay(rooms[0], bank=40)
-    for room in rooms[1:5]:
-        lay(room, stake=30)
+    for rig in rooms[1:5]:
+        lay(rig, stake=30)
     rooms[1].engine.handle(EventType.DOOR_OPENED, door="main")
     assert rooms[1].state is State.DOOR_OPEN
     close(rooms)
-    assert [open_game(room.machine) is not None for room in rooms] == [True, False, True, True, True, False]
+    assert [open_game(rig.machine) is not None for rig in rooms] == [True, False, True, True, True, False]
     assert rooms[1].credit_cents == BILL_CENTS
     assert rooms[2].hands.told[-1].options == ("draw", "stand")
     rooms[2].engine.handle(EventType.CHOOSE, value="stand")
     take_recorded_steps(rooms[0].machine.component(SharedTable))
-    won = [0 if (game := open_game(room.machine)) is None else game.outcome.win_credits for room in rooms]
+    won = [0 if (game := open_game(rig.machine)) is None else game.outcome.win_credits for rig in rooms]
     assert won == [78, 0, 0, 20, 30, 0]
 
 
@@ -136,17 +136,17 @@ def test_after_a_power_loss_before_the_answer_the_round_goes_on(seats, tmp_path)
     rooms = with_credit(seats(GAME, count=4))
     deal(rooms, FIVE)
     lay(rooms[0], bank=40)
-    for room in rooms[1:]:
-        lay(room, stake=20)
+    for rig in rooms[1:]:
+        lay(rig, stake=20)
     close(rooms)
-    before = [open_game(room.machine).steps for room in rooms]
+    before = [open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
     rooms = seats(GAME, count=4)
-    assert [open_game(room.machine).steps for room in rooms] == before
+    assert [open_game(rig.machine).steps for rig in rooms] == before
     take_recorded_steps(rooms[0].machine.component(SharedTable))
     rooms[1].engine.handle(EventType.CHOOSE, value="stand")
     take_recorded_steps(rooms[0].machine.component(SharedTable))
-    assert [open_game(room.machine).outcome.win_credits for room in rooms] == [78, 0, 0, 20]
+    assert [open_game(rig.machine).outcome.win_credits for rig in rooms] == [78, 0, 0, 20]
     end(rooms)
     check_audit(rooms, tmp_path)
 

@@ -25,59 +25,59 @@ CENTS = 25
 FAULT = "bill_acceptor.cheat"
 
 
-def digest_of(room, game=QUEBEC):
-    return room.machine.games[game].digest
+def digest_of(rig, game=QUEBEC):
+    return rig.machine.games[game].digest
 
 
 def dice(rooms, *numbers):
     """What falls next, in whichever game draws it."""
     chance = ScriptedChance(*(number - 1 for number in numbers))
-    for room in rooms:
-        room.machine.chance = chance
+    for rig in rooms:
+        rig.machine.chance = chance
     return chance
 
 
-def lay(room, **bets):
+def lay(rig, **bets):
     """Place bets and wait for the others; ``pass_`` is pass, and an underscore a hyphen."""
     laid = {spot.rstrip("_").replace("_", "-"): credits_ for spot, credits_ in bets.items()}
     cost = sum(credits_ for credits_ in laid.values() if credits_ > 0)
-    room.engine.handle(EventType.BET, value=cost, options={"bets": laid})
-    room.engine.handle(EventType.PLAY)
-    return room.state
+    rig.engine.handle(EventType.BET, value=cost, options={"bets": laid})
+    rig.engine.handle(EventType.PLAY)
+    return rig.state
 
 
 def thrown(rooms, a, b, game=QUEBEC):
     """No more bets, two dice for whoever plays, and the end of each game; who played."""
     generator, left = rooms[0].machine.chance, dice(rooms, a, b).values
     rooms[0].machine.component(SharedTable).close(digest_of(rooms[0], game))
-    playing = [room for room in rooms if room.state is State.PLAYING and open_game(room.machine).round_id]
-    games = [open_game(room.machine) for room in playing]
+    playing = [rig for rig in rooms if rig.state is State.PLAYING and open_game(rig.machine).round_id]
+    games = [open_game(rig.machine) for rig in playing]
     assert left == []
     assert len({each.round_id for each in games}) == 1
     assert {tuple(each.outcome.display["dice"]) for each in games} == {(a, b)}
-    for room in playing:
-        room.report_shown()
-    for room in rooms:
-        room.machine.chance = generator
+    for rig in playing:
+        rig.report_shown()
+    for rig in rooms:
+        rig.machine.chance = generator
     return playing
 
 
-def mended(room):
-    room.engine.handle(EventType.FAULT_CLEARED, code=FAULT)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+def mended(rig):
+    rig.engine.handle(EventType.FAULT_CLEARED, code=FAULT)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
-def standing(room):
+def standing(rig):
     """What stands at a position, credits by spot; the record says of as much money."""
     found = {}
-    for table in list_standing_tables(room.machine):
+    for table in list_standing_tables(rig.machine):
         found |= {bet["spot"]: bet["credits"] for bet in table.table["bets"]}
         assert table.standing_cents == sum(found.values()) * CENTS
     return found
 
 
-def point_of(room, game=QUEBEC):
-    found = read_shared_state(room.machine, digest_of(room, game))
+def point_of(rig, game=QUEBEC):
+    found = read_shared_state(rig.machine, digest_of(rig, game))
     return None if found is None else found["point"]
 
 
@@ -92,8 +92,8 @@ def sound(rooms, folder):
 
 def around(seats, count=3, game=QUEBEC):
     rooms = seats(game, count=count)
-    for room in rooms:
-        room.insert(10_000)
+    for rig in rooms:
+        rig.insert(10_000)
     return rooms
 
 
@@ -103,29 +103,29 @@ def test_a_throw_is_one_for_all_and_the_silent_are_thrown_for(seats, tmp_path):
     assert lay(one, pass_=10) is State.BETTING
     assert lay(two, dontpass=10) is State.BETTING
     assert thrown(rooms, 4, 2) == [one, two]
-    assert [point_of(room) for room in rooms] == [6] * 3
+    assert [point_of(rig) for rig in rooms] == [6] * 3
     _, shut, felt = read_table_view(three.machine)
     assert (felt.point, "pass" in shut, "come" in shut) == (6, True, False)
     three.engine.handle(EventType.BET, value=10, options={"bets": {"pass": 10}})
     assert three.notice == "refused.bet_is_offered"  # a line bet waits for the come-out
     one.engine.handle(EventType.BET, value=5, options={"bets": {"come": 5}})  # chosen, and not placed
     assert lay(three, come=10, right_8=6) is State.BETTING
-    before = [room.credit_cents for room in rooms]
+    before = [rig.credit_cents for rig in rooms]
     assert thrown(rooms, 5, 4) == rooms
-    assert [room.credit_cents for room in rooms] == [before[0], before[1], before[2] - 16 * CENTS]
-    assert [standing(room) for room in rooms] == [
+    assert [rig.credit_cents for rig in rooms] == [before[0], before[1], before[2] - 16 * CENTS]
+    assert [standing(rig) for rig in rooms] == [
         {"pass": 10},
         {"dontpass": 10},
         {"come-9": 10, "right-8": 6},
     ]
     assert lay(two) is State.BETTING  # who has bets standing may ask for the throw with nothing new
     assert thrown(rooms, 3, 4) == rooms
-    assert [room.credit_cents for room in rooms] == [
+    assert [rig.credit_cents for rig in rooms] == [
         before[0],
         before[1] + 20 * CENTS,
         before[2] - 16 * CENTS,
     ]
-    assert [standing(room) for room in rooms] == [{}] * 3
+    assert [standing(rig) for rig in rooms] == [{}] * 3
     assert point_of(three) is None
     meters = [one.journal.meters().select(position=n).values for n in (1, 2, 3)]
     assert [each["games_played"] for each in meters] == [3, 3, 2]
@@ -155,8 +155,8 @@ def test_the_next_throw_waits_until_this_one_is_seen_and_for_nobody_who_says_not
 @pytest.mark.requirement("O-06")
 def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_path):
     one, two, three = rooms = around(seats)
-    for room in rooms[:2]:
-        lay(room, pass_=10)
+    for rig in rooms[:2]:
+        lay(rig, pass_=10)
     thrown(rooms, 4, 2)
     two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
     lay(one)
@@ -213,23 +213,23 @@ def test_a_series_outlasts_its_players_and_a_restart(seats):
     thrown(rooms, 4, 2)
     one.engine.handle(EventType.BET, value=0, options={"bets": {}})
     one.engine.handle(EventType.CASH_OUT)
-    assert [point_of(room) for room in rooms] == [6] * 3
+    assert [point_of(rig) for rig in rooms] == [6] * 3
     lay(two, come=5)
     thrown(rooms, 5, 5)
     one.close()
     again = seats(QUEBEC, count=3)
-    assert [point_of(room) for room in again] == [6] * 3
+    assert [point_of(rig) for rig in again] == [6] * 3
     assert standing(again[1]) == {"come-10": 5}
     assert lay(again[2], right_8=6) is State.BETTING
     assert thrown(again, 3, 4) == again[1:]
-    assert [standing(room) for room in again] == [{}] * 3
+    assert [standing(rig) for rig in again] == [{}] * 3
 
 
 @pytest.mark.requirement("A-05", "D-15")
 def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(seats, tmp_path):
     one, two, three = rooms = around(seats)
-    for room in rooms:
-        lay(room, pass_=10)
+    for rig in rooms:
+        lay(rig, pass_=10)
     thrown(rooms, 4, 2)
     two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
     lay(one)
@@ -238,19 +238,19 @@ def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(
     lay(three, pass_=10)
     dice(rooms, 2, 2)
     one.machine.component(SharedTable).close(digest_of(one))
-    assert [room.state for room in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
+    assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     one.close()
     clear_with_decisions(tmp_path)
     one, two, three = again = seats(QUEBEC, count=3)
-    for room in (one, three):
-        room.report_shown()
+    for rig in (one, three):
+        rig.report_shown()
     mended(two)
-    assert [standing(room) for room in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
-    assert [is_played_in_common(room.machine, digest_of(room)) for room in again] == [True, False, True]
-    assert [read_table_view(room.machine)[2].point for room in again] == [4, 6, 4]
+    assert [standing(rig) for rig in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
+    assert [is_played_in_common(rig.machine, digest_of(rig)) for rig in again] == [True, False, True]
+    assert [read_table_view(rig.machine)[2].point for rig in again] == [4, 6, 4]
     lay(three)
     assert thrown(again, 3, 1) == [one, three]
-    assert [room.credit_cents for room in again] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
+    assert [rig.credit_cents for rig in again] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
     sound(again, tmp_path)
 
 
@@ -345,13 +345,13 @@ class Session:
     def throw(self):
         """Some place bets; no more bets; every game is what the text makes of it."""
         offers = {}
-        for n, room in enumerate(self.rooms):
+        for n, rig in enumerate(self.rooms):
             if n not in self.down and (offered := self.offer(n)) is not None:
                 if self.bets[n] and self.points[n] != self.point:
                     self.play_apart(n, offered)
                     continue
-                room.engine.handle(EventType.PLAY)
-                assert room.state is State.BETTING, room.notice
+                rig.engine.handle(EventType.PLAY)
+                assert rig.state is State.BETTING, rig.notice
                 offers[n] = offered
         if not offers:
             return
@@ -365,12 +365,12 @@ class Session:
         self.rounds += 1
 
     def play_apart(self, n, offered):
-        room, numbers = self.rooms[n], self.numbers()
-        generator, script = room.machine.chance, dice([room], *numbers)
-        room.engine.handle(EventType.PLAY)
-        assert (room.state, script.values) == (State.PLAYING, [])
-        room.report_shown()
-        room.machine.chance = generator
+        rig, numbers = self.rooms[n], self.numbers()
+        generator, script = rig.machine.chance, dice([rig], *numbers)
+        rig.engine.handle(EventType.PLAY)
+        assert (rig.state, script.values) == (State.PLAYING, [])
+        rig.report_shown()
+        rig.machine.chance = generator
         self.settle(n, offered, numbers, self.points[n])
         self.apart += 1
 
@@ -388,10 +388,10 @@ class Session:
             self.begin()
 
     def check(self):
-        for n, room in enumerate(self.rooms):
-            assert (room.credit_cents, standing(room)) == (self.credits[n], self.bets[n])
-            assert point_of(room, self.house) == self.point
-            _, _, felt = read_table_view(room.machine)
+        for n, rig in enumerate(self.rooms):
+            assert (rig.credit_cents, standing(rig)) == (self.credits[n], self.bets[n])
+            assert point_of(rig, self.house) == self.point
+            _, _, felt = read_table_view(rig.machine)
             assert felt.point == self.point_of(n)
 
 

@@ -18,47 +18,47 @@ def lay_forms(rooms, game):
     """Every player with credit makes a bet of the game's first form."""
     rules = rooms[0].machine.games[game].rules
     bets = dict(rules.definition.form[0].bets)
-    for room in rooms:
-        room.insert(CREDIT_CENTS)
-        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-        room.engine.handle(EventType.PLAY)
-        assert room.state is State.BETTING, room.notice
+    for rig in rooms:
+        rig.insert(CREDIT_CENTS)
+        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.PLAY)
+        assert rig.state is State.BETTING, rig.notice
     rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[game].digest)
-    assert [room.state for room in rooms] == [State.PLAYING] * len(rooms)
+    assert [rig.state for rig in rooms] == [State.PLAYING] * len(rooms)
 
 
 def answer_next(rooms):
     """The seat that is asked gives its last answer, the others hear of it; False once nobody is asked."""
-    for room in rooms:
-        shown = room.hands.told[-1]
+    for rig in rooms:
+        shown = rig.hands.told[-1]
         if getattr(shown, "options", ()):
-            room.engine.handle(EventType.CHOOSE, value=shown.options[-1])
-            take_recorded_steps(room.machine.component(SharedTable))
+            rig.engine.handle(EventType.CHOOSE, value=shown.options[-1])
+            take_recorded_steps(rig.machine.component(SharedTable))
             return True
     return False
 
 
 def check_hidden(rooms, game):
     """While a seat is asked, no screen has the cards that lie face down before another."""
-    for room in rooms:
-        shown = room.hands.told[-1]
+    for rig in rooms:
+        shown = rig.hands.told[-1]
         for hand in shown.display["hands"] if game in DEALT_FACE_DOWN and hasattr(shown, "options") else ():
             assert hand.get("own") or "seat" not in hand or is_hidden(hand)
 
 
 def check_end(rooms, folder):
     """Each player has what was given back of his own bets, and the audit finds nothing."""
-    games = [open_game(room.machine) for room in rooms]
+    games = [open_game(rig.machine) for rig in rooms]
     assert len({game.round_id for game in games}) == 1
     assert len({game.steps for game in games}) == 1
-    for room, game in zip(rooms, games, strict=True):
+    for rig, game in zip(rooms, games, strict=True):
         assert game.outcome is not None
-        room.report_shown()
-        if room.state is State.HANDPAY:
+        rig.report_shown()
+        if rig.state is State.HANDPAY:
             continue
-        assert room.state is State.IDLE
+        assert rig.state is State.IDLE
         won_cents = game.outcome.win_credits * game.denomination_cents
-        assert room.credit_cents == CREDIT_CENTS - game.staked_cents + won_cents
+        assert rig.credit_cents == CREDIT_CENTS - game.staked_cents + won_cents
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
@@ -82,10 +82,10 @@ def test_after_a_power_loss_between_two_answers_the_round_goes_on_with_the_same_
     rooms = seats(game, count=3)
     lay_forms(rooms, game)
     answer_next(rooms)
-    before = [open_game(room.machine).steps for room in rooms]
+    before = [open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
     rooms = seats(game, count=3)
-    assert [open_game(room.machine).steps for room in rooms] == before
+    assert [open_game(rig.machine).steps for rig in rooms] == before
     check_hidden(rooms, game)
     while answer_next(rooms):
         check_hidden(rooms, game)

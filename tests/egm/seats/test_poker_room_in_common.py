@@ -32,59 +32,57 @@ def table_of(rooms):
 
 
 def with_credit(rooms):
-    for room in rooms:
-        room.insert(BILL_CENTS)
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
     return rooms
 
 
-def lay(room, stack):
-    room.engine.handle(EventType.BET, value=stack, options={"bets": {"stack": stack}})
-    room.engine.handle(EventType.PLAY)
-    assert room.state is State.BETTING, room.notice
+def lay(rig, stack):
+    rig.engine.handle(EventType.BET, value=stack, options={"bets": {"stack": stack}})
+    rig.engine.handle(EventType.PLAY)
+    assert rig.state is State.BETTING, rig.notice
 
 
 def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
     """Everybody plays with table stakes of these cards; the first is asked."""
     chance = dealing(cards, decks=1)
     with_credit(rooms)
-    for room, stack in zip(rooms, stacks, strict=True):
-        room.machine.chance = chance
-        lay(room, stack)
+    for rig, stack in zip(rooms, stacks, strict=True):
+        rig.machine.chance = chance
+        lay(rig, stack)
     close(rooms)
     return rooms
 
 
 def close(rooms):
-    room = rooms[0].machine
-    table_of(rooms).close(room.games[room.selection.game_id].digest)
+    rig = rooms[0].machine
+    table_of(rooms).close(rig.games[rig.selection.game_id].digest)
     take_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
 
 
 def asked(rooms):
     """The position that is asked; None once nobody is."""
-    found = [
-        room for room in rooms if isinstance(room.hands.told[-1], Decision) and room.hands.told[-1].options
-    ]
+    found = [rig for rig in rooms if isinstance(rig.hands.told[-1], Decision) and rig.hands.told[-1].options]
     assert len(found) < 2
     return found[0] if found else None
 
 
 def answer(rooms, *options):
     for option in options:
-        room = asked(rooms)
-        before = len(open_game(room.machine).steps)
-        room.engine.handle(EventType.CHOOSE, value=option)
+        rig = asked(rooms)
+        before = len(open_game(rig.machine).steps)
+        rig.engine.handle(EventType.CHOOSE, value=option)
         take_recorded_steps(table_of(rooms))
-        assert len(open_game(room.machine).steps) == before + 1, room.notice
+        assert len(open_game(rig.machine).steps) == before + 1, rig.notice
 
 
 def end(rooms):
-    for room in rooms:
-        if room.state is State.PLAYING:
-            room.report_shown()
-        assert room.state is State.IDLE, room.notice
-    return [(room.credit_cents - BILL_CENTS) // CENTS for room in rooms]
+    for rig in rooms:
+        if rig.state is State.PLAYING:
+            rig.report_shown()
+        assert rig.state is State.IDLE, rig.notice
+    return [(rig.credit_cents - BILL_CENTS) // CENTS for rig in rooms]
 
 
 def check_audit(rooms, folder):
@@ -103,7 +101,7 @@ def test_three_positions_play_a_game_for_a_pot_and_the_commission_is_the_houses(
     answer(rooms, "bet", "call")  # the third and the button, 8 each
     answer(rooms, "check", "check", "check", "check")
     # 16 + 16 + 8 and twice 8 are 56, of which 5 are taken; kings win against a pair of nothing
-    assert [open_game(room.machine).outcome.display["commission"] for room in rooms] == [5, 5, 5]
+    assert [open_game(rig.machine).outcome.display["commission"] for rig in rooms] == [5, 5, 5]
     assert end(rooms) == [-24 + 51, -8, -24]
     meters = rooms[0].journal.meters()
     values = [meters.select(position=n).values for n in (1, 2, 3)]
@@ -121,8 +119,8 @@ def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tm
     own = [{"Kd", "Kh"}, {"As", "Ah"}, {"7h", "2c"}]
     answer(rooms, "raise", "call", "fold", "bet", "fold")  # the third folds, then the button: no showdown
     assert asked(rooms) is None
-    for number, room in enumerate(rooms):
-        told = json.dumps([message.model_dump(mode="json") for message in room.hands.told])
+    for number, rig in enumerate(rooms):
+        told = json.dumps([message.model_dump(mode="json") for message in rig.hands.told])
         others = set().union(*(cards for seat, cards in enumerate(own) if seat != number))
         assert [card for card in others if f'"{card}"' in told] == []
         assert all(f'"{card}"' in told for card in own[number])
@@ -151,13 +149,13 @@ def test_a_position_that_is_all_in_wins_the_main_pot_and_the_others_a_side_pot(s
 @pytest.mark.requirement("S-33")
 def test_an_answer_out_of_turn_or_of_another_amount_is_refused_and_nothing_is_lost(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=3))
-    before = [open_game(room.machine) for room in rooms]
-    for room in rooms:
+    before = [open_game(rig.machine) for rig in rooms]
+    for rig in rooms:
         for value in ("raise-1000", "bet", "check", "stakes-returned", "all-staked", 17, None):
-            room.engine.handle(EventType.CHOOSE, value=value)
-        if room is not rooms[0]:
-            room.engine.handle(EventType.CHOOSE, value="call")
-    assert [open_game(room.machine) for room in rooms] == before
+            rig.engine.handle(EventType.CHOOSE, value=value)
+        if rig is not rooms[0]:
+            rig.engine.handle(EventType.CHOOSE, value="call")
+    assert [open_game(rig.machine) for rig in rooms] == before
     answer(rooms, "all-in")
     rooms[0].engine.handle(EventType.CHOOSE, value="fold")  # what is bet stands
     assert asked(rooms).hands.told[-1].options == ("fold", "call")  # nothing above the stakes of 200
@@ -167,7 +165,7 @@ def test_an_answer_out_of_turn_or_of_another_amount_is_refused_and_nothing_is_lo
 
 
 @pytest.mark.requirement("S-33", "P-01")
-def test_who_does_not_answer_checks_where_it_is_free_and_folds_where_it_is_not(seats, tmp_path):
+def test_timeout_checks_if_free_and_folds_otherwise(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=3))
     answer(rooms, "call", "call")
 
@@ -223,14 +221,14 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
     """As after a power loss between two games: nobody wins or loses what was never wagered."""
     rooms = with_credit(seats(GAME, count=3))
     chance = dealing(CARDS, decks=1)
-    for room in rooms:
-        room.machine.chance = chance
-        lay(room, 200)
+    for rig in rooms:
+        rig.machine.chance = chance
+        lay(rig, 200)
     seat = table_of(rooms).seats[2]
     seat.handle, handle = lambda _: None, seat.handle  # its game is not begun
     table_of(rooms).close(rooms[0].machine.games[GAME].digest)
     seat.handle = handle
-    assert [open_game(room.machine) is None for room in rooms] == [False, True, False]
+    assert [open_game(rig.machine) is None for rig in rooms] == [False, True, False]
     rooms[0].close()
     rooms = seats(GAME, count=3)
     take_recorded_steps(table_of(rooms))
@@ -245,14 +243,14 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
 def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=3))
     answer(rooms, "raise", "call")
-    before = [open_game(room.machine).steps for room in rooms]
+    before = [open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
     clear_with_decisions(tmp_path)
     rooms = seats(GAME, count=3)
-    assert [open_game(room.machine).steps for room in rooms] == before
+    assert [open_game(rig.machine).steps for rig in rooms] == before
     chance = ScriptedChance(*dealing(CARDS, decks=1).values[6:])
-    for room in rooms:
-        room.machine.chance = chance
+    for rig in rooms:
+        rig.machine.chance = chance
     take_recorded_steps(table_of(rooms))
     answer(rooms, "fold", "bet", "fold")  # the third; then the second bets at the board, and the button folds
     assert end(rooms) == [-16, 16 + 8 - 4, -8]
@@ -277,10 +275,10 @@ def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothin
 
 def check_hidden(rooms):
     """While a seat is asked, no screen has been sent a card that another holds."""
-    for room in rooms:
-        for message in room.hands.told:
+    for rig in rooms:
+        for message in rig.hands.told:
             for hand in message.display["hands"] if isinstance(message, Decision) else ():
-                open_cards = hand["cards"][2:6] if "stud" in room.machine.selection.game_id else []
+                open_cards = hand["cards"][2:6] if "stud" in rig.machine.selection.game_id else []
                 hidden = [card for card in hand["cards"] if card not in open_cards]
                 assert hand.get("own") or "seat" not in hand or set(hidden) <= {"??"}
 
@@ -288,14 +286,14 @@ def check_hidden(rooms):
 def play_random_game(rooms, rng):
     """Random table stakes and answers; how many were asked."""
     stacks = [rng.choice((240, 300, 400)) for _ in rooms]
-    for room, stack in zip(rooms, stacks, strict=True):
-        while room.credit_cents < stack * CENTS:
-            room.insert(BILL_CENTS)
-        lay(room, stack)
+    for rig, stack in zip(rooms, stacks, strict=True):
+        while rig.credit_cents < stack * CENTS:
+            rig.insert(BILL_CENTS)
+        lay(rig, stack)
     close(rooms)
     count = 0
-    while (room := asked(rooms)) is not None:
-        options = room.hands.told[-1].options
+    while (rig := asked(rooms)) is not None:
+        options = rig.hands.told[-1].options
         answer(rooms, rng.choice([*options, options[min(1, len(options) - 1)]]))
         count += 1
     return count
@@ -312,24 +310,24 @@ def test_random_games_at_the_positions_of_a_machine_are_audited(seats, tmp_path,
     for _ in range(games):
         asked_in_all += play_random_game(rooms, rng)
         check_hidden(rooms)
-        taken = {open_game(room.machine).outcome.display["commission"] for room in rooms}
-        before = sum(room.credit_cents for room in rooms)
-        for room in rooms:
-            staked = open_game(room.machine).staked_cents
+        taken = {open_game(rig.machine).outcome.display["commission"] for rig in rooms}
+        before = sum(rig.credit_cents for rig in rooms)
+        for rig in rooms:
+            staked = open_game(rig.machine).staked_cents
             before += staked
-            room.report_shown()
-            if room.state is State.HANDPAY:
-                room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            rig.report_shown()
+            if rig.state is State.HANDPAY:
+                rig.engine.handle(EventType.KEY_TURNED, key="attendant")
                 before = None
                 break
         if before is None:
-            for room in rooms:
-                if room.state is State.PLAYING:
-                    room.report_shown()
-                if room.state is State.HANDPAY:
-                    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            for rig in rooms:
+                if rig.state is State.PLAYING:
+                    rig.report_shown()
+                if rig.state is State.HANDPAY:
+                    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         else:
             (commission,) = taken
-            assert sum(room.credit_cents for room in rooms) == before - commission * CENTS
+            assert sum(rig.credit_cents for rig in rooms) == before - commission * CENTS
     assert asked_in_all >= games
     check_audit(rooms, tmp_path)

@@ -29,18 +29,18 @@ GAME = "quebec-roulette-french"
 SEATS = 4
 
 
-def table_of(rooms):
-    return rooms[0].machine.component(SharedTable)
+def table_of(rigs):
+    return rigs[0].machine.component(SharedTable)
 
 
-def no_more_bets(rooms):
-    table_of(rooms).close(rooms[0].machine.games[GAME].digest)
+def no_more_bets(rigs):
+    table_of(rigs).close(rigs[0].machine.games[GAME].digest)
 
 
-def join(room, spot, credits_=5):
-    room.engine.handle(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
-    assert room.machine.selection.options == {"bets": {spot: credits_}}
-    room.engine.handle(EventType.PLAY)
+def join(rig, spot, credits_=5):
+    rig.engine.handle(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    assert rig.machine.selection.options == {"bets": {spot: credits_}}
+    rig.engine.handle(EventType.PLAY)
 
 
 SPOTS = ("red", "black", "dozen-1", "straight-17")
@@ -48,9 +48,9 @@ SPOTS = ("red", "black", "dozen-1", "straight-17")
 
 @pytest.mark.requirement("P-05", "O-06")
 def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
-    one, two, *_ = rooms = seats()
-    for room in rooms:
-        room.insert(2000)
+    one, two, *_ = rigs = seats()
+    for rig in rigs:
+        rig.insert(2000)
     join(one, SPOTS[0])
     assert (one.state, two.state) == (State.BETTING, State.IDLE)
     assert (one.credit_cents, open_game(one.machine)) == (2000, None)
@@ -62,35 +62,35 @@ def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
 
 
 def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
-    rooms = seats()
-    for number, room in enumerate(rooms[:3], 1):
-        room.insert(2000)
-        join(room, SPOTS[number - 1])
-    no_more_bets(rooms)
-    assert [room.state for room in rooms] == [State.PLAYING] * 3 + [State.IDLE]
-    games = [open_game(room.machine) for room in rooms[:3]]
+    rigs = seats()
+    for number, rig in enumerate(rigs[:3], 1):
+        rig.insert(2000)
+        join(rig, SPOTS[number - 1])
+    no_more_bets(rigs)
+    assert [rig.state for rig in rigs] == [State.PLAYING] * 3 + [State.IDLE]
+    games = [open_game(rig.machine) for rig in rigs[:3]]
     assert len({game.play_id for game in games}) == 3
     assert len({game.round_id for game in games}) == 1
     assert games[0].round_id
     assert len({game.steps for game in games}) == 1
     assert len({game.outcome.display["pocket"] for game in games}) == 1
-    for room, game in zip(rooms, games, strict=False):
-        room.report_shown()
-        assert room.state is State.IDLE
-        assert room.credit_cents == 2000 - game.wager_cents + game.win_cents
-    rooms[0].journal.self_audit()
+    for rig, game in zip(rigs, games, strict=False):
+        rig.report_shown()
+        assert rig.state is State.IDLE
+        assert rig.credit_cents == 2000 - game.wager_cents + game.win_cents
+    rigs[0].journal.self_audit()
 
 
 @pytest.mark.requirement("B-01")
 def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
-    rooms = seats()
-    for number, room in enumerate(rooms, 1):
-        room.insert(2000)
-        join(room, SPOTS[number - 1])
-    no_more_bets(rooms)
-    for room in rooms:
-        room.report_shown()
-    rooms[0].close()
+    rigs = seats()
+    for number, rig in enumerate(rigs, 1):
+        rig.insert(2000)
+        join(rig, SPOTS[number - 1])
+    no_more_bets(rigs)
+    for rig in rigs:
+        rig.report_shown()
+    rigs[0].close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     assert Auditor(Shelf()).run(iter(bodies)).findings == []
@@ -108,22 +108,22 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
 
 @pytest.mark.requirement("O-06")
 def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
-    one, two, *_ = rooms = seats()
-    for room in (one, two):
+    one, two, *_ = rigs = seats()
+    for rig in (one, two):
         for _ in range(5):
-            room.insert(2000)
+            rig.insert(2000)
     at = one.machine.games[GAME].presentation()["wheel"].index("17")
-    for room in rooms:
-        room.machine.chance = ScriptedChance(at, 3)
+    for rig in rigs:
+        rig.machine.chance = ScriptedChance(at, 3)
     join(one, "straight-17", 100)
     join(two, "red")
-    no_more_bets(rooms)
-    for room in (one, two):
-        room.report_shown()
+    no_more_bets(rigs)
+    for rig in (one, two):
+        rig.report_shown()
     assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
     two.engine.handle(EventType.PLAY)
     assert two.state is State.BETTING
-    no_more_bets(rooms)
+    no_more_bets(rigs)
     two.report_shown()
     assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
     one.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -132,47 +132,47 @@ def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
 
 
 def test_a_position_alone_at_its_game_plays_at_once(seats):
-    one, two, *_ = rooms = seats()
+    one, two, *_ = rigs = seats()
     one.insert(2000)
     join(one, SPOTS[0])
-    assert table_of(rooms).is_complete(one.machine.games[GAME].digest)
+    assert table_of(rigs).is_complete(one.machine.games[GAME].digest)
     two.insert(100)
-    assert not table_of(rooms).is_complete(one.machine.games[GAME].digest)
+    assert not table_of(rigs).is_complete(one.machine.games[GAME].digest)
 
 
 def test_cash_out_takes_the_bets_back(seats):
-    one, *_ = rooms = seats()
+    one, *_ = rigs = seats()
     one.insert(2000)
     join(one, SPOTS[0])
     one.engine.handle(EventType.CASH_OUT)
     assert one.state is State.PAYING
-    assert table_of(rooms).betting_deadlines_ns == {}
-    no_more_bets(rooms)
+    assert table_of(rigs).betting_deadlines_ns == {}
+    no_more_bets(rigs)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         one.report_print_state(state)
     assert (one.state, one.credit_cents, one.journal.meters().value("coin_in")) == (State.IDLE, 0, 0)
 
 
 def test_a_seat_with_a_fault_is_left_out_and_told(seats):
-    one, two, *_ = rooms = seats()
-    for room in (one, two):
-        room.insert(2000)
-        join(room, SPOTS[0])
+    one, two, *_ = rigs = seats()
+    for rig in (one, two):
+        rig.insert(2000)
+        join(rig, SPOTS[0])
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert (one.state, two.state) == (State.BETTING, State.TILT)
-    no_more_bets(rooms)
+    no_more_bets(rigs)
     assert one.state is State.PLAYING
     assert (two.credit_cents, open_game(two.machine), two.notice) == (2000, None, "bets_not_taken")
 
 
 def test_a_restart_before_no_more_bets_leaves_everybody_his_credits(seats):
-    rooms = seats()
-    for room in rooms:
-        room.insert(2000)
-        join(room, SPOTS[0])
-    rooms[0].close()
+    rigs = seats()
+    for rig in rigs:
+        rig.insert(2000)
+        join(rig, SPOTS[0])
+    rigs[0].close()
     again = seats()
-    assert [(room.state, room.credit_cents) for room in again] == [(State.IDLE, 2000)] * SEATS
+    assert [(rig.state, rig.credit_cents) for rig in again] == [(State.IDLE, 2000)] * SEATS
 
 
 def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
@@ -187,33 +187,33 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
 
 @pytest.mark.requirement("P-05")
 def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seats):
-    one, two, *_ = rooms = seats()
-    for room in (one, two):
-        room.insert(2000)
+    one, two, *_ = rigs = seats()
+    for rig in (one, two):
+        rig.insert(2000)
     for _ in range(2):
         join(one, SPOTS[0])
         assert compute_betting_seconds_left(one.machine) == 30
         one.clock.pass_seconds(20)
         join(two, SPOTS[1])
         assert compute_betting_seconds_left(one.machine) == 10
-        no_more_bets(rooms)
-        assert [room.state for room in (one, two)] == [State.PLAYING] * 2
+        no_more_bets(rigs)
+        assert [rig.state for rig in (one, two)] == [State.PLAYING] * 2
         assert compute_betting_seconds_left(one.machine) is None
-        for room in (one, two):
-            room.report_shown()
+        for rig in (one, two):
+            rig.report_shown()
 
 
 @pytest.mark.requirement("P-05")
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
-    one, two, *_ = rooms = seats()
+    one, two, *_ = rigs = seats()
     told = []
-    for room in rooms:
-        seat = table_of(rooms).seats[room.machine.position.number]
+    for rig in rigs:
+        seat = table_of(rigs).seats[rig.machine.position.number]
         seat.handle = lambda event, handle=seat.handle: (told.append(event.type), handle(event))
-    handle = table_of(rooms).seats[1].handle
+    handle = table_of(rigs).seats[1].handle
     clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
-    for room in (one, two):
-        room.insert(2000)
+    for rig in (one, two):
+        rig.insert(2000)
     join(one, SPOTS[0])
 
     async def session():
@@ -235,21 +235,21 @@ def test_the_feature_is_one_of_the_machines():
     assert "seats" in [feature.name for feature in FEATURES.all]
 
 
-def test_a_round_of_several_is_one_result_and_is_told_to_nobody_who_still_sees_it_turn(seats):
-    one, two, other, *_ = rooms = seats()
-    for room in rooms[:2]:
-        room.insert(2000)
-        join(room, "red")
-    no_more_bets(rooms)
+def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_spin(seats):
+    one, two, other, *_ = rigs = seats()
+    for rig in rigs[:2]:
+        rig.insert(2000)
+        join(rig, "red")
+    no_more_bets(rigs)
     result = (open_game(one.machine).outcome.display["result"],)
 
-    def told(room):
-        return snapshot(room.engine, fingerprint="").results
+    def told(rig):
+        return snapshot(rig.engine, fingerprint="").results
 
     one.report_shown()
-    assert [told(room) for room in (one, two, other)] == [result, (), result]
+    assert [told(rig) for rig in (one, two, other)] == [result, (), result]
     two.report_shown()
-    assert [told(room) for room in (one, two, other)] == [result] * 3
+    assert [told(rig) for rig in (one, two, other)] == [result] * 3
 
 
 def small_table(folder, name, seats):
@@ -269,12 +269,12 @@ def small_table(folder, name, seats):
 )
 def test_no_more_positions_play_at_a_table_than_it_has_seats(seats, tmp_path, name, spot):
     """The last to come finds no place: nothing is wagered, and the player is told."""
-    rooms = seats(small_table(tmp_path, name, 2), count=3)
-    for room in rooms:
-        room.insert(2000)
-        join(room, spot, 20)
-    assert [room.state for room in rooms] == [State.BETTING] * 3
-    table_of(rooms).close(rooms[0].machine.games[name].digest)
-    last = rooms[-1]
-    assert [open_game(room.machine) is None for room in rooms] == [False, False, True]
+    rigs = seats(small_table(tmp_path, name, 2), count=3)
+    for rig in rigs:
+        rig.insert(2000)
+        join(rig, spot, 20)
+    assert [rig.state for rig in rigs] == [State.BETTING] * 3
+    table_of(rigs).close(rigs[0].machine.games[name].digest)
+    last = rigs[-1]
+    assert [open_game(rig.machine) is None for rig in rigs] == [False, False, True]
     assert (last.state, last.credit_cents, last.notice) == (State.IDLE, 2000, "bets_not_taken")

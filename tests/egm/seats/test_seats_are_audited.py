@@ -21,8 +21,8 @@ def played(seats):
     rooms = seats(GAME, count=3)
     sit_down(rooms, CARDS)
     play_on(rooms)
-    for room in rooms:
-        room.report_shown()
+    for rig in rooms:
+        rig.report_shown()
     sit_down(rooms, CARDS)
     return raws(rooms[0])
 
@@ -67,7 +67,7 @@ def test_two_seats_do_not_exchange_their_games(played):
 
 
 @pytest.mark.requirement("E-13", "O-06")
-def test_where_the_power_goes_before_a_seat_has_begun_nobody_is_accused(seats, tmp_path):
+def test_power_loss_before_a_seat_started_is_not_an_audit_finding(seats, tmp_path):
     rooms = seats(GAME, count=3)
     written = rooms[0].journal.append
 
@@ -76,8 +76,8 @@ def test_where_the_power_goes_before_a_seat_has_begun_nobody_is_accused(seats, t
             raise RuntimeError("the power goes")
         return written(transaction)
 
-    for room in rooms:
-        room.journal.append = failing
+    for rig in rooms:
+        rig.journal.append = failing
     with pytest.raises(RuntimeError, match="the power goes"):
         sit_down(rooms, CARDS)
     rooms[0].close()
@@ -96,20 +96,20 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
     other.write_text(text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"'), encoding="utf-8")
     games, table, rooms = (str(definition(tmp_path)), str(other)), SharedTable(), []
     for number in (1, 2):
-        room = MachineRig(
+        rig = MachineRig(
             tmp_path / "state",
             games=games if number == 1 else games[::-1],
             position=Position(number, 2),
             beside=rooms[0] if rooms else None,
         )
-        room.machine.install(table)
-        table.sit(room.machine, lambda event, room=room: room.engine.submit(event))
-        rooms.append(room.boot().insert(2000))
-    for room in rooms:
-        bet(room)
+        rig.machine.install(table)
+        table.sit(rig.machine, lambda event, rig=rig: rig.engine.submit(event))
+        rooms.append(rig.boot().insert(2000))
+    for rig in rooms:
+        bet(rig)
     spin(rooms[0], 17)
-    for room in rooms:
-        room.report_shown()
+    for rig in rooms:
+        rig.report_shown()
     starts = list(rooms[0].records("game.start"))
     assert len({start["round_id"] for start in starts}) == 1
     assert len({start["game"]["digest"] for start in starts}) == 2
@@ -119,12 +119,12 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
 @pytest.mark.requirement("E-13", "O-06")
 def test_nobody_bets_on_a_ball_that_has_come_to_rest(tmp_path):
     """The same game, told after the number of its spin."""
-    room = started(tmp_path).insert(2000)
-    bet(room)
-    spin(room, 17)
-    room.report_shown()
+    rig = started(tmp_path).insert(2000)
+    bet(rig)
+    spin(rig, 17)
+    rig.report_shown()
     shelf = Shelf([tmp_path])
-    entries = raws(room, shelf)
+    entries = raws(rig, shelf)
     kinds = [raw["kind"] for raw in entries]
     start, number = kinds.index("game.start"), kinds.index("wheel.number")
     assert start < number

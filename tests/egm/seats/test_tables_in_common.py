@@ -18,22 +18,22 @@ from tools.audit.verify import Auditor
 GAME = "quebec-baccarat"
 
 
-def digest_of(room):
-    return room.machine.games[GAME].digest
+def digest_of(rig):
+    return rig.machine.games[GAME].digest
 
 
-def bet(room, credits_=20):
-    room.engine.handle(EventType.BET, value=credits_, options={"bets": {"player": credits_}})
-    room.engine.handle(EventType.PLAY)
-    assert room.state is State.BETTING, room.notice
+def bet(rig, credits_=20):
+    rig.engine.handle(EventType.BET, value=credits_, options={"bets": {"player": credits_}})
+    rig.engine.handle(EventType.PLAY)
+    assert rig.state is State.BETTING, rig.notice
 
 
-def no_more_bets(room):
-    room.machine.component(SharedTable).close(digest_of(room))
+def no_more_bets(rig):
+    rig.machine.component(SharedTable).close(digest_of(rig))
 
 
-def shoe_of(room):
-    kept = read_table(room.machine, digest_of(room))
+def shoe_of(rig):
+    kept = read_table(rig.machine, digest_of(rig))
     return None if kept is None else kept.table["shoe"]
 
 
@@ -41,48 +41,48 @@ def cards_of(game):
     return sum(len(hand["cards"]) for hand in game.outcome.display["hands"])
 
 
-def play_three_coups(rooms):
+def play_three_coups(rigs):
     """Everybody, then the first two, then the second and third; how many cards were dealt."""
     dealt = 0
-    for playing in (rooms[:3], rooms[:2], rooms[1:3]):
-        for room in playing:
-            bet(room)
-        before = shoe_of(rooms[3])
-        no_more_bets(rooms[0])
-        games = [open_game(room.machine) for room in playing]
+    for playing in (rigs[:3], rigs[:2], rigs[1:3]):
+        for rig in playing:
+            bet(rig)
+        before = shoe_of(rigs[3])
+        no_more_bets(rigs[0])
+        games = [open_game(rig.machine) for rig in playing]
         assert [None if game.table is None else game.table["shoe"] for game in games] == [before] * len(games)
         assert len({str(game.outcome.table) for game in games}) == 1
         assert len({game.round_id for game in games}) == 1
         dealt += cards_of(games[0])
-        assert [shoe_of(room) for room in rooms] == [games[0].outcome.table["shoe"]] * len(rooms)
-        for room in playing:
-            room.report_shown()
+        assert [shoe_of(rig) for rig in rigs] == [games[0].outcome.table["shoe"]] * len(rigs)
+        for rig in playing:
+            rig.report_shown()
     return dealt
 
 
 @pytest.mark.requirement("B-01")
 def test_a_shoe_that_lasts_is_one_for_all_and_who_sat_out_goes_on_with_it(seats, tmp_path):
-    rooms = seats(GAME)
-    for room in rooms:
-        room.insert(10000)
-    dealt = play_three_coups(rooms)
-    burnt = [d for d in rooms[0].records("game.start")[0]["steps"][0]["draws"] if "burn" in d[2]]
-    left = Shoe.from_json(shoe_of(rooms[3])).left
+    rigs = seats(GAME)
+    for rig in rigs:
+        rig.insert(10000)
+    dealt = play_three_coups(rigs)
+    burnt = [d for d in rigs[0].records("game.start")[0]["steps"][0]["draws"] if "burn" in d[2]]
+    left = Shoe.from_json(shoe_of(rigs[3])).left
     assert left == 8 * 52 - dealt - len(burnt)
-    assert read_table(rooms[0].machine, digest_of(rooms[0])).staked == ()
-    rooms[0].close()
+    assert read_table(rigs[0].machine, digest_of(rigs[0])).staked == ()
+    rigs[0].close()
     with open_view(tmp_path) as view:
         assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
     again = seats(GAME)
-    assert [Shoe.from_json(shoe_of(room)).left for room in again] == [left] * len(again)
+    assert [Shoe.from_json(shoe_of(rig)).left for rig in again] == [left] * len(again)
 
 
 def test_the_audit_finds_a_seat_that_was_dealt_from_another_shoe(seats, tmp_path):
-    rooms = seats(GAME)
-    for room in rooms:
-        room.insert(10000)
-    play_three_coups(rooms)
-    rooms[0].close()
+    rigs = seats(GAME)
+    for rig in rigs:
+        rig.insert(10000)
+    play_three_coups(rigs)
+    rigs[0].close()
     with open_view(tmp_path) as view:
         entries = [entry for entry in map(decode, view.iter_bodies()) if entry.kind.startswith("game.")]
     key = next(key for key in entries[0].state if key.startswith("in_common:"))

@@ -27,23 +27,23 @@ def digest_of(rooms):
 def around(seats, cards=""):
     """Two players with credit, and what is dealt to whoever draws it."""
     rooms, chance = seats(GAME, count=2), dealing(cards, DECKS) if cards else None
-    for room in rooms:
+    for rig in rooms:
         for _ in range(BILLS):
-            room.insert(BILL_CENTS)
-        room.machine.chance = chance or rooms[0].machine.chance
+            rig.insert(BILL_CENTS)
+        rig.machine.chance = chance or rooms[0].machine.chance
     return rooms
 
 
-def lay(room, **bets):
-    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-    room.engine.handle(EventType.PLAY)
-    assert room.state is State.BETTING, room.notice
+def lay(rig, **bets):
+    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.PLAY)
+    assert rig.state is State.BETTING, rig.notice
 
 
 def dealt(rooms):
     """No more bets: the games of whoever plays, all with the same rows."""
     rooms[0].machine.component(SharedTable).close(digest_of(rooms))
-    games = [open_game(room.machine) for room in rooms if room.state is State.PLAYING]
+    games = [open_game(rig.machine) for rig in rooms if rig.state is State.PLAYING]
     assert games
     assert len({game.round_id for game in games}) == 1
     assert len({str(game.steps[0].draws) for game in games}) == 1
@@ -54,17 +54,17 @@ def rows_of(game):
     return [hand["cards"] for hand in game.outcome.display["hands"]]
 
 
-def left_of(room):
+def left_of(rig):
     """How many cards the shoe has, as this position's machine knows it; all of them where it is new."""
-    kept = read_shared_state(room.machine, digest_of([room]))
+    kept = read_shared_state(rig.machine, digest_of([rig]))
     return DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).left
 
 
 def end(rooms):
-    for room in rooms:
-        if room.state is State.PLAYING:
-            room.report_shown()
-        assert room.state is State.IDLE, room.notice
+    for rig in rooms:
+        if rig.state is State.PLAYING:
+            rig.report_shown()
+        assert rig.state is State.IDLE, rig.notice
 
 
 def audited(rooms, folder):
@@ -83,9 +83,9 @@ def test_a_refait_asks_each_for_his_own_stake_and_the_next_coup_comes_of_the_sam
     one.engine.handle(EventType.CHOOSE, value="prison")
     two.engine.handle(EventType.CHOOSE, value="half")
     two.engine.handle(EventType.CHOOSE, value="prison")
-    assert [left_of(room) for room in rooms] == [DECKS * 52 - 8] * 2
+    assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
     end(rooms)
-    assert [room.credit_cents for room in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 30 * CENTS]
+    assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 30 * CENTS]
     lay(one)  # nothing but the stake in prison
     lay(two, inverse=20)
     games = dealt(rooms)
@@ -95,28 +95,28 @@ def test_a_refait_asks_each_for_his_own_stake_and_the_next_coup_comes_of_the_sam
         [("inverse", 40), ("colour", 0)],
     ]
     end(rooms)
-    assert [room.credit_cents for room in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 10 * CENTS]
-    assert [left_of(room) for room in rooms] == [DECKS * 52 - 8 - 9] * 2
-    assert [list_standing_tables(room.machine) for room in rooms] == [(), ()]
+    assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 10 * CENTS]
+    assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8 - 9] * 2
+    assert [list_standing_tables(rig.machine) for rig in rooms] == [(), ()]
     audited(rooms, tmp_path)
 
 
 def coup(rooms, seats_of):
     """A coup that these positions bet on, each stake halved at a refait; its game, and the cards it took."""
-    before = [room.credit_cents for room in rooms]
-    for room in seats_of:
-        lay(room, red=20)
+    before = [rig.credit_cents for rig in rooms]
+    for rig in seats_of:
+        lay(rig, red=20)
     dealt(rooms)
-    for room in seats_of:
-        if open_game(room.machine).outcome is None:
-            room.engine.handle(EventType.CHOOSE, value="half")
+    for rig in seats_of:
+        if open_game(rig.machine).outcome is None:
+            rig.engine.handle(EventType.CHOOSE, value="half")
     game = open_game(seats_of[0].machine)
-    assert {str(rows_of(open_game(room.machine))) for room in seats_of} == {str(rows_of(game))}
+    assert {str(rows_of(open_game(rig.machine))) for rig in seats_of} == {str(rows_of(game))}
     end(rooms)
     back = {"black": 0, "red": 40, "refait": 10, "tie": 20, "void": 20}[game.outcome.display["result"]]
-    for room, credit_cents in zip(rooms, before, strict=True):
-        won_cents = (back - 20) * CENTS if room in seats_of else 0
-        assert room.credit_cents == credit_cents + won_cents
+    for rig, credit_cents in zip(rooms, before, strict=True):
+        won_cents = (back - 20) * CENTS if rig in seats_of else 0
+        assert rig.credit_cents == credit_cents + won_cents
     return game, sum(map(len, rows_of(game)))
 
 
@@ -135,7 +135,7 @@ def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path
             assert left == STOP
             assert game.outcome.table is None
             left, ends = DECKS * 52, ends + 1
-        assert [left_of(room) for room in rooms] == [left] * 2
+        assert [left_of(rig) for rig in rooms] == [left] * 2
     assert turn >= 20 * shoes
     first, _ = coup(rooms, rooms)
     assert first.table is None  # of the new shoe
@@ -148,12 +148,12 @@ def test_after_a_restart_both_go_on_with_the_shoe_and_the_stakes_in_prison(seats
     lay(one, red=20)
     lay(two, colour=20)
     dealt(rooms)
-    for room in rooms:
-        room.engine.handle(EventType.CHOOSE, value="prison")
+    for rig in rooms:
+        rig.engine.handle(EventType.CHOOSE, value="prison")
     end(rooms)
     one.close()
     one, two = rooms = seats(GAME, count=2)
-    assert [left_of(room) for room in rooms] == [DECKS * 52 - 8] * 2
+    assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
     one.machine.chance = two.machine.chance = dealing(f"{REFAIT} {BLACK}", DECKS)
     del one.machine.chance.values[: len(REFAIT.split())]
     lay(one)

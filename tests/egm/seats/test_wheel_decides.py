@@ -212,7 +212,7 @@ def unheard(room, **waits):
 
 
 @pytest.mark.parametrize("later", [WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED])
-def test_a_spin_whose_number_was_not_heard_when_the_wheel_goes_on_is_given_up(room, tmp_path, later):
+def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room, tmp_path, later):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     phase(room, later)  # the reader counts from 1 again, or has wrapped: the same count is another spin

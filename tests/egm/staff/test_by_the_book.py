@@ -50,44 +50,44 @@ def a_place(tmp_path, *changes: tuple[str, str]):
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     place = a_place(
         tmp_path,
         ("identity_cents = 1000000", "identity_cents = 10000"),
         ("[by_hand]", "[by_hand]\ntax_cents = 10000"),
     )
-    room = MachineRig(tmp_path / "state", profile=place).boot()
-    yield room
-    room.close()
+    rig = MachineRig(tmp_path / "state", profile=place).boot()
+    yield rig
+    rig.close()
 
 
-def again(room, tmp_path) -> MachineRig:
-    room.close()
+def again(rig, tmp_path) -> MachineRig:
+    rig.close()
     return MachineRig(tmp_path / "state", profile=tmp_path / "place.toml", devices=("printer",)).boot()
 
 
-def fill_in(room, form_id: str, **values) -> None:
+def fill_in(rig, form_id: str, **values) -> None:
     """A form of the service menu, authorised; the menu is open meanwhile, and closed afterwards."""
-    if not room.machine.component(ServiceDesk).is_open:
-        room.engine.handle(EventType.MENU, key="operator")
+    if not rig.machine.component(ServiceDesk).is_open:
+        rig.engine.handle(EventType.MENU, key="operator")
     event = next(form.event for form in MENU.forms if form.id == form_id)
-    room.engine.handle(event, form=form_id, **values)
-    told = room.machine.notice
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
-    room.machine.notice = told
+    rig.engine.handle(event, form=form_id, **values)
+    told = rig.machine.notice
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.machine.notice = told
 
 
-def register(room, name):
-    return list(iter_register_lines(REGISTERS[name], room.journal.entries()))
+def register(rig, name):
+    return list(iter_register_lines(REGISTERS[name], rig.journal.entries()))
 
 
 # ---------------------------------------------------------------------------------------------- the form
 @pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03:b", "Q-19")
-def test_above_the_amount_nothing_is_paid_without_the_form(room):
-    room.insert(10000)
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
+def test_above_the_amount_nothing_is_paid_without_the_form(rig):
+    rig.insert(10000)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
 
     for lacking in (
         {**ONE, "method": "cheque"},
@@ -95,91 +95,91 @@ def test_above_the_amount_nothing_is_paid_without_the_form(room):
         {**ONE, **NAMED, "method": "barter"},
         {**ONE, **NAMED},
     ):
-        fill_in(room, "handpay", **lacking)
-        assert room.notice == "refused.payment_form_is_complete"
-    fill_in(room, "handpay", **NAMED, method="cash")  # nobody has proved to be there
-    assert room.notice == "refused.authorised"
-    assert room.records("handpay.form") == []
+        fill_in(rig, "handpay", **lacking)
+        assert rig.notice == "refused.payment_form_is_complete"
+    fill_in(rig, "handpay", **NAMED, method="cash")  # nobody has proved to be there
+    assert rig.notice == "refused.authorised"
+    assert rig.records("handpay.form") == []
 
-    fill_in(room, "handpay", **ONE, **NAMED, method="transfer")
-    assert room.state is State.HANDPAY
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.IDLE
-    (paid,) = register(room, "handpays")
+    fill_in(rig, "handpay", **ONE, **NAMED, method="transfer")
+    assert rig.state is State.HANDPAY
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.IDLE
+    (paid,) = register(rig, "handpays")
     assert (paid["slip"], paid["method"], paid["amount_cents"]) == (1, "transfer", 10000)
     assert (paid["taxable"], paid["persons"]) == (True, ["2", "attendant"])
-    assert room.journal.balance_cents("out:handpay_cancelled_credit") == 10000
+    assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 10000
 
 
 @pytest.mark.requirement("Q-03:a", "J-15:c")
-def test_a_hand_pay_is_settled_by_each_means_of_the_place_and_its_slip_says_which(room):
+def test_a_hand_pay_is_settled_by_each_means_of_the_place_and_its_slip_says_which(rig):
     for method in ("cash", "cheque", "transfer"):
-        room.insert(10000)
-        room.engine.handle(EventType.CASH_OUT)
-        fill_in(room, "handpay", **ONE, **NAMED, method=method)
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        slip = register(room, "handpays")[-1]
+        rig.insert(10000)
+        rig.engine.handle(EventType.CASH_OUT)
+        fill_in(rig, "handpay", **ONE, **NAMED, method=method)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        slip = register(rig, "handpays")[-1]
         assert (slip["method"], slip["amount_cents"], slip["machine"]) == (method, 10000, "TEST-1")
 
 
 @pytest.mark.requirement("F-16:a", "F-16:c", "Q-01")
-def test_a_win_above_the_amount_is_paid_only_against_an_identity_document(room):
-    room.insert(10000)
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    room.engine.handle(EventType.BET, value=3)
-    room.machine.chance = ScriptedChance(*LANTERNS)
-    room.play()
-    room.report_shown()
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
-    fill_in(room, "handpay", **ONE, **{**NAMED, "document": " "}, method="cash")
-    assert room.notice == "refused.payment_form_is_complete"
-    fill_in(room, "handpay", **ONE, **NAMED, method="cash")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    (paid,) = register(room, "handpays")
-    assert (room.state, paid["kind"], paid["amount_cents"]) == (State.IDLE, "jackpot", 150_000)
-    assert room.machine.installed(IdentityRegister).get(paid["identity"]).fields == NAMED
+def test_a_win_above_the_amount_is_paid_only_against_an_identity_document(rig):
+    rig.insert(10000)
+    rig.engine.handle(EventType.DENOMINATION, value=100)
+    rig.engine.handle(EventType.BET, value=3)
+    rig.machine.chance = ScriptedChance(*LANTERNS)
+    rig.play()
+    rig.report_shown()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
+    fill_in(rig, "handpay", **ONE, **{**NAMED, "document": " "}, method="cash")
+    assert rig.notice == "refused.payment_form_is_complete"
+    fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    (paid,) = register(rig, "handpays")
+    assert (rig.state, paid["kind"], paid["amount_cents"]) == (State.IDLE, "jackpot", 150_000)
+    assert rig.machine.installed(IdentityRegister).get(paid["identity"]).fields == NAMED
 
 
 @pytest.mark.requirement("F-16", "Q-19")
-def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(room):
+def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(rig):
     for number in (1, 2):
-        room.insert(5000)
-        room.engine.handle(EventType.CASH_OUT)
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        assert room.state is State.IDLE
-        assert register(room, "handpays")[-1]["slip"] == number
-    assert {line["taxable"] for line in register(room, "handpays")} == {False}
+        rig.insert(5000)
+        rig.engine.handle(EventType.CASH_OUT)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert rig.state is State.IDLE
+        assert register(rig, "handpays")[-1]["slip"] == number
+    assert {line["taxable"] for line in register(rig, "handpays")} == {False}
 
 
 @pytest.mark.requirement("Q-01", "A-08")
-def test_a_form_filled_in_outlives_a_restart(room, tmp_path):
-    room.insert(10000)
-    room.engine.handle(EventType.CASH_OUT)
-    fill_in(room, "handpay", **ONE, **NAMED, method="cash")
-    after = again(room, tmp_path)
+def test_a_form_filled_in_outlives_a_restart(rig, tmp_path):
+    rig.insert(10000)
+    rig.engine.handle(EventType.CASH_OUT)
+    fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
+    after = again(rig, tmp_path)
     after.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert after.state is State.IDLE
     after.close()
 
 
 @pytest.mark.requirement("F-16:c", "Q-01")
-def test_who_was_paid_stands_in_its_own_register_and_the_journal_has_the_commitment(room, tmp_path):
-    identities = room.machine.installed(IdentityRegister)
-    room.insert(10000)
-    room.engine.handle(EventType.CASH_OUT)
-    fill_in(room, "handpay", **ONE, **NAMED, method="cash")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    for entry in room.journal.entries():
+def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig, tmp_path):
+    identities = rig.machine.installed(IdentityRegister)
+    rig.insert(10000)
+    rig.engine.handle(EventType.CASH_OUT)
+    fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    for entry in rig.journal.entries():
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
-    (paid,) = register(room, "handpays")
+    (paid,) = register(rig, "handpays")
     kept = identities.get(paid["identity"])
     assert (kept.fields, kept.agrees) == (NAMED, True)
     assert commit(kept.salt, kept.subject, {**NAMED, "name": "Another"}) != kept.commitment
     assert (tmp_path / "state" / FILE).stat().st_mode & 0o077 == 0
 
-    assert identities.erase_before(room.clock.now()) == 0
-    assert identities.erase_before(room.clock.now() + timedelta(seconds=1)) == 1
+    assert identities.erase_before(rig.clock.now()) == 0
+    assert identities.erase_before(rig.clock.now() + timedelta(seconds=1)) == 1
     erased = identities.get(paid["identity"])
     assert (erased.fields, erased.salt, erased.agrees) == (None, None, True)
     assert b"Anna" not in (tmp_path / "state" / FILE).read_bytes()
@@ -187,12 +187,12 @@ def test_who_was_paid_stands_in_its_own_register_and_the_journal_has_the_commitm
 
 def test_a_register_that_was_altered_does_not_agree(tmp_path):
     kept = IdentityRegister.open(tmp_path)
-    room = MachineRig(tmp_path / "state")
-    commitment = kept.keep("handpay-1", NAMED, room.clock.now())
+    rig = MachineRig(tmp_path / "state")
+    commitment = kept.keep("handpay-1", NAMED, rig.clock.now())
     kept._copies[0].execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
     assert not kept.get(commitment).agrees
     kept.close()
-    room.close()
+    rig.close()
 
 
 def test_a_register_that_cannot_be_opened_is_named(tmp_path):
@@ -204,59 +204,59 @@ def test_a_register_that_cannot_be_opened_is_named(tmp_path):
 # ---------------------------------------------------------------------------------------------- the check
 @pytest.mark.requirement("Q-02")
 def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
-    room = MachineRig(tmp_path).boot().insert(500)
-    room.play()
-    room.report_shown()
-    room.engine.handle(EventType.CASH_OUT)
-    fill_in(room, "machine_check", **ONE, remark="seal whole")
-    (check,) = register(room, "checks")
+    rig = MachineRig(tmp_path).boot().insert(500)
+    rig.play()
+    rig.report_shown()
+    rig.engine.handle(EventType.CASH_OUT)
+    fill_in(rig, "machine_check", **ONE, remark="seal whole")
+    (check,) = register(rig, "checks")
     assert (check["game"], check["books"], check["persons"]) == ("right", "right", ["2"])
-    assert check["handpay"] == room.machine.memory.get(MoneyKey.HANDPAY)["id"]
-    assert check["play_id"] == room.records("game.start")[0]["play_id"]
-    (told,) = room.records("machine.checked")
-    assert told["meters"]["coin_in"] == room.journal.meters().values["coin_in"]
-    assert room.notice == "machine_checked"
+    assert check["handpay"] == rig.machine.memory.get(MoneyKey.HANDPAY)["id"]
+    assert check["play_id"] == rig.records("game.start")[0]["play_id"]
+    (told,) = rig.records("machine.checked")
+    assert told["meters"]["coin_in"] == rig.journal.meters().values["coin_in"]
+    assert rig.notice == "machine_checked"
     assert told["software"] is None  # a development checkout: nobody vouches for it
-    entries = list(room.journal.entries())
+    entries = list(rig.journal.entries())
     before = entries[[entry.kind for entry in entries].index("machine.checked") - 1]
     assert told["head"] == before.hash_hex
 
     kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
-    write_undeclared(room.machine, "software.changed", state={IntegrityKey.SOFTWARE: kept})
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    fill_in(room, "machine_check", **ONE)
-    signed = register(room, "checks")[-1]["software"]
+    write_undeclared(rig.machine, "software.changed", state={IntegrityKey.SOFTWARE: kept})
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    fill_in(rig, "machine_check", **ONE)
+    signed = register(rig, "checks")[-1]["software"]
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
-    held = room.machine.component(GameInProgress)
+    held = rig.machine.component(GameInProgress)
     held.record = replace(
         held.record, outcome=replace(held.record.outcome, settlements=(Settlement("x", 500),))
     )
-    fill_in(room, "machine_check", **ONE)
-    assert room.notice == "machine_check_failed"
-    assert "different outcome" in register(room, "checks")[-1]["game"]
+    fill_in(rig, "machine_check", **ONE)
+    assert rig.notice == "machine_check_failed"
+    assert "different outcome" in register(rig, "checks")[-1]["game"]
 
     def wrong():
         raise SelfAuditFailed("credits are 5, and 4 by the books")
 
-    monkeypatch.setattr(room.journal, "self_audit", wrong)
-    fill_in(room, "machine_check", **ONE)
-    assert room.notice == "machine_check_failed"
-    assert "4 by the books" in register(room, "checks")[-1]["books"]
-    room.close()
+    monkeypatch.setattr(rig.journal, "self_audit", wrong)
+    fill_in(rig, "machine_check", **ONE)
+    assert rig.notice == "machine_check_failed"
+    assert "4 by the books" in register(rig, "checks")[-1]["books"]
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- complements
 @pytest.mark.requirement("F-17", "Q-05")
-def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(room):
-    room.insert(500)
-    before = room.journal.meters().values
-    fill_in(room, "complement", **ONE, amount_cents=700, reason="line 2 was not paid")
-    after = room.journal.meters().values
+def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(rig):
+    rig.insert(500)
+    before = rig.journal.meters().values
+    fill_in(rig, "complement", **ONE, amount_cents=700, reason="line 2 was not paid")
+    after = rig.journal.meters().values
     moved = {name for name in after if after[name] != before.get(name, 0) and "." not in name}
     assert moved == {"complement", "complements", "money_out"}
-    assert (after["complement"], after["coin_out"], room.credit_cents) == (700, 0, 500)
-    (line,) = register(room, "complements")
+    assert (after["complement"], after["coin_out"], rig.credit_cents) == (700, 0, 500)
+    (line,) = register(rig, "complements")
     assert (line["amount_cents"], line["reason"], line["persons"]) == (700, "line 2 was not paid", ["2"])
 
 
@@ -269,38 +269,38 @@ def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(room):
         {**ONE, "amount_cents": 700, "reason": " "},
     ],
 )
-def test_an_unsound_complement_is_refused(room, wrong):
-    fill_in(room, "complement", **wrong)
-    assert room.notice == "refused.complement_is_sound"
-    assert room.records("complement.paid") == []
+def test_an_unsound_complement_is_refused(rig, wrong):
+    fill_in(rig, "complement", **wrong)
+    assert rig.notice == "refused.complement_is_sound"
+    assert rig.records("complement.paid") == []
 
 
 @pytest.mark.requirement("F-17")
 @pytest.mark.parametrize("amount_cents", [True, "700"])
-def test_a_complement_whose_amount_is_no_number_is_no_event(room, amount_cents):
+def test_a_complement_whose_amount_is_no_number_is_no_event(rig, amount_cents):
     with pytest.raises(EventError, match=r"complement: amount_cents is .*, not of type int"):
-        fill_in(room, "complement", **ONE, amount_cents=amount_cents, reason="x")
-    assert room.records("complement.paid") == []
+        fill_in(rig, "complement", **ONE, amount_cents=amount_cents, reason="x")
+    assert rig.records("complement.paid") == []
 
 
 @pytest.mark.requirement("F-17", "J-16")
 @pytest.mark.parametrize("persons", [(), ("1",), ("3",), ("6",), ("2", "9")])
-def test_a_complement_is_for_a_supervisor_to_pay(room, persons):
+def test_a_complement_is_for_a_supervisor_to_pay(rig, persons):
     """Not for nobody, an attendant, a mechanic, an inspector, or somebody who is not enrolled."""
-    fill_in(room, "complement", persons=persons, amount_cents=700, reason="line 2")
-    assert room.notice == "refused.authorised"
-    assert room.records("complement.paid") == []
+    fill_in(rig, "complement", persons=persons, amount_cents=700, reason="line 2")
+    assert rig.notice == "refused.authorised"
+    assert rig.records("complement.paid") == []
 
 
 @pytest.mark.requirement("Q-19")
-def test_an_override_where_signal_and_display_differ_stands_on_its_slip(room):
-    room.insert(500)
-    room.engine.handle(EventType.CASH_OUT)
-    fill_in(room, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
-    assert room.notice == "refused.complement_is_sound"  # no slip is written yet
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    fill_in(room, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
-    (paid,), (more,) = register(room, "handpays"), register(room, "complements")
+def test_an_override_where_signal_and_display_differ_stands_on_its_slip(rig):
+    rig.insert(500)
+    rig.engine.handle(EventType.CASH_OUT)
+    fill_in(rig, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
+    assert rig.notice == "refused.complement_is_sound"  # no slip is written yet
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    fill_in(rig, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
+    (paid,), (more,) = register(rig, "handpays"), register(rig, "complements")
     assert paid["time_utc"] == more["time_utc"]
     assert [paid[name] for name in ("slip", "amount_cents", "kind", "taxable", "machine", "persons")] == [
         1, 500, "cancelled_credit", False, "TEST-1", ["attendant"],
@@ -308,70 +308,70 @@ def test_an_override_where_signal_and_display_differ_stands_on_its_slip(room):
     assert [more[name] for name in ("slip", "amount_cents", "reason", "persons")] == [
         1, 700, "the display says 12.00", ["2"],
     ]  # fmt: skip
-    fill_in(room, "complement", **ONE, amount_cents=700, reason="another", slip=2)
-    assert room.notice == "refused.complement_is_sound"
+    fill_in(rig, "complement", **ONE, amount_cents=700, reason="another", slip=2)
+    assert rig.notice == "refused.complement_is_sound"
 
 
 # ---------------------------------------------------------------------------------------------- orphans
 @pytest.mark.requirement("F-18", "Q-06", "Q-07")
-def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
-    room.insert(500)
+def test_credits_without_an_owner_leave_only_by_a_recorded_decision(rig):
+    rig.insert(500)
     write_undeclared(
-        room.machine, "promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),)
+        rig.machine, "promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),)
     )
-    fill_in(room, "orphan_credits")  # nobody says so
-    assert (room.notice, room.credit_cents) == ("refused.authorised", 540)
+    fill_in(rig, "orphan_credits")  # nobody says so
+    assert (rig.notice, rig.credit_cents) == ("refused.authorised", 540)
     for place in ({}, {"place": " "}):  # nor where
-        fill_in(room, "orphan_credits", **ONE, **place)
-        assert (room.notice, room.credit_cents) == ("refused.location_is_stated", 540)
-    fill_in(room, "orphan_credits", **ONE, place="slot room, bank 4")
-    assert (room.state, room.credit_cents) == (State.IDLE, 0)
-    (line,) = register(room, "orphans")
+        fill_in(rig, "orphan_credits", **ONE, **place)
+        assert (rig.notice, rig.credit_cents) == ("refused.location_is_stated", 540)
+    fill_in(rig, "orphan_credits", **ONE, place="slot room, bank 4")
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    (line,) = register(rig, "orphans")
     assert line["kind"] == "credits"
     assert (line["amount_cents"], line["place"], line["persons"]) == (500, "slot room, bank 4", ["2"])
     assert line["time_utc"].startswith("2026-01-01")
-    values = room.journal.meters().values
+    values = rig.journal.meters().values
     assert (values["orphan"], values["expired"], values["att_cancel_credit"]) == (500, 40, 0)
 
 
 @pytest.mark.requirement("Q-06")
 @pytest.mark.parametrize("cut", ["", "cut", "before prizes in kind"])
-def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_path, cut):
-    room.insert(2000)
-    room.engine.handle(EventType.CASH_OUT)
-    handpay_id = room.machine.memory.get(MoneyKey.HANDPAY)["id"]
+def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(rig, tmp_path, cut):
+    rig.insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    handpay_id = rig.machine.memory.get(MoneyKey.HANDPAY)["id"]
     if cut:  # the power goes between giving the hand-pay up and posting the orphan
-        append = room.journal.append
+        append = rig.journal.append
 
         def cut_short(transaction):
             if transaction.kind == "orphan.handpay":
                 raise PowerCutError(transaction.id)
             return append(transaction)
 
-        room.journal.append = cut_short
+        rig.journal.append = cut_short
         with pytest.raises(PowerCutError):
-            fill_in(room, "orphan_handpay", **TWO, place="bank 4")
-        room.journal.append = append
-        assert room.journal.balance_cents("house:orphan") == 0
+            fill_in(rig, "orphan_handpay", **TWO, place="bank 4")
+        rig.journal.append = append
+        assert rig.journal.balance_cents("house:orphan") == 0
         if cut != "cut":  # an older journal said source and amount
-            kept = room.machine.memory.get(MoneyKey.UNCLAIMED)
+            kept = rig.machine.memory.get(MoneyKey.UNCLAIMED)
             flows = [[source, cents] for source, _, cents in kept["flows"]]
-            write_undeclared(room.machine, "test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
-        room = again(room, tmp_path)
+            write_undeclared(rig.machine, "test.older", state={MoneyKey.UNCLAIMED: {**kept, "flows": flows}})
+        rig = again(rig, tmp_path)
     else:
-        fill_in(room, "orphan_handpay", **TWO, place="bank 4")
-    assert (room.state, room.credit_cents) == (State.IDLE, 0)
-    assert room.journal.balance_cents("house:orphan") == 2000
-    (line,) = register(room, "orphans")
+        fill_in(rig, "orphan_handpay", **TWO, place="bank 4")
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    assert rig.journal.balance_cents("house:orphan") == 2000
+    (line,) = register(rig, "orphans")
     assert (line["amount_cents"], line["kind"], line["place"]) == (2000, "cancelled_credit", "bank 4")
-    assert line["time_utc"] == room.clock.now().isoformat()
-    assert room.journal.get(f"{handpay_id}.paid") is None
-    room.close()
+    assert line["time_utc"] == rig.clock.now().isoformat()
+    assert rig.journal.get(f"{handpay_id}.paid") is None
+    rig.close()
 
 
 @pytest.mark.requirement("H-13", "Q-06")
-def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(room, tmp_path):
-    printing = again(room, tmp_path).insert(2000)
+def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(rig, tmp_path):
+    printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
     fill_in(printing, "orphan_ticket", **ONE, number=f" {number} ", place="floor, exit B")
     assert printing.store.get(number).state is TicketState.REDEEMED
@@ -393,8 +393,8 @@ def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(room, tmp_path
 
 
 @pytest.mark.requirement("H-13", "A-08")
-def test_a_cut_after_the_found_ticket_was_recorded_ends_its_redemption(room, tmp_path, monkeypatch):
-    printing = again(room, tmp_path).insert(2000)
+def test_a_cut_after_the_found_ticket_was_recorded_ends_its_redemption(rig, tmp_path, monkeypatch):
+    printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
     monkeypatch.setattr(type(printing.machine.installed(TicketDesk)), "redeem_commit", lambda *_: None)
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
@@ -410,93 +410,93 @@ DISRUPTED = {"reason": "a magnet at the reels"}
 
 
 @pytest.mark.requirement("F-15")
-def test_who_disrupts_the_machine_loses_the_game_and_its_wager_with_two_persons(tmp_path):
-    room = undecided_game(tmp_path, "quebec-casino")
-    room.play()
-    credit_cents = room.credit_cents
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine(tmp_path):
+    rig = undecided_game(tmp_path, "quebec-casino")
+    rig.play()
+    credit_cents = rig.credit_cents
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     for lacking in ({**ONE, **DISRUPTED}, {"persons": ("2", "2"), **DISRUPTED}, {"persons": ("2", "1")}):
-        fill_in(room, "forfeit_game", **lacking)
-        assert room.notice == "refused.authorised"
-    fill_in(room, "forfeit_game", **TWO)
-    assert room.notice == "refused.game_is_forfeit"  # nobody said why
-    fill_in(room, "forfeit_game", **TWO, **DISRUPTED)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.credit_cents) == (State.IDLE, credit_cents)
-    assert room.journal.balance_cents("house:win") == 0
-    assert room.journal.balance_cents("house:refund_defect") == 0
-    (line,) = register(room, "forfeited-games")
+        fill_in(rig, "forfeit_game", **lacking)
+        assert rig.notice == "refused.authorised"
+    fill_in(rig, "forfeit_game", **TWO)
+    assert rig.notice == "refused.game_is_forfeit"  # nobody said why
+    fill_in(rig, "forfeit_game", **TWO, **DISRUPTED)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.credit_cents) == (State.IDLE, credit_cents)
+    assert rig.journal.balance_cents("house:win") == 0
+    assert rig.journal.balance_cents("house:refund_defect") == 0
+    (line,) = register(rig, "forfeited-games")
     assert (line["persons"], line["reason"]) == (["2", "5"], "a magnet at the reels")
-    assert register(room, "refunds") == []
-    fill_in(room, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=100)
-    assert room.notice == "refused.credits_are_forfeit"  # what he had before is his, in this place
-    room.close()
+    assert register(rig, "refunds") == []
+    fill_in(rig, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=100)
+    assert rig.notice == "refused.credits_are_forfeit"  # what he had before is his, in this place
+    rig.close()
 
 
 @pytest.mark.requirement("F-15")
 def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path):
     place = a_place(tmp_path, ("large_win_cents = 120000", "large_win_cents = 1"))
-    room = MachineRig(tmp_path / "state", profile=place).boot().insert(10000)
-    while room.state is not State.HANDPAY:
-        room.play()
-        room.report_shown()
-    credit_cents = room.credit_cents
-    fill_in(room, "forfeit_prize", **TWO, **DISRUPTED)
-    assert (room.state, room.credit_cents) == (State.IDLE, credit_cents)
-    assert room.journal.balance_cents("out:handpay_jackpot") == 0
-    assert register(room, "forfeits")[0]["reason"] == "a magnet at the reels"
-    room.engine.handle(EventType.CASH_OUT)
-    fill_in(room, "forfeit_prize", **TWO, **DISRUPTED)  # credits are no prize
-    assert room.notice == "refused.prize_is_forfeit"
-    room.close()
+    rig = MachineRig(tmp_path / "state", profile=place).boot().insert(10000)
+    while rig.state is not State.HANDPAY:
+        rig.play()
+        rig.report_shown()
+    credit_cents = rig.credit_cents
+    fill_in(rig, "forfeit_prize", **TWO, **DISRUPTED)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, credit_cents)
+    assert rig.journal.balance_cents("out:handpay_jackpot") == 0
+    assert register(rig, "forfeits")[0]["reason"] == "a magnet at the reels"
+    rig.engine.handle(EventType.CASH_OUT)
+    fill_in(rig, "forfeit_prize", **TWO, **DISRUPTED)  # credits are no prize
+    assert rig.notice == "refused.prize_is_forfeit"
+    rig.close()
 
 
 @pytest.mark.requirement("F-15", "D-02")
-def test_credits_are_forfeit_only_as_far_as_they_go(room):
-    room.insert(500)
+def test_credits_are_forfeit_only_as_far_as_they_go(rig):
+    rig.insert(500)
     for amount_cents in (0, 501):
-        fill_in(room, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=amount_cents)
-        assert room.notice == "refused.credits_are_forfeit"
-    fill_in(room, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=200)
-    values = room.journal.meters().values
-    assert (room.credit_cents, values["forfeit_tamper"], values["forfeits"]) == (300, 200, 1)
-    (line,) = register(room, "forfeits")
+        fill_in(rig, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=amount_cents)
+        assert rig.notice == "refused.credits_are_forfeit"
+    fill_in(rig, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=200)
+    values = rig.journal.meters().values
+    assert (rig.credit_cents, values["forfeit_tamper"], values["forfeits"]) == (300, 200, 1)
+    (line,) = register(rig, "forfeits")
     assert (line["persons"], line["reason"], line["amount_cents"]) == (["2", "5"], *DISRUPTED.values(), 200)
 
 
 @pytest.mark.requirement("F-14", "A-28")
 @pytest.mark.parametrize("broken", [FailingChance, BreakingChance])
 def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, broken):
-    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
+    rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     for mended in (True, False):
-        credit_cents = room.credit_cents
-        room.play()
-        while not mended and has_won_already(room.machine):  # what is won already is collected instead
-            room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
-            room.report_shown()
-            credit_cents = room.credit_cents
-            room.play()
-        question = room.hands.told[-1]
-        fill_in(room, "refund_game", **ONE, reason="the player asks")
-        assert room.notice == "refused.playing"  # it can be finished, and no menu opens
-        good, room.machine.chance = room.machine.chance, broken()
-        room.engine.handle(EventType.CHOOSE, value=question.options[0])
-        assert room.state is State.PLAYING
-        assert room.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
+        credit_cents = rig.credit_cents
+        rig.play()
+        while not mended and has_won_already(rig.machine):  # what is won already is collected instead
+            rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+            rig.report_shown()
+            credit_cents = rig.credit_cents
+            rig.play()
+        question = rig.hands.told[-1]
+        fill_in(rig, "refund_game", **ONE, reason="the player asks")
+        assert rig.notice == "refused.playing"  # it can be finished, and no menu opens
+        good, rig.machine.chance = rig.machine.chance, broken()
+        rig.engine.handle(EventType.CHOOSE, value=question.options[0])
+        assert rig.state is State.PLAYING
+        assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
         if mended:
-            room.restarts.append(good)
-            room.engine.handle(EventType.KEY_TURNED, key="attendant")
-            room.engine.handle(EventType.CHOOSE, value=question.options[0])
-            room.report_shown()
-            assert (room.state, room.machine.faults) == (State.IDLE, {})
+            rig.restarts.append(good)
+            rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+            rig.engine.handle(EventType.CHOOSE, value=question.options[0])
+            rig.report_shown()
+            assert (rig.state, rig.machine.faults) == (State.IDLE, {})
         else:
-            fill_in(room, "refund_game", **ONE, reason="the generator failed")
-            assert room.notice == "refused.authorised"  # one person alone undoes no game
-            fill_in(room, "refund_game", **TWO, reason="the generator failed")
-            assert (room.state, room.credit_cents) == (State.OUT_OF_SERVICE, credit_cents)
-    (line,) = register(room, "refunds")
+            fill_in(rig, "refund_game", **ONE, reason="the generator failed")
+            assert rig.notice == "refused.authorised"  # one person alone undoes no game
+            fill_in(rig, "refund_game", **TWO, reason="the generator failed")
+            assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, credit_cents)
+    (line,) = register(rig, "refunds")
     assert (line["refund_cents"], line["reason"]) == (25, "the generator failed")
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("Q-04", "Q-07", "Q-13")
@@ -511,28 +511,26 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         ("exclusion", "exclusions", {"who": "Otto Example", "reason": "took an orphan"}),
     ],
 )
-def test_notes_want_every_field_and_a_person(room, form_id, name, fields):
+def test_notes_want_every_field_and_a_person(rig, form_id, name, fields):
     for field in fields:
-        fill_in(room, form_id, **ONE, **{**fields, field: " "})
-        assert room.notice == "refused.register_note_is_complete"
-    fill_in(room, form_id, **fields)
-    assert room.notice == "refused.authorised"
-    fill_in(room, form_id, **ONE, **fields)
-    (line,) = register(room, name)
+        fill_in(rig, form_id, **ONE, **{**fields, field: " "})
+        assert rig.notice == "refused.register_note_is_complete"
+    fill_in(rig, form_id, **fields)
+    assert rig.notice == "refused.authorised"
+    fill_in(rig, form_id, **ONE, **fields)
+    (line,) = register(rig, name)
     assert line["persons"] == ["2"]
-    assert not [entry for entry in room.journal.entries() if "Otto" in str(entry)]
+    assert not [entry for entry in rig.journal.entries() if "Otto" in str(entry)]
     shown = {key: value for key, value in fields.items() if key != "who"}
     assert {key: line[key] for key in shown} == shown
     if "who" in fields:
-        assert room.machine.installed(IdentityRegister).get(line["identity"]).fields == {
-            "who": "Otto Example"
-        }
+        assert rig.machine.installed(IdentityRegister).get(line["identity"]).fields == {"who": "Otto Example"}
 
 
-def test_every_register_is_a_question_about_declared_entries(room):
+def test_every_register_is_a_question_about_declared_entries(rig):
     for register in REGISTERS.values():
         assert register.columns
-        assert all(room.machine.entries.of(kind) for kind in register.kinds), register.name
+        assert all(rig.machine.entries.of(kind) for kind in register.kinds), register.name
 
 
 def test_two_registers_of_one_name_are_refused():

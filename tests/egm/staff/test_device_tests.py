@@ -22,56 +22,56 @@ SERVICE = ("door.", "sign_in_refused")
 KINDS = {"bill": "bill_acceptor", "printer": "ticket_printer", "hopper": "hopper", "io": "io_board"}
 
 
-def fingerprint(room):
+def fingerprint(rig):
     """Every live meter, and every account behind them."""
-    values = room.journal.meters().values
+    values = rig.journal.meters().values
     return {name: v for name, v in values.items() if not name.startswith(SERVICE) and ".since_" not in name}
 
 
 @pytest.fixture
 def menu(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.machine.component(ServiceDesk).bench.kinds = KINDS
-    menu = Menu(room).sign_in(Role.MECHANIC).touch("devices")
-    before = fingerprint(room)
+    rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.machine.component(ServiceDesk).bench.kinds = KINDS
+    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices")
+    before = fingerprint(rig)
     yield menu
-    assert fingerprint(room) == before
-    assert room.credit_cents == 2000
-    room.journal.self_audit()
-    room.close()
+    assert fingerprint(rig) == before
+    assert rig.credit_cents == 2000
+    rig.journal.self_audit()
+    rig.close()
 
 
 @pytest.mark.requirement("J-10", "D-17", "G-17")
 def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
-    room = menu.room
+    rig = menu.room
     menu.touch("device:printer").touch("print")
     assert menu.page.test
-    (job,) = room.hands.jobs
+    (job,) = rig.hands.jobs
     assert "TEST" in job.fields["kind"]
     assert set(job.barcode) == {"0"}
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        room.report_print_state(state)
+        rig.report_print_state(state)
     assert [
-        entry.kind for entry in room.journal.entries(("test.started", "test.printed", "ticket.taken"))
+        entry.kind for entry in rig.journal.entries(("test.started", "test.printed", "ticket.taken"))
     ] == [
         "test.started",
         "test.printed",
         "ticket.taken",
     ]
-    (printed,) = iter_register_lines(REGISTERS["printed"], room.journal.entries())
+    (printed,) = iter_register_lines(REGISTERS["printed"], rig.journal.entries())
     assert (printed["event"], printed["id"]) == ("test.printed", job.job_id)
-    assert room.machine.memory.get(MoneyKey.PRINT) is None
+    assert rig.machine.memory.get(MoneyKey.PRINT) is None
 
 
 @pytest.mark.requirement("D-17", "J-10")
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    room.machine.component(ServiceDesk).bench.kinds = KINDS
-    menu = Menu(room).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    rig.machine.component(ServiceDesk).bench.kinds = KINDS
+    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
-    room.close()
+    rig.close()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.ledgers.printing.find_open().job.job_id.startswith("test-")
     before = fingerprint(again)
@@ -84,18 +84,18 @@ def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_
 
 @pytest.mark.requirement("J-11", "D-17")
 def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(menu):
-    room = menu.room
+    rig = menu.room
     menu.touch("device:hopper").enter("99")
     assert menu.notice == "notice.refused.device_is_free"
     menu.enter("3")
-    ((payout_id, coins),) = room.hands.payouts
+    ((payout_id, coins),) = rig.hands.payouts
     assert coins == 3
-    room.ledgers.payouts.open_payout(
+    rig.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0)
     )
-    room.ledgers.payouts.close_payout(payout_id, 2)
-    assert room.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
-    assert room.machine.memory.get(MoneyKey.HOPPER) is None
+    rig.ledgers.payouts.close_payout(payout_id, 2)
+    assert rig.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
+    assert rig.machine.memory.get(MoneyKey.HOPPER) is None
 
 
 @pytest.mark.requirement("J-11")
@@ -110,23 +110,23 @@ def test_behind_closed_doors_no_coin_is_paid(menu):
 
 @pytest.mark.requirement("J-10", "J-19")
 def test_a_note_under_test_is_read_and_goes_back(menu):
-    room = menu.room
+    rig = menu.room
     menu.touch("device:bill").touch("take")
-    room.hands.offered[9] = Note(500)
-    room.engine.handle(EventType.BILL_ESCROWED, escrow=9, amount_cents=500)
-    room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
-    room.engine.handle(EventType.TICKET_ESCROWED, escrow=10, digits="910000000000000000")
-    room.engine.handle(EventType.BILL_REJECTED, reason="unreadable")
-    assert room.hands.orders[-2:] == [("return", 9), ("return", 10)]
-    assert [record["amount_cents"] for record in room.records("test.read")] == [500, 0]
-    assert len(room.records("test.paper")) == 2
-    assert b"910000000000000000" not in b"".join(room.journal.iter_bodies())
+    rig.hands.offered[9] = Note(500)
+    rig.engine.handle(EventType.BILL_ESCROWED, escrow=9, amount_cents=500)
+    rig.engine.handle(EventType.BILL_RETURNED, reason="ordered")
+    rig.engine.handle(EventType.TICKET_ESCROWED, escrow=10, digits="910000000000000000")
+    rig.engine.handle(EventType.BILL_REJECTED, reason="unreadable")
+    assert rig.hands.orders[-2:] == [("return", 9), ("return", 10)]
+    assert [record["amount_cents"] for record in rig.records("test.read")] == [500, 0]
+    assert len(rig.records("test.paper")) == 2
+    assert b"910000000000000000" not in b"".join(rig.journal.iter_bodies())
     menu.touch("stop")
     assert not menu.machine.component(ServiceDesk).bench.taking
 
 
 @pytest.mark.requirement("J-10", "J-11")
-def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it(menu):
+def test_acceptor_test_is_refused_while_a_ticket_waits_for_the_host(menu):
     menu.machine.component(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
@@ -186,17 +186,17 @@ def turned(x, y):
 
 @pytest.mark.requirement("J-14")
 def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
-    room = menu.room
+    rig = menu.room
     menu.touch("screen:calibrate")
     assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
     menu.touch("crosses", felt_by(turned))
     assert menu.page.title.value == "service.menu.devices"
-    shown = snapshot(room.engine, fingerprint="").touch
+    shown = snapshot(rig.engine, fingerprint="").touch
     for x, y in ((0, 0), (UNIT, 0), (UNIT // 3, UNIT // 5), (UNIT, UNIT)):
         assert calibrate_touch(shown, *turned(x, y)) == pytest.approx((x, y), abs=20)
-    (told,) = room.records("touch.calibrated")
+    (told,) = rig.records("touch.calibrated")
     assert (told["person"], told["before"], told["after"]) == ("3", [], list(shown))
-    assert room.journal.states()["touch"] == list(shown)
+    assert rig.journal.states()["touch"] == list(shown)
 
 
 @pytest.mark.requirement("J-14")

@@ -24,21 +24,21 @@ PAID = "out:handpay_disputed"
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    yield room
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    yield rig
+    rig.close()
 
 
-def open_one(room):
-    [disputed] = list_disputed_amounts(room.machine).values()
+def open_one(rig):
+    [disputed] = list_disputed_amounts(rig.machine).values()
     return disputed
 
 
-def rule(room, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
+def rule(rig, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
     """A person signs in, opens the dispute and decides; the menu, left open where it was refused."""
-    menu = Menu(room).sign_in(role).touch("disputed")
-    menu.touch(f"disputed:{dispute or open_one(room).id}").enter(str(amount_cents))
+    menu = Menu(rig).sign_in(role).touch("disputed")
+    menu.touch(f"disputed:{dispute or open_one(rig).id}").enter(str(amount_cents))
     if menu.notice:
         return menu
     menu.enter("looked at the recording").touch("confirm")
@@ -48,23 +48,23 @@ def rule(room, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
     return menu
 
 
-def register(room):
-    return list(iter_register_lines(REGISTERS["disputed-amounts"], room.journal.entries()))
+def register(rig):
+    return list(iter_register_lines(REGISTERS["disputed-amounts"], rig.journal.entries()))
 
 
-def lose_bill(room, cents=2000):
-    room.offer(cents)
-    room.ledger.dispute_lost_paper("the acceptor is idle")
+def lose_bill(rig, cents=2000):
+    rig.offer(cents)
+    rig.ledger.dispute_lost_paper("the acceptor is idle")
 
 
 @pytest.mark.requirement("G-02", "G-05", "F-13")
-def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(room, tmp_path):
-    lose_bill(room)
-    assert (room.state, room.credit_cents) == (State.TILT, 0)
-    assert not room.journal.list_pending()
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
-    room.close()
+def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(rig, tmp_path):
+    lose_bill(rig)
+    assert (rig.state, rig.credit_cents) == (State.TILT, 0)
+    assert not rig.journal.list_pending()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.TILT, "not_yours_to_clear")
+    rig.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
     assert (again.state, open_one(again).most_cents) == (State.TILT, 2000)
 
@@ -78,28 +78,28 @@ def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(room, t
     again.close()
 
 
-def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(room):
-    lose_bill(room)
-    assert rule(room, 2001).notice == "service.refused.out_of_range"
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
-    menu = Menu(room).sign_in(Role.ATTENDANT)
+def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(rig):
+    lose_bill(rig)
+    assert rule(rig, 2001).notice == "service.refused.out_of_range"
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    menu = Menu(rig).sign_in(Role.ATTENDANT)
     assert "disputed" not in [row.action for table in menu.page.tables for row in table.rows]
     for amount_cents, reason in ((2001, "x"), (-1, "x"), (2000, " "), (None, "x")):
-        values = {"disputed": open_one(room).id, "amount_cents": amount_cents, "reason": reason}
-        room.engine.handle(
+        values = {"disputed": open_one(rig).id, "amount_cents": amount_cents, "reason": reason}
+        rig.engine.handle(
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
         )
-    assert (room.state, register(room)) == (State.TILT, [])
+    assert (rig.state, register(rig)) == (State.TILT, [])
 
 
-def test_two_disputes_of_a_device_need_two_rulings(room):
-    room.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
-    room.ledger.dispute_unordered_stacking("and again", 10000)
-    first, second = list_disputed_amounts(room.machine)
-    rule(room, 0, dispute=first)
-    assert room.state is State.TILT
-    rule(room, 500, dispute=second)
-    assert (room.state, [line["amount_cents"] for line in register(room)]) == (State.IDLE, [0, 500])
+def test_two_disputes_of_a_device_need_two_rulings(rig):
+    rig.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
+    rig.ledger.dispute_unordered_stacking("and again", 10000)
+    first, second = list_disputed_amounts(rig.machine)
+    rule(rig, 0, dispute=first)
+    assert rig.state is State.TILT
+    rule(rig, 500, dispute=second)
+    assert (rig.state, [line["amount_cents"] for line in register(rig)]) == (State.IDLE, [0, 500])
 
 
 @pytest.mark.requirement("O-01")
@@ -115,10 +115,10 @@ def test_a_dispute_belongs_to_its_position(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- tickets
-def lose_ticket(room):
-    number = room.insert(2000).cash_out_ticket()
-    room.offer_ticket(number)
-    room.ledger.dispute_lost_paper("the acceptor is idle")
+def lose_ticket(rig):
+    number = rig.insert(2000).cash_out_ticket()
+    rig.offer_ticket(number)
+    rig.ledger.dispute_lost_paper("the acceptor is idle")
     return number
 
 
@@ -126,9 +126,9 @@ def lose_ticket(room):
 @pytest.mark.parametrize(
     ("decided", "state", "good"), [(2000, TicketState.REDEEMED, False), (0, TicketState.ISSUED, True)]
 )
-def test_a_lost_ticket_stays_locked_until_it_is_decided(room, tmp_path, decided, state, good):
-    number = lose_ticket(room)
-    room.close()
+def test_a_lost_ticket_stays_locked_until_it_is_decided(rig, tmp_path, decided, state, good):
+    number = lose_ticket(rig)
+    rig.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
     assert again.store.get(number).state is TicketState.PENDING  # nobody else can have it paid
     rule(again, 1000)
@@ -144,16 +144,16 @@ def test_a_lost_ticket_stays_locked_until_it_is_decided(room, tmp_path, decided,
 
 @pytest.mark.requirement("A-08", "H-08")
 @pytest.mark.parametrize("written", range(4))
-def test_a_cut_around_the_ruling_on_a_ticket(room, tmp_path, written):
-    number = lose_ticket(room)
-    room.cut_power_after(written)
-    values = {"disputed": open_one(room).id, "amount_cents": 2000, "reason": "it is in the box"}
+def test_a_cut_around_the_ruling_on_a_ticket(rig, tmp_path, written):
+    number = lose_ticket(rig)
+    rig.cut_power_after(written)
+    values = {"disputed": open_one(rig).id, "amount_cents": 2000, "reason": "it is in the box"}
     with suppress(PowerCutError):
-        room.engine.handle(EventType.MENU, key="operator")
-        room.engine.handle(
+        rig.engine.handle(EventType.MENU, key="operator")
+        rig.engine.handle(
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
         )
-    room.close()
+    rig.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
     if list_disputed_amounts(again.machine):
         assert again.store.get(number).state is TicketState.PENDING
@@ -178,11 +178,11 @@ def coins(tmp_path):
     start.room.close()
 
 
-def pay_five(room):
-    room.insert(500)
-    room.engine.handle(EventType.CASH_OUT)
-    payout_id, number = room.hands.payouts[-1]
-    room.ledgers.payouts.open_payout(
+def pay_five(rig):
+    rig.insert(500)
+    rig.engine.handle(EventType.CASH_OUT)
+    payout_id, number = rig.hands.payouts[-1]
+    rig.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
     )
     return payout_id
@@ -193,14 +193,14 @@ def pay_five(room):
 @pytest.mark.parametrize("written", range(7))
 def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins, seen, written):
     """Wherever the power goes meanwhile: what was seen has left, and the rest waits for a person."""
-    room = coins.room
-    payout_id = pay_five(room)
+    rig = coins.room
+    payout_id = pay_five(rig)
     if seen:
-        room.ledgers.payouts.record_coins_paid(payout_id, seen)
-    room.cut_power_after(written)
+        rig.ledgers.payouts.record_coins_paid(payout_id, seen)
+    rig.cut_power_after(written)
     with suppress(PowerCutError):
-        room.ledgers.payouts.close_payout(payout_id, seen, "another hopper is in its place")
-    room.close()
+        rig.ledgers.payouts.close_payout(payout_id, seen, "another hopper is in its place")
+    rig.close()
     again = coins.room = coins()
     record = again.ledgers.payouts.find_open()
     if record is not None:  # the driver finds it once more, and with it what was seen before the cut
@@ -222,16 +222,16 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
 @pytest.mark.requirement("A-08", "F-13")
 @pytest.mark.parametrize("written", range(5))
 def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
-    room = coins.room
-    room.ledgers.payouts.close_payout(pay_five(room), 2, "its count fell")
-    room.cut_power_after(written)
-    values = {"disputed": open_one(room).id, "amount_cents": 200, "reason": "two in the tray"}
+    rig = coins.room
+    rig.ledgers.payouts.close_payout(pay_five(rig), 2, "its count fell")
+    rig.cut_power_after(written)
+    values = {"disputed": open_one(rig).id, "amount_cents": 200, "reason": "two in the tray"}
     with suppress(PowerCutError):
-        room.engine.handle(EventType.MENU, key="operator")
-        room.engine.handle(
+        rig.engine.handle(EventType.MENU, key="operator")
+        rig.engine.handle(
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
         )
-    room.close()
+    rig.close()
     again = coins.room = coins()
     if list_disputed_amounts(again.machine):
         rule(again, 200)
@@ -242,22 +242,22 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
 
 @pytest.mark.requirement("G-08", "F-13:a")
 def test_coins_that_stray_are_out_of_the_stock_and_a_person_signs_for_them(coins, tmp_path):
-    room = coins.room
-    room.ledgers.payouts.record_strayed_coins(4, "4 coins left the hopper and none were ordered")
-    assert (room.state, room.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
+    rig = coins.room
+    rig.ledgers.payouts.record_strayed_coins(4, "4 coins left the hopper and none were ordered")
+    assert (rig.state, rig.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
     shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
     assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (
         shown.output
     )  # with its sign
-    rule(room, 0)
-    assert (room.state, room.journal.balance_cents(PAID)) == (State.IDLE, 0)
+    rule(rig, 0)
+    assert (rig.state, rig.journal.balance_cents(PAID)) == (State.IDLE, 0)
 
 
 def test_a_cabinet_that_has_lost_its_hopper_does_not_pay_for_ever(coins, tmp_path):
-    room = coins.room
-    payout_id = pay_five(room)
-    room.ledgers.payouts.record_coins_paid(payout_id, 4)
-    room.close()
+    rig = coins.room
+    payout_id = pay_five(rig)
+    rig.ledgers.payouts.record_coins_paid(payout_id, 4)
+    rig.close()
     again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
     assert again.journal.balance_cents("out:hopper") == 400
     assert (open_one(again).most_cents, again.state) == (100, State.TILT)
@@ -269,12 +269,12 @@ def test_a_cabinet_that_has_lost_its_hopper_does_not_pay_for_ever(coins, tmp_pat
 @pytest.mark.requirement("G-07", "A-08")
 @pytest.mark.parametrize("written", range(3))
 def test_coins_never_reported_are_disputed_with_the_very_entry_that_passes_them(coins, written):
-    room = coins.room
+    rig = coins.room
     doubt = DisputedCoins(why="2 coins were accepted", least_cents=50, most_cents=400)
-    room.cut_power_after(written)
+    rig.cut_power_after(written)
     with suppress(PowerCutError):
-        room.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
-    room.close()
+        rig.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
+    rig.close()
     again = coins.room = coins()
     assert (again.ledgers.coins.event_mark() == 7) is bool(list_disputed_amounts(again.machine))
     if again.ledgers.coins.event_mark() != 7:

@@ -20,128 +20,128 @@ MECHANIC = NUMBERS[Role.MECHANIC]
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path, profile="monaco").boot().insert(2000)
-    yield room
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path, profile="monaco").boot().insert(2000)
+    yield rig
+    rig.close()
 
 
-def intervene(room, reason="bill jam"):
-    Menu(room).sign_in(Role.MECHANIC).fill("intervention", reason).touch("leave")
-    monitored(room)
+def intervene(rig, reason="bill jam"):
+    Menu(rig).sign_in(Role.MECHANIC).fill("intervention", reason).touch("leave")
+    monitored(rig)
 
 
-def monitored(room):
+def monitored(rig):
     """The monitoring system reads who is at work."""
-    opened = room.machine.memory.get(StaffKey.INTERVENTION)
-    room.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+    opened = rig.machine.memory.get(StaffKey.INTERVENTION)
+    rig.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
 
 
-def finish(room, *values):
-    Menu(room).sign_in(Role.MECHANIC).fill("intervention_end", *values)
-    return Menu(room)
+def finish(rig, *values):
+    Menu(rig).sign_in(Role.MECHANIC).fill("intervention_end", *values)
+    return Menu(rig)
 
 
-def clear(room):
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    Menu(room).prove(Role.SUPERVISOR)
+def clear(rig):
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    Menu(rig).prove(Role.SUPERVISOR)
 
 
 @pytest.mark.requirement("J-06:b", "E-12", "K-13", "J-07", "J-15:b")
-def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_all(room):
-    intervene(room)
-    assert room.state is State.OUT_OF_SERVICE
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.DOOR_OPENED, door="hopper")
-    assert room.state is State.DOOR_OPEN
+def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_all(rig):
+    intervene(rig)
+    assert rig.state is State.OUT_OF_SERVICE
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_OPENED, door="hopper")
+    assert rig.state is State.DOOR_OPEN
     for door in ("hopper", "main"):
-        room.engine.handle(EventType.DOOR_CLOSED, door=door)
-    assert room.machine.faults == {}
-    finish(room, "belt replaced", "belt 12").touch("leave")
-    assert (room.state, room.credit_cents) == (State.IDLE, 2000)
-    (sheet,) = iter_sheets(room.journal, FEATURES.entries)
+        rig.engine.handle(EventType.DOOR_CLOSED, door=door)
+    assert rig.machine.faults == {}
+    finish(rig, "belt replaced", "belt 12").touch("leave")
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 2000)
+    (sheet,) = iter_sheets(rig.journal, FEATURES.entries)
     assert (sheet.person, sheet.ended_by, sheet.reason) == (MECHANIC, MECHANIC, "bill jam")
     assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
     assert sheet.moved.keys() == {"door.main.opens", "door.hopper.opens"}
     assert sheet.before["bill_in.value"] == sheet.after["bill_in.value"] == 2000
-    assert sheet.stopped == room.journal.get(sheet.id).time_utc.isoformat()
+    assert sheet.stopped == rig.journal.get(sheet.id).time_utc.isoformat()
 
 
 @pytest.mark.requirement("J-06:b", "J-06:c", "K-13")
-def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room):
-    menu = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
-    assert room.notice == "intervention_announced"
+def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(rig):
+    menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
+    assert rig.notice == "intervention_announced"
     menu.touch("leave")
-    room.engine.handle(EventType.INTERVENTION_SEEN, id="intervention-of-yesterday")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    clear(room)
-    monitored(room)
-    monitored(room)
-    assert len(room.records("intervention.seen")) == 1
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert room.machine.faults == {}
-    finish(room, "done", "").touch("leave")
-    Menu(room).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")  # what was read of the last one is not this one
-    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
+    rig.engine.handle(EventType.INTERVENTION_SEEN, id="intervention-of-yesterday")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    clear(rig)
+    monitored(rig)
+    monitored(rig)
+    assert len(rig.records("intervention.seen")) == 1
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert rig.machine.faults == {}
+    finish(rig, "done", "").touch("leave")
+    Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")  # what was read of the last one is not this one
+    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
 
 
 @pytest.mark.requirement("J-04", "J-06:c")
 @pytest.mark.parametrize("door", ["stacker", "drop", "cash_box"])
-def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
-    intervene(room)
-    room.engine.handle(EventType.DOOR_OPENED, door=door)
-    assert room.machine.faults["unidentified_opening"]["detail"] == door
-    room.engine.handle(EventType.DOOR_CLOSED, door=door)
-    clear(room)
-    finish(room, "nothing", "").touch("leave")
-    Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
-    monitored(room)
-    room.engine.handle(EventType.DOOR_OPENED, door=door)
-    room.engine.handle(EventType.DOOR_CLOSED, door=door)
-    assert room.machine.faults == {}
-    Menu(room).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
-    assert [sheet.kind for sheet in iter_sheets(room.journal, FEATURES.entries)] == ["repair", "collection"]
+def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
+    intervene(rig)
+    rig.engine.handle(EventType.DOOR_OPENED, door=door)
+    assert rig.machine.faults["unidentified_opening"]["detail"] == door
+    rig.engine.handle(EventType.DOOR_CLOSED, door=door)
+    clear(rig)
+    finish(rig, "nothing", "").touch("leave")
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    monitored(rig)
+    rig.engine.handle(EventType.DOOR_OPENED, door=door)
+    rig.engine.handle(EventType.DOOR_CLOSED, door=door)
+    assert rig.machine.faults == {}
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection_end", "box 7 taken")
+    assert [sheet.kind for sheet in iter_sheets(rig.journal, FEATURES.entries)] == ["repair", "collection"]
 
 
 @pytest.mark.requirement("J-04")
-def test_a_bill_box_that_is_gone_is_an_opening_whatever_its_door_says(room):
+def test_a_bill_box_that_is_gone_is_an_opening_whatever_its_door_says(rig):
     def gone(event):
-        room.engine.handle(event, code="bill_acceptor.stacker_removed", detail="")
+        rig.engine.handle(event, code="bill_acceptor.stacker_removed", detail="")
 
-    intervene(room)
+    intervene(rig)
     gone(EventType.FAULT_RAISED)
-    assert room.machine.faults["unidentified_opening"]["detail"] == "stacker"
+    assert rig.machine.faults["unidentified_opening"]["detail"] == "stacker"
     gone(EventType.FAULT_CLEARED)
-    clear(room)
-    finish(room, "nothing", "").touch("leave")
-    Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
-    monitored(room)
+    clear(rig)
+    finish(rig, "nothing", "").touch("leave")
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
+    monitored(rig)
     gone(EventType.FAULT_RAISED)
-    assert "unidentified_opening" not in room.machine.faults
+    assert "unidentified_opening" not in rig.machine.faults
 
 
 @pytest.mark.requirement("J-05")
-def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(room, tmp_path):
-    menu = Menu(room).sign_in(Role.SUPERVISOR)
+def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig, tmp_path):
+    menu = Menu(rig).sign_in(Role.SUPERVISOR)
     menu.fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
     assert menu.notice == "notice.refused.somebody_is_at_work"
     menu.home().fill("collection", "weekly")
-    monitored(room)
+    monitored(rig)
     menu.home().fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
-    (handed,) = room.records("base.withdrawn")
+    (handed,) = rig.records("base.withdrawn")
     assert (handed["lock"], handed["cashier"], handed["person"]) == (
         "lock 41",
         "H. Main",
         NUMBERS[Role.SUPERVISOR],
     )
     menu.home().fill("collection_end", "base taken out").touch("leave")
-    assert (room.state, set(list_disabling_sources(room.machine))) == (State.OUT_OF_SERVICE, {"base"})
-    room.close()
+    assert (rig.state, set(list_disabling_sources(rig.machine))) == (State.OUT_OF_SERVICE, {"base"})
+    rig.close()
     again = MachineRig(tmp_path, profile="monaco").boot()  # nor does a restart give it back
     assert again.state is State.OUT_OF_SERVICE
     menu = Menu(again).sign_in(Role.SUPERVISOR).fill("collection", "new base")
@@ -156,52 +156,52 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
 
 @pytest.mark.requirement("J-06:a")
 @pytest.mark.parametrize("role", [Role.ATTENDANT, Role.SUPERVISOR, Role.MANAGER, Role.INSPECTOR])
-def test_a_door_is_opened_by_nobody_but_a_mechanic(room, role):
+def test_a_door_is_opened_by_nobody_but_a_mechanic(rig, role):
     """Who is no mechanic is not offered the form, and its message sent past the menu is refused too."""
-    menu = Menu(room).sign_in(role)
+    menu = Menu(rig).sign_in(role)
     assert "form:intervention" not in menu.collect_all_actions()
     person = {"person": NUMBERS[role], "persons": (NUMBERS[role],)}
     forged = {"form": "intervention", "kind": "repair", "reason": "x", **person}
-    room.engine.handle(EventType.INTERVENTION_OPENED, **forged)
-    assert room.notice == "refused.authorised"
-    assert room.machine.memory.get(StaffKey.INTERVENTION) is None
+    rig.engine.handle(EventType.INTERVENTION_OPENED, **forged)
+    assert rig.notice == "refused.authorised"
+    assert rig.machine.memory.get(StaffKey.INTERVENTION) is None
     menu.home().touch("leave")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
 
 
 @pytest.mark.requirement("J-06:c", "E-12")
 @pytest.mark.parametrize("unattended", [False, True])
-def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(room, unattended):
-    room.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert room.state is State.TILT
-    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    Menu(room).prove(Role.SUPERVISOR)
-    assert room.state is State.IDLE
+def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(rig, unattended):
+    rig.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert rig.state is State.TILT
+    assert rig.machine.faults["unidentified_opening"]["detail"] == "main"
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    Menu(rig).prove(Role.SUPERVISOR)
+    assert rig.state is State.IDLE
 
 
 def test_where_the_place_does_not_ask_a_door_is_a_door(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert room.state is State.IDLE
-    room.close()
+    rig = MachineRig(tmp_path).boot()
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert rig.state is State.IDLE
+    rig.close()
 
 
 @pytest.mark.requirement("J-16", "J-07")
-def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_path):
-    menu = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "check")
-    monitored(room)
+def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(rig, tmp_path):
+    menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "check")
+    monitored(rig)
     menu.fill("intervention", "again")
     assert menu.notice == "notice.refused.no_intervention_is_open"
     menu.touch("leave")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.MECHANIC).touch("form:intervention_end")
     menu.complete("nothing", "")
     assert menu.notice == "notice.refused.every_door_is_closed"
-    room.close()
+    rig.close()
     again = MachineRig(
         tmp_path, profile="monaco"
     ).boot()  # it stays open over a restart, and so does the hold
@@ -217,12 +217,12 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_pat
 
 
 @pytest.mark.requirement("J-07", "J-18", "Q-15", "J-15")
-def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
-    intervene(room)
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    menu = finish(room, "cleaned", "")
-    name = next(iter_sheets(room.journal, FEATURES.entries)).id
+def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
+    intervene(rig)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    menu = finish(rig, "cleaned", "")
+    name = next(iter_sheets(rig.journal, FEATURES.entries)).id
     menu.home().touch("interventions").touch(name)
     shown = menu.lines()
     assert (shown["Doors opened"], shown["Machine"], shown["Person"]) == (
@@ -232,7 +232,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
     )
     assert "2026" in shown["Machine stopped"]
     assert "Signature" in shown
-    room.close()
+    rig.close()
 
     def egm(*words):
         run = CliRunner().invoke(main, ["intervention", *words, "--state", str(tmp_path)])
@@ -255,7 +255,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
         "before": 0,
         "after": 1,
     }
-    bundle, today = tmp_path / "day.pdf", room.clock.wall.date().isoformat()
+    bundle, today = tmp_path / "day.pdf", rig.clock.wall.date().isoformat()
     assert egm("day", today, "--out", str(bundle)) == f"{bundle}: 1 sheet\n"
     pdf = pypdfium2.PdfDocument(bundle.read_bytes())
     assert len(pdf) >= 1
@@ -268,12 +268,12 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(room, tmp_path):
 
 
 @pytest.mark.requirement("Q-15")
-def test_interventions_parts_and_visits_stand_in_their_registers_by_serial_number(room, tmp_path):
-    intervene(room)
-    finish(room, "belt replaced", "belt 12; bearing 6").touch("leave")
-    intervene(room, "check")
-    finish(room, "nothing found", "").touch("leave")
-    room.close()
+def test_interventions_parts_and_visits_stand_in_their_registers_by_serial_number(rig, tmp_path):
+    intervene(rig)
+    finish(rig, "belt replaced", "belt 12; bearing 6").touch("leave")
+    intervene(rig, "check")
+    finish(rig, "nothing found", "").touch("leave")
+    rig.close()
 
     def register(name):
         run = CliRunner().invoke(main, ["register", "show", name, "--state", str(tmp_path), "--json"])

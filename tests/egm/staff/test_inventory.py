@@ -50,17 +50,17 @@ def inventory(tmp_path, **more):
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path / "state").boot()
-    room.machine.component(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
-    note_inventory(room.machine, inventory(tmp_path))
-    yield room
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path / "state").boot()
+    rig.machine.component(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
+    note_inventory(rig.machine, inventory(tmp_path))
+    yield rig
+    rig.close()
 
 
 @pytest.mark.requirement("Q-08", "J-15", "R-01")
-def test_the_entry_has_all_that_the_order_asks_for(room):
-    now = read_technical_sheet(room.journal).now
+def test_the_entry_has_all_that_the_order_asks_for(rig):
+    now = read_technical_sheet(rig.journal).now
     assert (now["kind"], now["serial"], now["operator_number"], now["base_number"]) == (
         "upright",
         "TEST-1",
@@ -76,46 +76,46 @@ def test_the_entry_has_all_that_the_order_asks_for(room):
 @pytest.mark.requirement("O-02", "Q-08")
 def test_the_levy_stands_in_place_of_the_return_where_players_play_against_each_other(tmp_path):
     chemin = "monaco-chemin-de-fer"
-    room = MachineRig(tmp_path / "state", games=(chemin,), profile="monaco").boot()
-    room.machine.component(InstalledGames).returns = {chemin: Fraction(9876, 10000)}
-    note_inventory(room.machine, inventory(tmp_path))
-    sheet = read_technical_sheet(room.journal)
+    rig = MachineRig(tmp_path / "state", games=(chemin,), profile="monaco").boot()
+    rig.machine.component(InstalledGames).returns = {chemin: Fraction(9876, 10000)}
+    note_inventory(rig.machine, inventory(tmp_path))
+    sheet = read_technical_sheet(rig.journal)
     (game,) = sheet.now["games"]
     assert (game["return"], game["levy"]) == ("", "5.0000")
     (row,) = sheet.tables()[1].rows
     assert translate_words(row.cells[1], "en") == "levy 5.0000%, certified -"
     assert translate_words(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0%, certifié -"
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("Q-16", "Q-17")
-def test_every_move_and_change_of_return_stays_on_the_sheet(room, tmp_path):
-    before = room.journal.sequence
-    note_inventory(room.machine, inventory(tmp_path))
-    assert room.journal.sequence == before  # nothing new, nothing written
-    note_inventory(room.machine, inventory(tmp_path, location="workshop"))
+def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
+    before = rig.journal.sequence
+    note_inventory(rig.machine, inventory(tmp_path))
+    assert rig.journal.sequence == before  # nothing new, nothing written
+    note_inventory(rig.machine, inventory(tmp_path, location="workshop"))
     moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
-    note_inventory(room.machine, moved)
-    changes = [what for _, what in read_technical_sheet(room.journal).changes]
+    note_inventory(rig.machine, moved)
+    changes = [what for _, what in read_technical_sheet(rig.journal).changes]
     assert "location: floor -> workshop" in changes
-    assert f"{GAME}: {room.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
+    assert f"{GAME}: {rig.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
 
 
 @pytest.mark.requirement("Q-09")
-def test_a_base_number_is_fixed_for_good(room, tmp_path):
+def test_a_base_number_is_fixed_for_good(rig, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.base_number: 'B-13'; this machine's base .*'B-12'"):
-        note_inventory(room.machine, inventory(tmp_path, base_number="B-13"))
-    assert len(room.records("inventory.changed")) == 1
+        note_inventory(rig.machine, inventory(tmp_path, base_number="B-13"))
+    assert len(rig.records("inventory.changed")) == 1
 
 
 @pytest.mark.requirement("Q-08", "Q-09", "J-05")
 def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     def made(name, base, serial="TEST-1", number="7"):
         folder = tmp_path / name
-        room = MachineRig(folder, profile="monaco").boot()
-        room.machine.identity = replace(room.machine.identity, serial=serial, operator_number=number)
-        note_inventory(room.machine, inventory(tmp_path, base_number=base))
-        return room, folder
+        rig = MachineRig(folder, profile="monaco").boot()
+        rig.machine.identity = replace(rig.machine.identity, serial=serial, operator_number=number)
+        note_inventory(rig.machine, inventory(tmp_path, base_number=base))
+        return rig, folder
 
     first, one = made("first", "B-12")
     second, two = made("second", "B-13", serial="TEST-2", number="8")
@@ -151,16 +151,16 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     assert "no inventory entry is recorded yet" in egm("inventory", "house", nothing).output
 
 
-def test_a_photograph_that_is_not_there_is_named(room, tmp_path):
+def test_a_photograph_that_is_not_there_is_named(rig, tmp_path):
     with pytest.raises(OperatorError, match=r"inventory\.photograph: .*gone\.jpg"):
-        note_inventory(room.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
+        note_inventory(rig.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
 
 
 @pytest.mark.requirement("Q-10:a", "Q-10:b", "Q-10:c")
-def test_the_sheet_is_shown_and_exported_twice(room, tmp_path):
-    menu = Menu(room).sign_in(Role.INSPECTOR).touch("inventory")
+def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
+    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("inventory")
     assert menu.lines()["Cabinet stand number"] == "B-12"
-    room.close()
+    rig.close()
 
     def egm(*words):
         return CliRunner().invoke(main, ["inventory", *words, "--state", str(tmp_path / "state")])
@@ -203,7 +203,7 @@ def key_of(folder):
 
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
-def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, room, tmp_path):
+def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, rig, tmp_path):
     slot = GameSlot(game=GAME, certificate=maker / GAME)
     admitted, refused = admit_games(
         (slot,), load_profile("monaco"), certifying=Certifying(key_of(maker), True)
@@ -212,8 +212,8 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     resident = admitted[GAME]
     made = json.loads((maker / GAME / "manifest.json").read_text())
     assert resident.certificate.least_return == resident.least_return == Fraction(made["least_return"])
-    note_inventory(room.machine, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
-    (game,) = read_technical_sheet(room.journal).now["games"]
+    note_inventory(rig.machine, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
+    (game,) = read_technical_sheet(rig.journal).now["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
     assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
 
@@ -260,7 +260,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
 
 @pytest.mark.requirement("Q-08")
 @pytest.mark.parametrize("field", ["kind", "manufacturer", "model", "base_number", "photograph"])
-def test_where_the_place_wants_it_whole_a_machine_does_not_start_on_less(room, tmp_path, field):
+def test_incomplete_inventory_is_rejected_where_the_profile_requires_all_fields(rig, tmp_path, field):
     lacking = inventory(tmp_path, **{field: None if field == "photograph" else ""})
     with pytest.raises(OperatorError, match=f"inventory: no {field}; the profile generic requires"):
         note_inventory(MachineRig(tmp_path / "another").boot().machine, lacking, complete=True)
@@ -304,17 +304,17 @@ def test_a_real_machine_of_monaco_wants_the_whole_entry_and_a_certificate_of_eve
 
 # ---------------------------------------------------------------------------------------------- identity
 @pytest.mark.requirement("K-01")
-def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path):
-    identity, before = room.machine.identity, read_technical_sheet(room.journal).now
+def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(rig, tmp_path):
+    identity, before = rig.machine.identity, read_technical_sheet(rig.journal).now
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
     asked = {field.name for row in MENU.forms for field in row.fields}
     assert not asked & {"serial", "operator_number", "site", "machine_id"}
     forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
     with pytest.raises(EventError, match=r"disabled: (serial|operator_number|machine|identity) is"):
-        room.engine.handle(EventType.DISABLED, source="host:main", reason="x", **forged)
-    room.engine.handle(EventType.DISABLED, source="host:main", reason="x")
-    menu = Menu(room).sign_in(Role.MANAGER)
+        rig.engine.handle(EventType.DISABLED, source="host:main", reason="x", **forged)
+    rig.engine.handle(EventType.DISABLED, source="host:main", reason="x")
+    menu = Menu(rig).sign_in(Role.MANAGER)
     menu.fill("release")
     number = NUMBERS[Role.MANAGER]
     both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR])}
@@ -324,11 +324,11 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
             texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}
             filled = {"form": row.id, **texts, **both, **row.values}
             with pytest.raises(EventError, match="a field that is not known"):
-                room.engine.handle(row.event, **filled, **forged)
-            room.engine.handle(row.event, **filled)
-    note_inventory(room.machine, inventory(tmp_path))
-    assert room.machine.identity == identity
-    assert read_technical_sheet(room.journal).now == before
+                rig.engine.handle(row.event, **filled, **forged)
+            rig.engine.handle(row.event, **filled)
+    note_inventory(rig.machine, inventory(tmp_path))
+    assert rig.machine.identity == identity
+    assert read_technical_sheet(rig.journal).now == before
 
 
 @pytest.mark.requirement("K-01", "A-23")

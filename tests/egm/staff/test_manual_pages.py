@@ -11,9 +11,9 @@ from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 
 @pytest.fixture
 def menu(tmp_path):
-    room = MachineRig(tmp_path).boot()
-    yield Menu(room)
-    room.close()
+    rig = MachineRig(tmp_path).boot()
+    yield Menu(rig)
+    rig.close()
 
 
 @pytest.mark.requirement("R-06")

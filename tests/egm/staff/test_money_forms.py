@@ -14,9 +14,9 @@ from egm.testing.service_menu import NUMBERS, Menu
 
 @pytest.fixture
 def menu(tmp_path):
-    room = MachineRig(tmp_path, profile="monaco").boot()
-    yield Menu(room)
-    room.close()
+    rig = MachineRig(tmp_path, profile="monaco").boot()
+    yield Menu(rig)
+    rig.close()
 
 
 def register(menu, name):
@@ -97,17 +97,17 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
 
 @pytest.mark.requirement("F-15")
 def test_a_forfeit_takes_a_second_person_who_is_somebody_else(tmp_path):
-    room = undecided_game(tmp_path, "quebec-casino")
-    menu = Menu(room)
-    room.play()
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    rig = undecided_game(tmp_path, "quebec-casino")
+    menu = Menu(rig)
+    rig.play()
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     menu.sign_in(Role.SUPERVISOR).fill("forfeit_game", "a wire in the slot", second=Role.SUPERVISOR)
-    assert room.machine.memory.get(PlayKey.GAME) is not None  # nobody is two persons
+    assert rig.machine.memory.get(PlayKey.GAME) is not None  # nobody is two persons
     menu.prove(Role.MANAGER)
-    assert room.machine.memory.get(PlayKey.GAME) is None
+    assert rig.machine.memory.get(PlayKey.GAME) is None
     (line,) = register(menu, "forfeited-games")
     assert line["persons"] == ["2", "5"]
-    room.close()
+    rig.close()
 
 
 def page_actions(menu) -> list[str]:

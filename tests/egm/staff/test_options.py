@@ -22,11 +22,11 @@ def room_of(folder, **more):
 
 @pytest.fixture
 def menu(tmp_path):
-    room = room_of(tmp_path)
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
+    rig = room_of(tmp_path)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
     yield menu
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("E-11", "O-03")
@@ -72,39 +72,39 @@ def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_wor
 
 @pytest.mark.requirement("A-22", "O-07")
 def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
-    room = room_of(tmp_path).insert(2000)
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
+    rig = room_of(tmp_path).insert(2000)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
     menu.touch("bet_limit")
     marks = [row.mark for table in menu.page.tables for row in table.rows]
     assert marks == ["good", "warning", "good"]  # the door is open; something is owed; no tournament
     menu.complete("500")
     assert menu.notice == "notice.refused.nothing_is_owed"
-    assert room.records("options.changed") == []
-    room.close()
+    assert rig.records("options.changed") == []
+    rig.close()
 
 
 @pytest.mark.requirement("A-22", "O-07")
 @pytest.mark.parametrize("at", [1, 2])
 def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, at):
     """All his credits were on it: his game was taken off, and a file could be signed for, under his hands."""
-    rooms = []
+    rigs = []
     for number in (1, 2):
         where = Position(number, 2)
-        beside = rooms[0] if rooms else None
+        beside = rigs[0] if rigs else None
         chance = ScriptedChance(3, 4)
-        room = MachineRig(tmp_path, games=("quebec-craps",), position=where, beside=beside, chance=chance)
-        rooms.append(room.boot())
-    player = rooms[at - 1].insert(500)
+        rig = MachineRig(tmp_path, games=("quebec-craps",), position=where, beside=beside, chance=chance)
+        rigs.append(rig.boot())
+    player = rigs[at - 1].insert(500)
     player.engine.handle(EventType.BET, value=20, options={"bets": {"pass": 20}})
     player.play()
     player.report_shown()
     assert (player.credit_cents, player.state) == (0, State.IDLE)
-    rooms[0].engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(rooms[0]).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
+    rigs[0].engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rigs[0]).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
     menu.complete("500")
     assert menu.notice == "notice.refused.nothing_is_owed"
-    rooms[0].close()
+    rigs[0].close()
 
 
 @pytest.mark.requirement("A-22", "O-07")
@@ -179,11 +179,11 @@ def test_something_to_play_is_always_left(menu):
 def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_path):
     menu.touch("game:maple-classic").touch("game").complete("no")
     menu.home().touch("leave")
-    room = menu.room
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    room.insert(500)
-    room.play()
-    room.close()
+    rig = menu.room
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    rig.insert(500)
+    rig.play()
+    rig.close()
     again = room_of(tmp_path)
     assert again.state is State.PLAYING
     again.report_shown()
@@ -217,27 +217,27 @@ def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp
 
 
 @pytest.mark.requirement("J-08", "A-22")
-def test_where_the_place_wants_two_both_prove_who_they_are_and_both_may(tmp_path):
-    room = MachineRig(tmp_path, profile="monaco", games=GAMES).boot()
-    mechanic = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "new game")
+def test_two_people_prove_identity_and_permission_where_the_jurisdiction_requires_two(tmp_path):
+    rig = MachineRig(tmp_path, profile="monaco", games=GAMES).boot()
+    mechanic = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "new game")
     mechanic.touch("leave")
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options").touch("game:comet-respin").touch("game")
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options").touch("game:comet-respin").touch("game")
     menu.complete("no")
     assert menu.page.title.value == "service.second_person"
     menu.prove(Role.TECHNICIAN)
     assert menu.notice == "service.refused.same_person"
     menu.prove(Role.ATTENDANT)
     assert menu.notice == "service.refused.not_permitted"
-    assert room.records("options.changed") == []
+    assert rig.records("options.changed") == []
     menu.prove(Role.MANAGER)
     assert menu.notice == "service.done"
-    (changed,) = room.records("options.changed")
+    (changed,) = rig.records("options.changed")
     assert changed["persons"] == [NUMBERS[Role.TECHNICIAN], NUMBERS[Role.MANAGER]]
     alone = {**changed, "form": "options_game", "persons": (NUMBERS[Role.TECHNICIAN],), "on": "yes"}
-    room.engine.handle(EventType.OPTIONS, **{k: v for k, v in alone.items() if k not in {"before", "after"}})
-    assert room.notice == "refused.authorised"
-    room.close()
+    rig.engine.handle(EventType.OPTIONS, **{k: v for k, v in alone.items() if k not in {"before", "after"}})
+    assert rig.notice == "refused.authorised"
+    rig.close()
 
 
 def test_a_restart_is_asked_by_somebody_with_a_name(menu):
@@ -247,10 +247,10 @@ def test_a_restart_is_asked_by_somebody_with_a_name(menu):
 
 
 def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
-    room = room_of(tmp_path)
+    rig = room_of(tmp_path)
     kept = Options(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
-    write_undeclared(room.machine, "options.changed", state={"options": kept})
-    room.close()
+    write_undeclared(rig.machine, "options.changed", state={"options": kept})
+    rig.close()
     again = room_of(tmp_path)
     assert again.machine.denominations_cents == again.machine.component(InstalledGames).denominations_cents
     again.close()

@@ -24,13 +24,13 @@ WIN, LOSS = (23, 7, 5), (0, 0, 0)
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*WIN, *LOSS)).boot().insert(2000)
+def rig(tmp_path):
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*WIN, *LOSS)).boot().insert(2000)
     for _ in range(2):
-        room.play()
-        room.report_shown()
-    yield room
-    room.close()
+        rig.play()
+        rig.report_shown()
+    yield rig
+    rig.close()
 
 
 def replayed(menu, play_id):
@@ -41,8 +41,8 @@ def replayed(menu, play_id):
 
 
 @pytest.mark.requirement("E-01", "E-03", "E-04")
-def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
-    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     newest, won = [row.action for row in menu.page.tables[0].rows]
     assert menu.page.tables[0].rows[1].cells[3].value == 300
     menu.touch(won)
@@ -55,67 +55,67 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
     assert (replay.step, replay.steps, replay.decision_kind) == (1, 1, "")
     menu.touch("figures").touch("back").touch(newest).touch("show")
     assert menu.page.replay.win_cents == 0
-    assert [r["play_id"] for r in room.records("recall.shown")] == [won, newest]
-    assert room.records("recall.shown")[0]["person"] == NUMBERS[Role.ATTENDANT]
-    assert room.credit_cents == 2000 - 10 + 300
+    assert [r["play_id"] for r in rig.records("recall.shown")] == [won, newest]
+    assert rig.records("recall.shown")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    assert rig.credit_cents == 2000 - 10 + 300
 
 
 @pytest.mark.requirement("E-04")
-def test_what_was_added_before_a_play_is_shown_apart_by_bills_coins_tickets_and_transfers(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transfers(tmp_path):
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
     for source, cents in (("coin", 200), ("voucher_in:cashable", 300), ("aft_in:cashable", 400)):
         added = Transfer(f"world:{source}", "credit:1:cashable", cents)
-        write_undeclared(room.machine, "test.fund", transaction_id=source, transfers=(added,))
-    room.play()
-    room.report_shown()
-    (play,) = iter_recent_plays(room.journal)
-    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall").touch(play.play_id)
+        write_undeclared(rig.machine, "test.fund", transaction_id=source, transfers=(added,))
+    rig.play()
+    rig.report_shown()
+    (play,) = iter_recent_plays(rig.journal)
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall").touch(play.play_id)
     lines = menu.lines()
     added = {
         name: lines[f"Added before the game: {name}"] for name in ("bills", "coins", "tickets", "transfers")
     }
     assert added == {"bills": "$5.00", "coins": "$2.00", "tickets": "$3.00", "transfers": "$4.00"}
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("E-03")
-def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
-    room.machine.chance = ScriptedChance(*WIN)
-    room.play()
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(room).sign_in(Role.MECHANIC).touch("recall")
+def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(rig):
+    rig.machine.chance = ScriptedChance(*WIN)
+    rig.play()
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.MECHANIC).touch("recall")
     first = menu.page.tables[0].rows[0]
     assert (first.mark, first.cells[4].value) == ("warning", "service.recall.open")
     menu.touch(first.action).touch("show")
     replay, shown = replayed(menu, first.action)
     assert (replay.display, replay.win_cents, replay.win_credits) == (shown.display, None, None)
     menu.home().touch("leave")
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    assert room.state is State.TILT
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert rig.state is State.TILT
     menu.sign_in(Role.MECHANIC).touch("recall").touch(first.action)
     assert menu.lines()["Game"] == "Maple Classic"
     menu.home().touch("leave")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.PLAYING
-    room.report_shown()
-    assert room.credit_cents == 2000 - 15 + 600
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert rig.credit_cents == 2000 - 15 + 600
 
 
 @pytest.mark.requirement("E-01", "E-02")
 def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
-    room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(2000)
-    room.play()
+    rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(2000)
+    rig.play()
     answers = []
     held = [], ["1"], ["2"], ["1", "2"], ["3"], ["1", "3"], ["2", "3"], ["1", "2", "3"]
-    while room.machine.component(GameInProgress).conversation.decision is not None:
-        answers.append(room.machine.component(GameInProgress).conversation.decision.options[-1])
-        room.engine.handle(EventType.CHOOSE, value=answers[-1])
-    play_id = room.machine.memory.get(PlayKey.GAME)["play_id"]
-    outcome = room.hands.told[-1].display
-    room.report_shown()
+    while rig.machine.component(GameInProgress).conversation.decision is not None:
+        answers.append(rig.machine.component(GameInProgress).conversation.decision.options[-1])
+        rig.engine.handle(EventType.CHOOSE, value=answers[-1])
+    play_id = rig.machine.memory.get(PlayKey.GAME)["play_id"]
+    outcome = rig.hands.told[-1].display
+    rig.report_shown()
     assert answers
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("recall").touch(play_id).touch("show")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("recall").touch(play_id).touch("show")
     for number, answer in enumerate(answers, 1):
         replay = menu.page.replay
         assert (replay.step, replay.steps, replay.answer) == (number, len(answers) + 1, answer)
@@ -134,21 +134,21 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     assert menu.page.replay.step == len(answers)
     menu.touch("figures")
     assert menu.lines()["Choice 1"] == f"Reels held: {', '.join(held[answers[0]])}"
-    room.close()
+    rig.close()
 
 
-def test_a_play_of_a_game_that_is_no_more_shows_what_was_recorded(room, tmp_path):
-    room.close()
+def test_a_play_of_a_game_that_is_no_more_shows_what_was_recorded(rig, tmp_path):
+    rig.close()
     again = MachineRig(tmp_path, games=("comet-respin",)).boot()
     menu = Menu(again).sign_in(Role.INSPECTOR).touch("recall")
     play_id = menu.page.tables[0].rows[1].action
     menu.touch(play_id).touch("show")
-    assert menu.page.replay.display == room.hands.told[0].display
+    assert menu.page.replay.display == rig.hands.told[0].display
     again.close()
 
 
-def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
-    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
+def test_a_play_cannot_be_asked_for_that_is_not_listed(rig):
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
@@ -159,8 +159,8 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
 
 # ---------------------------------------------------------------------------------------------- meters and logs
 @pytest.mark.requirement("J-12", "D-16", "D-25", "D-03")
-def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(room):
-    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("meters")
+def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(rig):
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters")
     lines = menu.lines()
     assert (lines["Coin In"], lines["Coin Out"], lines["Bill In"]) == ("$0.10", "$3.00", "$20.00")
     assert lines["Games played"] == "2"
@@ -176,18 +176,18 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ro
     assert split["bill_in.value"][2000] == 2000
     menu.touch("whole")
     assert menu.lines() == lines
-    assert room.credit_cents == 2000 - 10 + 300
+    assert rig.credit_cents == 2000 - 10 + 300
 
 
 @pytest.mark.requirement("D-05:c")
 def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(tmp_path):
-    room = MachineRig(tmp_path, denominations_cents=(5, 25), chance=ScriptedChance(*(0, 0, 0) * 2)).boot()
-    room.insert(2000)
+    rig = MachineRig(tmp_path, denominations_cents=(5, 25), chance=ScriptedChance(*(0, 0, 0) * 2)).boot()
+    rig.insert(2000)
     for denomination_cents in (5, 25):
-        room.engine.handle(EventType.DENOMINATION, value=denomination_cents)
-        room.play()
-        room.report_shown()
-    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("meters")
+        rig.engine.handle(EventType.DENOMINATION, value=denomination_cents)
+        rig.play()
+        rig.report_shown()
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters")
     assert {menu.lines()[name] for name in ("Coin In", "Bill In")} == {"$0.30", "$20.00"}
     menu.touch("denomination_cents")
     (split,) = (t for t in menu.page.tables if t.title.value == "coin_in")
@@ -195,14 +195,14 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
         ["$0.25", "$0.25"],
         ["$0.05", "$0.05"],
     ]
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("E-08", "E-09", "J-12", "J-18")
-def test_logs_and_identity_are_read_at_the_machine(room):
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
-    room.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
-    menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
+def test_logs_and_identity_are_read_at_the_machine(rig):
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    rig.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
+    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events")
     events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     assert [event for event, _ in events[:2]] == ["Signed in at the service menu", "Service menu requested"]
     assert {("Fault", "Bill jam"), ("Fault cleared", "Bill jam")} <= set(events)
@@ -216,19 +216,19 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     menu.touch("back").touch("software")
     lines = menu.lines()
     assert lines["Program"] == f"open-egm {version('open-egm')}"
-    assert lines["Key fingerprint"] == room.journal.fingerprint
-    game = room.machine.games["maple-classic"]
+    assert lines["Key fingerprint"] == rig.journal.fingerprint
+    game = rig.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
 
 
 @pytest.mark.requirement("E-06", "E-07")
 def test_the_log_of_tickets_has_time_amount_and_masked_number_of_each(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
-    numbers = [room.insert(cents).cash_out_ticket() for cents in (500, 2000)]
-    room.offer_ticket(numbers[0])
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.vouchers")
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    numbers = [rig.insert(cents).cash_out_ticket() for cents in (500, 2000)]
+    rig.offer_ticket(numbers[0])
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.vouchers")
     rows = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[0].rows]
     assert {row[0].partition(",")[0] for row in rows} == {"Jan\xa01"}
     told = [tuple(row[1:4]) for row in rows if row[1] in {"Ticket printed", "Ticket accepted"}]
@@ -238,14 +238,14 @@ def test_the_log_of_tickets_has_time_amount_and_masked_number_of_each(tmp_path):
         ("Ticket printed", "$20.00", masked[1]),
         ("Ticket printed", "$5.00", masked[0]),
     ]
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("E-08", "E-09")
-def test_the_log_of_events_shows_errors_from_before_a_restart(room, tmp_path):
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
-    room.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
-    room.close()
+def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    rig.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
+    rig.close()
     again = MachineRig(tmp_path).boot()
     menu = Menu(again).sign_in(Role.INSPECTOR).touch("log.events")
     events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
@@ -259,26 +259,26 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(room, tmp_path):
 
 
 @pytest.mark.requirement("E-08", "J-12")
-def test_what_else_is_called_prizes_is_no_thing_in_the_log(room):
+def test_what_else_is_called_prizes_is_no_thing_in_the_log(rig):
     """The largest prizes of a game examined at the start ended the machine when a person read its events."""
-    cache_in_journal(room.journal)(room.machine.games["maple-classic"])
+    cache_in_journal(rig.journal)(rig.machine.games["maple-classic"])
     write_undeclared(
-        room.machine, "clear.paid", details={"prizes": ["bicycle"]}
+        rig.machine, "clear.paid", details={"prizes": ["bicycle"]}
     )  # as a clear pays a hand-pay with prizes in kind
-    menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
+    menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events")
     details = {row.cells[1].value: row.cells[3] for row in menu.page.tables[0].rows}
     assert [details[kind].value for kind in ("game.examined", "clear.paid")] == ["maple-classic", ""]
 
 
 @pytest.mark.requirement("A-20", "A-21")
-def test_memory_and_clock_are_shown_and_nothing_at_the_machine_clears_them(room):
+def test_memory_and_clock_are_shown_and_nothing_at_the_machine_clears_them(rig):
     write_undeclared(
-        room.machine,
+        rig.machine,
         "clock.changed",
         details={"last_entry": "2026-01-02T00:00:00+00:00", "now": "2026-01-01T00:00:00+00:00"},
     )
-    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("clock")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("clock")
     assert len(menu.page.tables[1].rows) == 1
     menu.touch("back").touch("memory")
-    assert menu.lines()["Entries in the journal"] == str(room.journal.sequence)
+    assert menu.lines()["Entries in the journal"] == str(rig.journal.sequence)
     assert [action.id for action in menu.page.actions] == ["back"]

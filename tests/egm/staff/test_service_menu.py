@@ -31,9 +31,9 @@ from tools.cli.staff import prove_person
 
 @pytest.fixture
 def menu(tmp_path):
-    room = MachineRig(tmp_path).boot().insert(2000)
-    yield Menu(room)
-    room.close()
+    rig = MachineRig(tmp_path).boot().insert(2000)
+    yield Menu(rig)
+    rig.close()
 
 
 def kinds(menu, *, after=0):
@@ -184,13 +184,13 @@ def test_no_wrong_pin_leads_to_a_field_that_shows_what_is_typed(menu):
 
 
 @pytest.mark.requirement("J-16")
-def test_who_has_no_key_locks_nobody_out_who_has_one(tmp_path):
+def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
     """Where the menu opens from the screen, wrong PINs typed there lock the number there and nowhere else."""
     place = tmp_path / "generic.toml"
     place.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
-    room = MachineRig(tmp_path / "state", profile=place).boot()
-    menu = Menu(room)
-    room.engine.handle(EventType.MENU)
+    rig = MachineRig(tmp_path / "state", profile=place).boot()
+    menu = Menu(rig)
+    rig.engine.handle(EventType.MENU)
     for _ in range(4):
         menu.prove(Role.SUPERVISOR, pin="1379")
     menu.prove(Role.SUPERVISOR)
@@ -199,10 +199,10 @@ def test_who_has_no_key_locks_nobody_out_who_has_one(tmp_path):
     assert menu.page.person is not None
     menu.touch("leave").open().prove(Role.MANAGER).fill("unlock", NUMBERS[Role.SUPERVISOR], "children")
     menu.touch("leave")
-    room.engine.handle(EventType.MENU)
+    rig.engine.handle(EventType.MENU)
     menu.prove(Role.SUPERVISOR)
     assert menu.page.person is not None
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("J-16")
@@ -302,21 +302,21 @@ def test_nobody_plays_while_the_menu_is_open_and_the_credits_stay(menu):
 
 @pytest.mark.requirement("J-10")
 def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
-    room.play()
-    room.engine.handle(EventType.MENU, key="operator")
-    assert room.notice == "refused.game_waits_for_chance"
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    menu = Menu(room).sign_in(Role.TECHNICIAN)
-    room.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert room.state is State.SERVICE_MENU
-    room.report_shown()
-    assert room.records("game.end") == []
+    rig = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    rig.engine.handle(EventType.MENU, key="operator")
+    assert rig.notice == "refused.game_waits_for_chance"
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.TECHNICIAN)
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert rig.state is State.SERVICE_MENU
+    rig.report_shown()
+    assert rig.records("game.end") == []
     menu.touch("leave")
-    assert room.state is State.PLAYING
-    room.report_shown()
-    assert room.credit_cents == 2000 - 5 + 300
-    room.close()
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert rig.credit_cents == 2000 - 5 + 300
+    rig.close()
 
 
 @pytest.mark.requirement("J-10")
@@ -353,47 +353,47 @@ def test_somebody_disabled_is_not_let_in(menu):
 @pytest.mark.requirement("J-16")
 @pytest.mark.parametrize("place", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
 def test_without_a_key_the_screen_opens_nothing(tmp_path, place):
-    room = MachineRig(tmp_path, profile=place).boot()
-    room.engine.handle(EventType.MENU)
-    assert room.notice == "refused.menu_may_open"
-    room.engine.handle(EventType.MENU, key="audit")
-    assert room.state is State.SERVICE_MENU
-    room.engine.handle(EventType.MENU, key="audit")
-    assert room.notice == "refused.service_menu"
-    room.close()
+    rig = MachineRig(tmp_path, profile=place).boot()
+    rig.engine.handle(EventType.MENU)
+    assert rig.notice == "refused.menu_may_open"
+    rig.engine.handle(EventType.MENU, key="audit")
+    assert rig.state is State.SERVICE_MENU
+    rig.engine.handle(EventType.MENU, key="audit")
+    assert rig.notice == "refused.service_menu"
+    rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- the attendant's key
 @pytest.mark.requirement("J-08", "J-16")
-def test_where_the_key_alone_is_not_enough_whoever_turns_it_says_who_he_is(tmp_path):
-    room = MachineRig(tmp_path, profile="monaco").boot().insert(2000)
-    menu = Menu(room)
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert room.state is State.HANDPAY
+def test_key_turn_asks_for_identification_where_the_key_alone_is_insufficient(tmp_path):
+    rig = MachineRig(tmp_path, profile="monaco").boot().insert(2000)
+    menu = Menu(rig)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert rig.state is State.HANDPAY
     assert menu.page.title.value == "service.act.pay_by_hand"
     menu.prove(Role.MECHANIC)
     assert menu.notice == "service.refused.not_permitted"
-    assert room.records("sign_in.not_permitted")[0]["permission"] == "pay_by_hand"
+    assert rig.records("sign_in.not_permitted")[0]["permission"] == "pay_by_hand"
     menu.prove(Role.ATTENDANT)
-    assert (menu.is_open, room.state, room.credit_cents) == (False, State.IDLE, 0)
-    assert room.records("handpay.paid")[0]["person"] == NUMBERS[Role.ATTENDANT]
-    room.close()
+    assert (menu.is_open, rig.state, rig.credit_cents) == (False, State.IDLE, 0)
+    assert rig.records("handpay.paid")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    rig.close()
 
 
 @pytest.mark.requirement("E-14", "J-16")
 def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
-    room = MachineRig(tmp_path, profile="monaco").boot()
-    menu = Menu(room)
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig = MachineRig(tmp_path, profile="monaco").boot()
+    menu = Menu(rig)
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     menu.prove(Role.INSPECTOR)
     assert menu.notice == "service.refused.not_permitted"
     menu.prove(Role.MECHANIC)
-    assert room.state is State.IDLE
-    cleared = room.records("tilt.cleared")[0]
+    assert rig.state is State.IDLE
+    cleared = rig.records("tilt.cleared")[0]
     assert (cleared["codes"], cleared["person"]) == (["bill_acceptor.cheat"], NUMBERS[Role.MECHANIC])
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("J-16")
@@ -409,16 +409,16 @@ def test_a_key_that_pays_beside_somebody_who_may_not_is_recorded_as_the_key(menu
 
 
 def test_a_failed_generator_waits_for_a_technician(tmp_path):
-    room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    room.restarts.append(room.machine.chance)
-    menu = Menu(room)
-    room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
+    rig.restarts.append(rig.machine.chance)
+    menu = Menu(rig)
+    rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert menu.page.title.value == "service.act.restart"
     menu.prove(Role.TECHNICIAN)
-    assert room.state is State.IDLE
-    assert room.records("chance.restarted")[0]["person"] == NUMBERS[Role.TECHNICIAN]
-    room.close()
+    assert rig.state is State.IDLE
+    assert rig.records("chance.restarted")[0]["person"] == NUMBERS[Role.TECHNICIAN]
+    rig.close()
 
 
 @pytest.mark.requirement("J-16")
@@ -466,23 +466,23 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
     path = tmp_path / "people.json"
     manager = Person("7", "Morgan", Role.MANAGER)
     Roster.load(path).with_person(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
-    room = MachineRig(tmp_path / "state")
-    room.machine.install(Roster(path))
-    room.boot()
-    (added,) = room.records("staff.added")
+    rig = MachineRig(tmp_path / "state")
+    rig.machine.install(Roster(path))
+    rig.boot()
+    (added,) = rig.records("staff.added")
     assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
-    room.engine.handle(EventType.MENU, key="operator")
-    page = room.machine.component(ServiceDesk).page(room.machine)
-    room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
+    rig.engine.handle(EventType.MENU, key="operator")
+    page = rig.machine.component(ServiceDesk).page(rig.machine)
+    rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
     path.write_text("broken")
-    page = room.machine.component(ServiceDesk).page(room.machine)
-    room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
+    page = rig.machine.component(ServiceDesk).page(rig.machine)
+    rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
     assert (
-        room.machine.component(ServiceDesk).page(room.machine).notice.value
+        rig.machine.component(ServiceDesk).page(rig.machine).notice.value
         == "service.refused.staff_unreadable"
     )
-    assert len(room.records("staff.added")) == 1
-    room.close()
+    assert len(rig.records("staff.added")) == 1
+    rig.close()
 
 
 @pytest.mark.requirement("J-16")
@@ -516,24 +516,24 @@ WORDS = st.sampled_from(["", "0", "5", "yes", "no", "2", "999999999", "\ud800", 
 @pytest.mark.parametrize("role", [Role.TECHNICIAN, Role.MECHANIC, Role.INSPECTOR], ids=str)
 @given(steps=st.lists(st.tuples(st.integers(0, 1000), WORDS), min_size=30, max_size=80))
 @settings(max_examples=5)
-def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, steps):
+def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
     with tempfile.TemporaryDirectory() as folder:
-        room = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
-        room.engine.handle(EventType.DOOR_OPENED, door="main")
-        room.machine.component(ServiceDesk).bench.kinds = {
+        rig = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
+        rig.engine.handle(EventType.DOOR_OPENED, door="main")
+        rig.machine.component(ServiceDesk).bench.kinds = {
             "printer": "ticket_printer",
             "hopper": "hopper",
             "io": "io_board",
         }
-        menu = Menu(room).sign_in(role)
+        menu = Menu(rig).sign_in(role)
         for choice, text in steps:
             if not menu.is_open:
                 menu.sign_in(role)
             actions = [*list_enabled_actions(menu.page), "enter", "nonsense"]
             menu.touch(actions[choice % len(actions)], text, page=menu.page.id)
-            assert room.credit_cents == 2000
-        room.journal.self_audit()
-        room.close()
+            assert rig.credit_cents == 2000
+        rig.journal.self_audit()
+        rig.close()
 
 
 @pytest.mark.parametrize(

@@ -26,93 +26,93 @@ SUPERVISOR = NUMBERS[Role.SUPERVISOR]
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path, devices=("hopper",)).boot()
-    yield room
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path, devices=("hopper",)).boot()
+    yield rig
+    rig.close()
     with open_view(tmp_path) as view:
         assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
 
 
-def coins(room, position, *fallen):
+def coins(rig, position, *fallen):
     """Coins pass the acceptor: (minor units, whether into the hopper) each."""
-    room.engine.handle(EventType.COINS_IN, coins=fallen, event_mark=position)
+    rig.engine.handle(EventType.COINS_IN, coins=fallen, event_mark=position)
 
 
-def collect(room):
-    menu = Menu(room).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+def collect(rig):
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
     menu.home().fill("collection_end", "boxes taken").touch("leave")
 
 
 @pytest.mark.requirement("D-13")
-def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(room):
-    coins(room, 1, (100, True), (100, False))
-    menu = Menu(room).sign_in(Role.SUPERVISOR).fill("hopper_fill", "20050")
+def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(rig):
+    coins(rig, 1, (100, True), (100, False))
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("hopper_fill", "20050")
     assert menu.notice == "notice.refused.fill_amount_is_valid"
     menu.home().fill("hopper_fill", "20000")
-    values = room.journal.meters().values
+    values = rig.journal.meters().values
     assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)
-    assert (values["phys_coin_in"], values["money_in"], room.credit_cents) == (200, 200, 200)
-    (fill,) = iter_register_lines(REGISTERS["fills"], room.journal.entries())
+    assert (values["phys_coin_in"], values["money_in"], rig.credit_cents) == (200, 200, 200)
+    (fill,) = iter_register_lines(REGISTERS["fills"], rig.journal.entries())
     assert (fill["amount_cents"], fill["persons"]) == (20000, [SUPERVISOR])
 
 
 @pytest.mark.requirement("J-16")
-def test_nobody_else_fills_it(room):
-    menu = Menu(room).sign_in(Role.MECHANIC)
+def test_nobody_else_fills_it(rig):
+    menu = Menu(rig).sign_in(Role.MECHANIC)
     assert "form:hopper_fill" not in [action.id for action in menu.page.actions]
     forged = {"form": "hopper_fill", "amount_cents": 100, "person": "1", "persons": ("1",)}
-    room.engine.handle(EventType.HOPPER_FILLED, **forged)
-    assert room.journal.meters().values["hopper_fill"] == 0
+    rig.engine.handle(EventType.HOPPER_FILLED, **forged)
+    assert rig.journal.meters().values["hopper_fill"] == 0
 
 
 @pytest.mark.requirement("D-21", "G-09")
-def test_what_a_collection_brought_is_counted_and_held_against_the_meters(room):
-    room.insert(2000)
-    coins(room, 1, (100, False), (200, False), (100, True))
-    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("form:box_count").complete("coin_box", "300")
+def test_collected_amount_is_counted_and_compared_with_the_meters(rig):
+    rig.insert(2000)
+    coins(rig, 1, (100, False), (200, False), (100, True))
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("form:box_count").complete("coin_box", "300")
     assert menu.notice == "notice.refused.box_is_to_be_counted"  # nothing was collected yet
     menu.home().touch("leave")
-    collect(room)
-    room.insert(500)
-    coins(room, 2, (200, False))  # of the next collection
-    menu = Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "300")
-    assert room.notice == "count_agrees"
+    collect(rig)
+    rig.insert(500)
+    coins(rig, 2, (200, False))  # of the next collection
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "300")
+    assert rig.notice == "count_agrees"
     menu.home().fill("box_count", "bill_box", "1500")
-    assert room.notice == "count_differs"
+    assert rig.notice == "count_differs"
     menu.home().touch("form:box_count").complete("bill_box", "2000")
     assert menu.notice == "notice.refused.box_is_to_be_counted"  # a count is not taken back
     menu.home().touch("leave")
-    collect(room)
-    Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "bill_box", "500").home().touch("leave")
+    collect(rig)
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "bill_box", "500").home().touch("leave")
     found = [
         (line["box"], line["metered_cents"], line["counted_cents"], line["difference_cents"])
-        for line in iter_register_lines(REGISTERS["counts"], room.journal.entries())
+        for line in iter_register_lines(REGISTERS["counts"], rig.journal.entries())
     ]
     assert found == [
         ("coin_box", 300, 300, 0),
         ("bill_box", 2000, 1500, -500),
         ("bill_box", 500, 500, 0),
     ]
-    assert room.machine.memory.get(StaffKey.COLLECTED)["counted"] == ["bill_box"]
-    assert room.credit_cents == 2000 + 400 + 500 + 200
+    assert rig.machine.memory.get(StaffKey.COLLECTED)["counted"] == ["bill_box"]
+    assert rig.credit_cents == 2000 + 400 + 500 + 200
 
 
 @pytest.mark.requirement("D-21")
 def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_path):
-    room = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
-    coins(room, 1, (100, False))
-    collect(room)
-    Menu(room).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "90").home().touch("leave")
-    room.clock.pass_seconds(86400)
-    room.insert(500)
-    room.play()
-    room.report_shown()
-    wager_cents = room.machine.selection.bet_cents
-    room.clock.pass_seconds(31 * 86400)
-    room.insert(1000)
-    totals = room.journal.meters().values
-    room.close()
+    rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
+    coins(rig, 1, (100, False))
+    collect(rig)
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "90").home().touch("leave")
+    rig.clock.pass_seconds(86400)
+    rig.insert(500)
+    rig.play()
+    rig.report_shown()
+    wager_cents = rig.machine.selection.bet_cents
+    rig.clock.pass_seconds(31 * 86400)
+    rig.insert(1000)
+    totals = rig.journal.meters().values
+    rig.close()
 
     def egm(*words):
         run = CliRunner().invoke(main, ["register", "statement", "--state", str(tmp_path), *words])

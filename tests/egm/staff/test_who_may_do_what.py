@@ -82,9 +82,9 @@ def offered(tmp_path_factory):
     """What each role is offered by the menu of a machine in Monaco."""
     found = {}
     for role in Role:
-        room = MachineRig(tmp_path_factory.mktemp(role.value), profile="monaco").boot()
-        found[role] = Menu(room).sign_in(role).collect_all_actions()
-        room.close()
+        rig = MachineRig(tmp_path_factory.mktemp(role.value), profile="monaco").boot()
+        found[role] = Menu(rig).sign_in(role).collect_all_actions()
+        rig.close()
     return found
 
 
@@ -119,24 +119,24 @@ def test_a_page_with_forms_is_offered_to_its_roles(offered, name):
     "name", ["dispute", "exclusion", "complement", "orphan_ticket", "base_out", "hopper_fill"]
 )
 def test_who_may_not_is_refused_even_past_the_menu(tmp_path, name, role):
-    room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    Menu(room).sign_in(role)
+    rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
+    Menu(rig).sign_in(role)
     (form,) = (form for form in MENU.forms if form.id == name)
     numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
     values = {field.name: 700 if field.kind in numbers else "x" for field in form.fields}
-    before = room.journal.meters().values
+    before = rig.journal.meters().values
     number = NUMBERS[role]
-    room.engine.handle(form.event, form=name, person=number, persons=(number,), **values, **form.values)
+    rig.engine.handle(form.event, form=name, person=number, persons=(number,), **values, **form.values)
     if role in TABLE[name][1]:
-        assert room.notice != "refused.authorised"
+        assert rig.notice != "refused.authorised"
         if name in RECORDED:
-            (told,) = room.records(RECORDED[name])
+            (told,) = rig.records(RECORDED[name])
             assert told["persons"] == [number]
-            assert told["machine"] == room.machine.identity.serial
+            assert told["machine"] == rig.machine.identity.serial
     else:
-        assert room.notice == "refused.authorised"
-        assert room.journal.meters().values == before
-    room.close()
+        assert rig.notice == "refused.authorised"
+        assert rig.journal.meters().values == before
+    rig.close()
 
 
 @pytest.mark.requirement("K-14", "J-16")
@@ -146,11 +146,11 @@ def test_an_inspector_only_reads(offered, tmp_path):
     assert {action for action in reading if action.startswith("form:")} == {"form:verify"}
     others = {action for role in Role for action in offered[role]} - reading
     assert {"form:hold", "form:clock", "form:handpay", "options", "link", "disputed", "devices"} <= others
-    room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    menu = Menu(room).sign_in(Role.INSPECTOR)
-    home, before = menu.page.title, room.journal.meters().values
+    rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
+    menu = Menu(rig).sign_in(Role.INSPECTOR)
+    home, before = menu.page.title, rig.journal.meters().values
     for action in sorted(others):
         menu.touch(action, page=menu.page.id)
         assert menu.page.title == home, action
-    assert (room.journal.meters().values, room.credit_cents) == (before, 500)
-    room.close()
+    assert (rig.journal.meters().values, rig.credit_cents) == (before, 500)
+    rig.close()

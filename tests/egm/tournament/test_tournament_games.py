@@ -72,22 +72,22 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
         hall.room.close()
         return
     hall.enter()
-    room, fee_cents = hall.room, parse_rules(rules).entries.fee_cents
+    rig, fee_cents = hall.room, parse_rules(rules).entries.fee_cents
     assert hall.sell(1, "P-1", fee_cents=fee_cents) is None
     hall.open_play()
     for _ in range(GAMES):
         if bets:
-            laid = lay_exactly(game.at(read_purse(room).get("table")), bet)
-            room.engine.handle(EventType.BET, value=bet, options={"bets": laid})
-        room.play()
-        assert room.state is State.PLAYING, room.notice
-        while open_game(room.machine).outcome is None:
-            question = find_question(room.machine)
+            laid = lay_exactly(game.at(read_purse(rig).get("table")), bet)
+            rig.engine.handle(EventType.BET, value=bet, options={"bets": laid})
+        rig.play()
+        assert rig.state is State.PLAYING, rig.notice
+        while open_game(rig.machine).outcome is None:
+            question = find_question(rig.machine)
             free = [option for option in question.options if not question.adds(option)]
-            room.engine.handle(EventType.CHOOSE, value=(free or list(question.options))[0])
-        room.report_shown()
-    assert (read_purse(room)["games"], read_purse(room)["ending"]) == (GAMES, "complete")
-    values = room.journal.meters().values
+            rig.engine.handle(EventType.CHOOSE, value=(free or list(question.options))[0])
+        rig.report_shown()
+    assert (read_purse(rig)["games"], read_purse(rig)["ending"]) == (GAMES, "complete")
+    values = rig.journal.meters().values
     assert (values["coin_in"], values["coin_out"], values["games_played"]) == (0, 0, 0)
     assert values["tournament_games"] == GAMES
     assert hall.audit() == []

@@ -89,14 +89,14 @@ def test_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
     for hall in (first, second):
         hall.open_play()
     for _ in range(3):
-        for room in first.rooms:
-            first.play_round(room, games=1)
+        for rig in first.rooms:
+            first.play_round(rig, games=1)
     first.rooms[1].play()
     assert first.rooms[1].state is State.PLAYING
     first.cut_power()
     assert first.end("failed", first.rooms[2]) is None
-    for room in first.rooms[:2]:
-        first.play_round(room)
+    for rig in first.rooms[:2]:
+        first.play_round(rig)
     second.play_round(second.rooms[1])
     second.play_round(second.rooms[0], games=12)
     second.rooms[0].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -107,9 +107,9 @@ def test_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
     failed = {(3, 1)}
     after_first = rank(points, best, people, failed, 1)
     assert sold == 5 * FEE_CENTS
-    for room, (person, entry, _) in zip(first.rooms, after_first[:2], strict=False):
-        assert first.begin(entry, person, 2, room) is None  # also an entry that was sold at the other machine
-        first.play_round(room)
+    for rig, (person, entry, _) in zip(first.rooms, after_first[:2], strict=False):
+        assert first.begin(entry, person, 2, rig) is None  # also an entry that was sold at the other machine
+        first.play_round(rig)
     points, best, people, _ = sum_rounds(read_bodies(first), read_bodies(second))
     final = [*rank(points, best, people, failed, 2), *after_first[2:]]
     shares = [Fraction(1, 4) * sold, Fraction(1, 20) * sold, Fraction(1000), Fraction(0)]

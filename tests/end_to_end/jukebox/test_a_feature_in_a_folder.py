@@ -73,37 +73,37 @@ class Reader(Painter):
 
 
 @pytest.fixture
-def room(tmp_path):
-    room = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
-    yield room
-    room.close()
+def rig(tmp_path):
+    rig = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
+    yield rig
+    rig.close()
 
 
-def notices_of(room: MachineRig) -> list[str]:
-    return [notice.code for notice in snapshot(room.engine, fingerprint="").notices]
+def notices_of(rig: MachineRig) -> list[str]:
+    return [notice.code for notice in snapshot(rig.engine, fingerprint="").notices]
 
 
-def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(room):
-    menu = Menu(room).open().prove(Role.MANAGER)
+def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(rig):
+    menu = Menu(rig).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm")
-    assert room.machine.memory.get(JukeboxKey.SONG) == 7
-    assert room.machine.component(Turntable).turns == 1
-    assert "song_plays" in notices_of(room)
-    assert room.journal.meters().values["songs"] == 1
+    assert rig.machine.memory.get(JukeboxKey.SONG) == 7
+    assert rig.machine.component(Turntable).turns == 1
+    assert "song_plays" in notices_of(rig)
+    assert rig.journal.meters().values["songs"] == 1
     menu.home().touch("jukebox")
     (table,) = menu.page.tables
     assert table.rows[0].cells[1].value == 7
     menu.home().touch("form:song").enter("8").touch("confirm")
-    assert room.notice == "refused.no_song_plays"
+    assert rig.notice == "refused.no_song_plays"
     ((metric,),) = [
-        family.samples for family in WITH_JUKEBOX.metrics(room.machine) if family.name == "egm_song"
+        family.samples for family in WITH_JUKEBOX.metrics(rig.machine) if family.name == "egm_song"
     ]
     assert metric.value == 7
 
 
-def test_its_words_are_drawn_by_the_real_screen_in_both_languages(room):
+def test_its_words_are_drawn_by_the_real_screen_in_both_languages(rig):
     """Its line of the menu, its page and its notice, as the screen of a machine that has it draws them."""
-    menu = Menu(room).open().prove(Role.MANAGER)
+    menu = Menu(rig).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm").home().touch("subject:machine")
     lines = menu.page
     menu.touch("jukebox")
@@ -119,7 +119,7 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(room):
         ("en", "Jukebox", "Song", "Song 7 is playing."),
         ("fr", "Juke-box", "Chanson", "La chanson 7 joue."),
     ):
-        now = snapshot(room.engine, fingerprint="").model_copy(update={"language": language})
+        now = snapshot(rig.engine, fingerprint="").model_copy(update={"language": language})
         for page, due in ((lines, line), (menu.page, song)):
             picture.draw(
                 surface, apply_message(apply_message(View(), hello), now.model_copy(update={"page": page}))
@@ -158,13 +158,13 @@ def test_words_that_are_not_in_every_language_or_another_s_are_refused():
     assert tuple(LOCALES) == LANGUAGES
 
 
-def test_nobody_else_can_and_what_nobody_asked_for_is_recorded(room):
-    room.engine.handle(JukeboxEvent.SONG_CHOSEN, number=7)
-    assert room.notice == "refused.idle"
-    room.engine.handle(JukeboxEvent.SONG_OVER)
-    (told,) = room.records("event.unexpected")
+def test_nobody_else_can_and_what_nobody_asked_for_is_recorded(rig):
+    rig.engine.handle(JukeboxEvent.SONG_CHOSEN, number=7)
+    assert rig.notice == "refused.idle"
+    rig.engine.handle(JukeboxEvent.SONG_OVER)
+    (told,) = rig.records("event.unexpected")
     assert (told["event"], told["reason"]) == ("song_over", "song_plays")
-    assert "form:song" not in list_enabled_actions(Menu(room).open().prove(Role.ATTENDANT).page)
+    assert "form:song" not in list_enabled_actions(Menu(rig).open().prove(Role.ATTENDANT).page)
 
 
 def test_its_service_ends_the_song(tmp_path, monkeypatch):
@@ -200,10 +200,10 @@ def test_it_is_drawn_in_the_state_table():
     assert set(format_rule_table().splitlines()) < set(format_rule_table(WITH_JUKEBOX).splitlines())
 
 
-def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
-    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
-    room.engine.handle(JukeboxEvent.SONG_OVER)
-    room.close()
+def test_the_audit_holds_its_entries_against_rules_of_their_own(rig, tmp_path):
+    Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    rig.engine.handle(JukeboxEvent.SONG_OVER)
+    rig.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     assert Auditor(Shelf(), features=WITH_JUKEBOX, rules=RULES).run(bodies).findings == []
@@ -212,46 +212,46 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
     assert all("no journal entry may have this kind" in finding.why for finding in unknown)
 
 
-def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(room):
-    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
-    (line,) = iter_register_lines(list_staff_registers(WITH_JUKEBOX)["songs"], room.journal.entries())
+def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(rig):
+    Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
+    (line,) = iter_register_lines(list_staff_registers(WITH_JUKEBOX)["songs"], rig.journal.entries())
     assert (line["song"], line["persons"]) == (7, [NUMBERS[Role.MANAGER]])
-    (entry,) = room.journal.entries("song.started")
+    (entry,) = rig.journal.entries("song.started")
     for log in (Log.ACCESS, Log.EVENTS):
-        assert entry.id in [each.id for each in WITH_JUKEBOX.entries.read_log(room.journal, log)]
+        assert entry.id in [each.id for each in WITH_JUKEBOX.entries.read_log(rig.journal, log)]
     raised = iter_exceptions(
         entry, WITH_JUKEBOX.entries, None, frozenset(), 0
     )  # it has no data to be read out
     assert [exception.code for exception in raised] == [0x71]
 
 
-def test_a_wrong_entry_of_it_is_refused_before_it_is_durable(room):
-    before = room.journal.sequence
+def test_a_wrong_entry_of_it_is_refused_before_it_is_durable(rig):
+    before = rig.journal.sequence
     for record, why in (
         (SongStarted(song=0, persons=("1",)), r"song\.started: record: song is 0, not above zero"),
         (SongStarted(song=7, persons=()), r"song\.started: record: persons is \[\], not one or more"),
         (SongEnded(song=7), r"song\.started: record: persons is missing"),
     ):
         with pytest.raises(EntryError, match=why):
-            room.machine.post(SONG_STARTED, record, state={JukeboxKey.SONG: 7})
+            rig.machine.post(SONG_STARTED, record, state={JukeboxKey.SONG: 7})
     with pytest.raises(EntryError, match=r"song\.ended: state\.song is missing"):
-        room.machine.post(SONG_ENDED, SongEnded(song=7))
+        rig.machine.post(SONG_ENDED, SongEnded(song=7))
     state = {JukeboxKey.SONG: None, IntegrityKey.SERVICE: True}
     with pytest.raises(EntryError, match=r"song\.ended: state\.service_call: it does not write this key"):
-        room.machine.post(SONG_ENDED, SongEnded(song=7), state=state)
-    assert room.journal.sequence == before
+        rig.machine.post(SONG_ENDED, SongEnded(song=7), state=state)
+    assert rig.journal.sequence == before
 
 
-def test_a_wrong_entry_of_it_is_named_by_the_audit_from_the_bytes(room, tmp_path):
+def test_a_wrong_entry_of_it_is_named_by_the_audit_from_the_bytes(rig, tmp_path):
     """A machine that checks nothing has written it."""
     write_undeclared(
-        room.machine,
+        rig.machine,
         SONG_STARTED.kind,
         counts={"songs": 1},
         state={JukeboxKey.SONG: 7},
         details={"song": 7, "persons": ["1"], "volume": 11},
     )
-    room.close()
+    rig.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     (finding,) = Auditor(Shelf(), features=WITH_JUKEBOX).run(bodies).findings
@@ -266,9 +266,9 @@ def test_the_journal_s_manual_has_its_entries_with_their_texts():
     assert "| `song` |" in section
 
 
-def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
-    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
-    room.close()
+def test_an_authorised_clear_carries_over_what_it_remembers(rig, tmp_path):
+    Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
+    rig.close()
     carried = inspect_claims(tmp_path, WITH_JUKEBOX).carried_state
     assert carried is not None
     assert carried.state["song"] == 7
@@ -279,10 +279,10 @@ def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
 
 
 def test_a_machine_without_it_remembers_nothing_for_it(tmp_path):
-    room = MachineRig(tmp_path).boot()
+    rig = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'song'"):
-        write_undeclared(room.machine, "song.started", state={JukeboxKey.SONG: 7})
-    room.close()
+        write_undeclared(rig.machine, "song.started", state={JukeboxKey.SONG: 7})
+    rig.close()
 
 
 def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
@@ -321,9 +321,9 @@ def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
     tab = Feature(name="tab", keys=Tab, offers=(ClaimMaker(Tab.SONGS, songs_paid_for),))
     features = Features((*FEATURES.all, tab))
     check_claims(features)
-    room = MachineRig(tmp_path, features=features).boot()
-    write_undeclared(room.machine, "songs.paid", state={Tab.SONGS: 300})
-    room.close()
+    rig = MachineRig(tmp_path, features=features).boot()
+    write_undeclared(rig.machine, "songs.paid", state={Tab.SONGS: 300})
+    rig.close()
     (claim,) = inspect_claims(tmp_path, features).proposals
     assert (claim.id, claim.proposed.amount) == ("songs", 300)
     clear_with_decisions(tmp_path, features=features)
@@ -336,7 +336,7 @@ def end_it_never(_machine, _event) -> None:
     """An effect of nothing."""
 
 
-def test_while_a_song_plays_the_machine_is_as_it_was(room):
-    assert room.state is State.IDLE
-    Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
-    assert room.state is State.IDLE
+def test_while_a_song_plays_the_machine_is_as_it_was(rig):
+    assert rig.state is State.IDLE
+    Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm").touch("leave")
+    assert rig.state is State.IDLE

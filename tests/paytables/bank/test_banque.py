@@ -468,7 +468,7 @@ def test_a_table_without_third_cards_makes_a_fair_game_of_equal_draws():
     assert [bet.rtp for bet in bets] == [1, 1, 1]
 
 
-def test_who_answers_for_one_tableau_and_has_much_on_the_other_is_advised_to_stand():
+def test_advice_weighs_the_stakes_of_both_tableaux():
     rules = load_game(GAME).rules
     assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 2000}, ["tableau-1"]) == ("stand", "draw")
     assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 10}, TABLEAUX) == ("draw", "draw")

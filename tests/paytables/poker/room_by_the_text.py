@@ -103,15 +103,15 @@ class Books:
         found = {"fold": 0, "call": min(owes, self.left[seat])} if owes else {"check": 0}
         others = any(self.left[other] for other in self.alive() if other != seat)
         capped = self.rules["raises"] is not None and self.raises >= self.rules["raises"]
-        room = self.left[seat] - owes
-        if room <= 0 or not others or capped or seat in self.closed:
+        rig = self.left[seat] - owes
+        if rig <= 0 or not others or capped or seat in self.closed:
             return found
         pot = sum(self.bet.values()) + owes
         kind, by = self.rules["kind"], {}
         least = self.least_raise()
         by[least] = "raise" if self.price else "bet"
         highest = {"fixed": least, "spread": max(least, self.rules["most"] or 0), "pot": max(least, pot)}.get(
-            kind, room
+            kind, rig
         )
         if kind == "spread" and highest > least:
             by[highest] = "most"
@@ -119,9 +119,9 @@ class Books:
             for name, size in (("half-pot", (pot + 1) // 2), ("pot", pot)):
                 if size > least and size not in by:
                     by[size] = name
-        by = {size: name for size, name in by.items() if size < room}
-        if room <= highest:
-            by[room] = "all-in"
+        by = {size: name for size, name in by.items() if size < rig}
+        if rig <= highest:
+            by[rig] = "all-in"
         return found | {name: owes + size for size, name in by.items()}
 
     def least_raise(self):

@@ -242,7 +242,7 @@ def test_a_raise_is_at_least_as_large_as_the_last_one_and_amounts_are_offered_on
 
 
 @pytest.mark.requirement("S-33")
-def test_who_has_acted_may_only_call_a_short_all_in_and_who_has_not_may_raise():
+def test_short_all_in_reopens_raising_only_for_players_who_have_not_acted():
     found = betting(500, 12, 500)
     assert act(found, "bet", "all-in") == (
         2,

@@ -42,16 +42,16 @@ class _SeededStep(ScriptedStep):
         return super().below(bound, purpose)
 
 
-def play(room, game, times):
+def play(rig, game, times):
     """Play games; of each decision the last option is chosen, which adds to the stake where one does."""
-    room.engine.handle(EventType.GAME, value=game)
+    rig.engine.handle(EventType.GAME, value=game)
     if bets := BETS.get(game):
-        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
     for _ in range(times):
-        room.play()
-        while (decision := room.machine.component(GameInProgress).conversation.decision) is not None:
-            room.engine.handle(EventType.CHOOSE, value=decision.options[-1])
-        room.report_shown()
+        rig.play()
+        while (decision := rig.machine.component(GameInProgress).conversation.decision) is not None:
+            rig.engine.handle(EventType.CHOOSE, value=decision.options[-1])
+        rig.report_shown()
 
 
 def list_games(bodies, game):

@@ -22,13 +22,13 @@ from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from tools.audit.rules import BY_KIND, Differs, Facts
-from tools.dev.lies import mark_of
+from tools.dev.lies import compute_journal_tag
 
 
 def entry(entries, kind, **more):
     """One more entry of a kind, at the end."""
     return {
-        "id": f"{kind}-{len(entries) + 1}-{mark_of(entries[0])}",
+        "id": f"{kind}-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": kind,
         "time": entries[-1]["time"],
         **more,
@@ -37,10 +37,10 @@ def entry(entries, kind, **more):
 
 @pytest.fixture
 def played(tmp_path):
-    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
-    room.play()
-    room.report_shown()
-    return raws(room)
+    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    return raws(rig)
 
 
 @pytest.mark.requirement("E-13", "F-10")
@@ -64,15 +64,15 @@ def test_no_definition_offers_the_denomination(played):
 
 @pytest.mark.requirement("E-13", "F-01")
 def test_promotional_credit_does_not_end_before_its_day(tmp_path):
-    room = with_host(tmp_path)
-    transfers = HostTransfers(room.engine, room.happen)
-    day = room.machine.local_date + timedelta(days=30)
+    rig = with_host(tmp_path)
+    transfers = HostTransfers(rig.engine, rig.happen)
+    day = rig.machine.local_date + timedelta(days=30)
     order = Order(
         identifier="T1", kind=TransferKind.IN, cents={CreditKind.RESTRICTED: 500}, expires=day, pool=1
     )
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()
-    entries = raws(room)
+    entries = raws(rig)
     ended = entry(
         entries,
         "credit.expired",
@@ -84,13 +84,13 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
 
 @pytest.mark.requirement("E-13", "F-06:d")
 def test_one_amount_decides_what_is_taxable(tmp_path):
-    room = MachineRig(tmp_path / "state", devices=()).boot()
-    room.machine.component(Devices).printer = None
+    rig = MachineRig(tmp_path / "state", devices=()).boot()
+    rig.machine.component(Devices).printer = None
     for cents in (500, 1000):
-        room.insert(cents)
-        room.engine.handle(EventType.CASH_OUT)
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    entries = raws(room)
+        rig.insert(cents)
+        rig.engine.handle(EventType.CASH_OUT)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    entries = raws(rig)
     paid = [raw for raw in entries if raw["kind"] == "handpay.paid"]
     paid[0]["record"]["taxable"] = True
     assert "tax status" in " ".join(found_in(entries).values())
@@ -136,7 +136,7 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
     }
     raw = entry(played, "options.changed", record=whole, state={"options": whole["after"]})
     ledger, facts = Ledger(), Facts()
-    facts.mark = mark_of(played[0])
+    facts.mark = compute_journal_tag(played[0])
     ledger.state["menu"] = {"since": "2026-01-01T00:00:00+00:00", "person": "2"}
     read = decode(encode_canonical_json({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
     if is_right:

@@ -11,7 +11,7 @@ from egm.testing.machine import MachineRig, ScriptedChance
 from paytables.definition import read_source
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted
+from tools.dev.lies import adopt_entries
 
 OWN = "my-own-game"
 
@@ -20,13 +20,13 @@ OWN = "my-own-game"
 def played(tmp_path):
     own = tmp_path / f"{OWN}.toml"
     own.write_text(read_source("maple-classic").path.read_text().replace("maple-classic", OWN))
-    room = (
+    rig = (
         MachineRig(tmp_path / "state", games=(str(own),), chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     )
-    room.play()
-    room.report_shown()
-    bodies = list(room.journal.iter_bodies())
-    room.close()
+    rig.play()
+    rig.report_shown()
+    bodies = list(rig.journal.iter_bodies())
+    rig.close()
     return bodies
 
 
@@ -43,7 +43,7 @@ def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed
 @pytest.mark.requirement("E-13")
 def test_another_text_under_its_digest_is_no_definition(played):
     """Nor does one that pays otherwise make another outcome of the draws."""
-    entries = adopted(played, KEY)
+    entries = adopt_entries(played, KEY)
     start = next(raw for raw in entries if raw["kind"] == "game.start")
     key = next(key for key in start["state"] if key.startswith("definition:"))
     text = zlib.decompress(base64.b85decode(start["state"][key])).decode()
@@ -54,8 +54,8 @@ def test_another_text_under_its_digest_is_no_definition(played):
 
 
 def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):
-    room = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
-    room.play()
-    room.report_shown()
-    assert not list(Auditor(Shelf()).run(room.journal.iter_bodies()).notices)
-    room.close()
+    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
+    rig.play()
+    rig.report_shown()
+    assert not list(Auditor(Shelf()).run(rig.journal.iter_bodies()).notices)
+    rig.close()

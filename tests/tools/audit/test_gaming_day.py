@@ -52,10 +52,10 @@ def read_totals(folder, *more):
     ids=str,
 )
 def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expected):
-    room = MachineRig(tmp_path, wall=EVENING, day=day).boot().insert(2000)
-    room.clock.pass_seconds(timedelta(hours=5).total_seconds())  # half past one in the morning
-    room.insert(500)
-    room.close()
+    rig = MachineRig(tmp_path, wall=EVENING, day=day).boot().insert(2000)
+    rig.clock.pass_seconds(timedelta(hours=5).total_seconds())  # half past one in the morning
+    rig.insert(500)
+    rig.close()
     assert statement(tmp_path, by) == expected
 
 
@@ -63,14 +63,14 @@ def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expecte
 def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1))
-        for number, room in enumerate(rooms, 1):  # one of the three dozens wins
-            room.insert((500, 1000, 2000)[number - 1])
-            room.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
-            room.engine.handle(EventType.PLAY)
+        for number, rig in enumerate(rooms, 1):  # one of the three dozens wins
+            rig.insert((500, 1000, 2000)[number - 1])
+            rig.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
+            rig.engine.handle(EventType.PLAY)
         table = rooms[0].machine.component(SharedTable)
         table.close(rooms[0].machine.games["monaco-roulette-european"].digest)
-        for room in rooms:
-            room.report_shown()
+        for rig in rooms:
+            rig.report_shown()
     alone = [read_totals(tmp_path, "--position", str(number)) for number in (1, 2, 3)]
     assert [(each["bill_in.value"], each["coin_in"]) for each in alone] == [
         (500, 500),
@@ -86,15 +86,15 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
 
 
 @pytest.mark.requirement("P-04", "D-01")
-def test_what_the_house_wins_of_a_position_is_less_by_what_is_paid_by_hand(tmp_path):
+def test_position_net_win_is_reduced_by_hand_paid_amounts(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start("maple-classic", count=2, chance=ScriptedChance(*LANTERNS, *LOSS))
-        for room in rooms:
-            room.insert(10000)
-            room.engine.handle(EventType.DENOMINATION, value=100)
-            room.engine.handle(EventType.BET, value=3)
-            room.play()
-            room.report_shown()
+        for rig in rooms:
+            rig.insert(10000)
+            rig.engine.handle(EventType.DENOMINATION, value=100)
+            rig.engine.handle(EventType.BET, value=3)
+            rig.play()
+            rig.report_shown()
         rooms[0].engine.handle(EventType.KEY_TURNED, key="attendant")
     names = ("coin_in", "coin_out", "hand_paid", "house_win")
     alone = [read_totals(tmp_path, "--position", str(number)) for number in (1, 2)]
@@ -140,7 +140,7 @@ def test_a_journal_that_states_no_valid_day_is_divided_by_utc(record):
 
 @pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), (-1, 1)])
 def test_the_audit_names_a_power_up_that_states_no_valid_day(tmp_path, hour, findings):
-    room = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
-    found = Auditor(Shelf()).run(room.journal.iter_bodies()).findings
+    rig = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
+    found = Auditor(Shelf()).run(rig.journal.iter_bodies()).findings
     assert sum("gaming day" in finding.why for finding in found) == findings
-    room.close()
+    rig.close()

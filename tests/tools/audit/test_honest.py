@@ -21,13 +21,13 @@ from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.liars import play
+from tools.dev.liars import run_lies
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
 
 
-def honest(room):
-    bodies = list(room.journal.iter_bodies())
+def honest(rig):
+    bodies = list(rig.journal.iter_bodies())
     assert Auditor(Shelf()).run(bodies).findings == []
     return bodies
 
@@ -40,64 +40,64 @@ def with_host(folder, **more):
 @pytest.mark.requirement("E-13", "H-08")
 @pytest.mark.parametrize("stacked", [True, False])
 def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
-    room = with_host(tmp_path, validation=Validation.SYSTEM)
-    tickets = HostTickets(room.engine, room.happen)
-    room.offer_ticket(number := prepend_system_number(7, "1111222233334444"))
+    rig = with_host(tmp_path, validation=Validation.SYSTEM)
+    tickets = HostTickets(rig.engine, rig.happen)
+    rig.offer_ticket(number := prepend_system_number(7, "1111222233334444"))
     tickets.authorise(number, CreditKind.CASHABLE, 1234)
     if stacked:
-        room.ledger.credit_stacked_paper()
-        room.ledger.vend_confirmed()
+        rig.ledger.credit_stacked_paper()
+        rig.ledger.vend_confirmed()
     else:
-        room.ledger.void_unstacked_paper("it jams")
+        rig.ledger.void_unstacked_paper("it jams")
     tickets.acknowledge_result()
-    assert room.credit_cents == (1234 if stacked else 0)
-    bodies = honest(room)
-    room.close()
-    assert play([bodies], Shelf(), lies=60, seed=3).undetected == []
+    assert rig.credit_cents == (1234 if stacked else 0)
+    bodies = honest(rig)
+    rig.close()
+    assert run_lies([bodies], Shelf(), lies=60, seed=3).undetected == []
 
 
 @pytest.mark.requirement("E-13", "N-02")
 def test_a_player_who_sets_a_limit_and_leaves(tmp_path):
     place = tmp_path / "place.toml"
     place.write_text(f"{SOLD}\n[protection]\nown_limits = true\n")
-    room = MachineRig(tmp_path / "state", profile=place, devices=("printer",)).boot().insert(500)
-    room.engine.handle(EventType.LIMIT, value=30, options={"of": "minutes"})
-    room.cash_out_ticket()
-    room.engine.handle(EventType.SESSION_OVER)
-    assert len(list(room.journal.entries("protection.session_ended"))) == 1
-    honest(room)
-    room.close()
+    rig = MachineRig(tmp_path / "state", profile=place, devices=("printer",)).boot().insert(500)
+    rig.engine.handle(EventType.LIMIT, value=30, options={"of": "minutes"})
+    rig.cash_out_ticket()
+    rig.engine.handle(EventType.SESSION_OVER)
+    assert len(list(rig.journal.entries("protection.session_ended"))) == 1
+    honest(rig)
+    rig.close()
 
 
 @pytest.mark.requirement("E-13", "F-01")
 def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
-    room = with_host(tmp_path)
-    transfers = HostTransfers(room.engine, room.happen)
-    cents, day = {CreditKind.RESTRICTED: 5}, room.machine.local_date
+    rig = with_host(tmp_path)
+    transfers = HostTransfers(rig.engine, rig.happen)
+    cents, day = {CreditKind.RESTRICTED: 5}, rig.machine.local_date
     order = Order(identifier="T1", kind=TransferKind.IN, cents=cents, expires=day, pool=1)
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()
-    room.play()
-    room.report_shown()
-    assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
-    room.clock.wall += timedelta(days=3)
-    room.clock.ns += 3 * 86_400 * 10**9
-    room.insert(500)
-    honest(room)
-    room.close()
+    rig.play()
+    rig.report_shown()
+    assert rig.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
+    rig.clock.wall += timedelta(days=3)
+    rig.clock.ns += 3 * 86_400 * 10**9
+    rig.insert(500)
+    honest(rig)
+    rig.close()
 
 
 @pytest.mark.requirement("E-13", "A-05", "F-09")
 def test_a_hand_pay_through_two_clears_of_the_memory(tmp_path):
     """It is the cash-out it was, however often it is carried over."""
-    room = MachineRig(tmp_path / "state").boot().insert(500)
-    room.engine.handle(EventType.CASH_OUT)
+    rig = MachineRig(tmp_path / "state").boot().insert(500)
+    rig.engine.handle(EventType.CASH_OUT)
     for _ in range(2):
-        assert room.state is State.HANDPAY
-        room.close()
+        assert rig.state is State.HANDPAY
+        rig.close()
         clear_with_decisions(tmp_path / "state")
-        room = MachineRig(tmp_path / "state").boot()
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (room.state, room.records("handpay.paid")[0]["amount_cents"]) == (State.IDLE, 500)
-    honest(room)
-    room.close()
+        rig = MachineRig(tmp_path / "state").boot()
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.records("handpay.paid")[0]["amount_cents"]) == (State.IDLE, 500)
+    honest(rig)
+    rig.close()

@@ -26,15 +26,15 @@ from meters import Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
+from tools.dev.liars import WITNESSED, Score, classify_subject, find_listed_gap, run_lies
 from tools.dev.lies import (
     REMOVED_LAST,
     Liar,
     Lie,
-    adopted,
+    adopt_entries,
+    compute_journal_tag,
     is_last_at_its_position,
-    leaves,
-    mark_of,
+    iter_leaves,
     rewrite_chain,
 )
 
@@ -43,21 +43,21 @@ KEY = MachineKey(bytes(range(32)))
 TWO = {"person": "2", "persons": ("2", "5")}
 
 
-def played(room):
-    room.play()
-    room.report_shown()
+def played(rig):
+    rig.play()
+    rig.report_shown()
 
 
-def money(room):
+def money(rig):
     """Bills, games, a ticket out and in again, promotions and a transfer each way."""
-    room.insert(2000)
+    rig.insert(2000)
     for _ in range(2):
-        played(room)
-    room.machine.chance = create_generator()
-    digits = room.cash_out_ticket()
-    room.offer_ticket(digits)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
+        played(rig)
+    rig.machine.chance = create_generator()
+    digits = rig.cash_out_ticket()
+    rig.offer_ticket(digits)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
     for number, (kind, cents) in enumerate(
         (
             (TransferKind.IN, {CreditKind.CASHABLE: 300, CreditKind.RESTRICTED: 40}),
@@ -65,56 +65,56 @@ def money(room):
             (TransferKind.OUT, {CreditKind.CASHABLE: 100}),
         )
     ):
-        room.machine.component(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
-        room.engine.handle(EventType.TRANSFER_ORDERED)
+        rig.machine.component(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
+        rig.engine.handle(EventType.TRANSFER_ORDERED)
 
 
-def hands(room):
+def hands(rig):
     """A hand-pay, and what persons rule: a complement, an orphan, a forfeit, a note, an inspection."""
-    room.insert(1000)
-    room.machine.component(Devices).printer = None
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    room.insert(500)
-    room.engine.handle(EventType.MENU, key="operator")
+    rig.insert(1000)
+    rig.machine.component(Devices).printer = None
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.insert(500)
+    rig.engine.handle(EventType.MENU, key="operator")
     ruling = {"reason": "left alone", **TWO}
-    room.engine.handle(EventType.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
-    room.engine.handle(EventType.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
-    room.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **TWO)
+    rig.engine.handle(EventType.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
+    rig.engine.handle(EventType.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
+    rig.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **TWO)
     note = {"claim": "a win", "mechanic": "looked", "decision": "none was"}
-    room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **TWO)
+    rig.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **TWO)
 
 
-def coins(room):
+def coins(rig):
     """A hopper that runs dry in the middle of a cash-out, the rest of it paid by hand; coins nobody knows of."""
     for number, (paid, doubt) in enumerate(((2, ""), (3, "its count was lost")), 1):
-        room.insert(500)
-        room.ledgers.coins.credit_coins_in(((25, True),), number)
-        room.engine.handle(EventType.CASH_OUT)
-        payout_id, ordered = room.hands.payouts[-1]
+        rig.insert(500)
+        rig.ledgers.coins.credit_coins_in(((25, True),), number)
+        rig.engine.handle(EventType.CASH_OUT)
+        payout_id, ordered = rig.hands.payouts[-1]
         record = PayoutRecord(payout_id=payout_id, coins=ordered, events_before=0, count_before=0)
-        room.ledgers.payouts.open_payout(record)
-        room.ledgers.payouts.close_payout(payout_id, paid, doubt)
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        rig.ledgers.payouts.open_payout(record)
+        rig.ledgers.payouts.close_payout(payout_id, paid, doubt)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
-def troubles(room):
+def troubles(rig):
     """Doors, faults, a generator that fails in the middle of a game, and the stake given back by two persons."""
-    room.insert(1000)
+    rig.insert(1000)
     for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
-        room.engine.handle(event, door="main")
-    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    played(room)
-    room.engine.handle(EventType.GAME, value="hold-fast")
-    room.machine.chance = ScriptedChance(0, 0, 0)
-    room.play()
-    room.machine.chance = FailingChance()
-    room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
-    room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+        rig.engine.handle(event, door="main")
+    rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    played(rig)
+    rig.engine.handle(EventType.GAME, value="hold-fast")
+    rig.machine.chance = ScriptedChance(0, 0, 0)
+    rig.play()
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
 def journals(folder):
@@ -128,16 +128,16 @@ def journals(folder):
             (troubles, (*MAPLES, *LOSS), "printer"),
         )
     ):
-        room = MachineRig(
+        rig = MachineRig(
             folder / str(number),
             games=("maple-classic", "hold-fast"),
             chance=ScriptedChance(*numbers),
             devices=(device,),
         )
-        room.machine.component(HostMoney).transfers = room.machine.component(HostMoney).bonuses = True
-        day(room.boot())
-        made.append(list(room.journal.iter_bodies()))
-        room.close()
+        rig.machine.component(HostMoney).transfers = rig.machine.component(HostMoney).bonuses = True
+        day(rig.boot())
+        made.append(list(rig.journal.iter_bodies()))
+        rig.close()
     with open_view(make_state(folder / "games")) as view:
         made.append(list(view.iter_bodies())[:60])
     return made
@@ -149,7 +149,7 @@ def honest(tmp_path_factory):
 
 
 def test_a_lie_that_matters_is_named_or_its_witness_stated(honest):
-    score = play(honest, Shelf(), lies=300, seed=1)
+    score = run_lies(honest, Shelf(), lies=300, seed=1)
     _is_won(score, 300)
 
 
@@ -170,9 +170,9 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
     """Each field of each kind, once: what is typed and held against nothing stands in the list, by name."""
     tried, unfounded = set(), set()
     for bodies in honest:
-        entries = adopted(bodies, KEY)
+        entries = adopt_entries(bodies, KEY)
         for at, raw in enumerate(entries):
-            for path, value in list(leaves(raw)):
+            for path, value in list(iter_leaves(raw)):
                 told, field = otherwise(value), Lie(at + 1, raw["kind"], path, "").field
                 sort = raw["kind"], re.sub(r"-\d+-[0-9a-f]{8}", "", field)
                 if told is None or sort in tried or raw["kind"] == "checkpoint" or path[0] == "sequence":
@@ -184,37 +184,41 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
                     part = part[step]
                 part[path[-1]] = told
                 journal = [*entries[:at], altered, *entries[at + 1 :]]
-                if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0]))).wrong:
+                if (
+                    not Auditor(Shelf())
+                    .run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
+                    .wrong
+                ):
                     lie = Lie(at + 1, raw["kind"], path, "altered")
-                    unfounded |= set() if witnessed(touches(lie, raw), lie) else {sort}
+                    unfounded |= set() if find_listed_gap(classify_subject(lie, raw), lie) else {sort}
     assert len(tried) > 150
     assert unfounded == set()
 
 
-WAYS = ("others", "made up", "void instead of ended", "with a door open", "removed", "told twice", "invented")
+WAYS = ("others", "made up", "void instead of ended", "with a door open", "removed", "repeated", "invented")
 
 
-def test_every_way_of_lying_is_told_and_kinds_that_no_journal_has_are_made_up(honest):
+def test_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_journal(honest):
     """Two fields that agree, voids, states, and entries of every declared kind."""
-    liar, told, made_up = Liar(adopted(honest[0], KEY), 5), set(), set()
+    liar, told, made_up = Liar(adopt_entries(honest[0], KEY), 5), set(), set()
     for _ in range(1500):
-        lie, _ = liar.tell()
+        lie, _ = liar.make_lie()
         told |= {way for way in WAYS if lie.what.endswith(way)}
         if lie.what == "made up":
             made_up.add(lie.kind)
     assert told == set(WAYS)
-    assert len(made_up - {raw["kind"] for raw in adopted(honest[0], KEY)}) > 60
+    assert len(made_up - {raw["kind"] for raw in adopt_entries(honest[0], KEY)}) > 60
 
 
-def test_what_is_made_up_is_as_the_rules_ask(honest):
+def test_invented_entries_satisfy_their_rules(honest):
     """The liar has read them: many an entry that he makes up passes its rule, and some other thing names it."""
-    entries = adopted(honest[0], KEY)
+    entries = adopt_entries(honest[0], KEY)
     liar = Liar(entries, 6)
     passed = set()
     while len(passed) < 12:
-        lie, told = liar.tell()
+        lie, told = liar.make_lie()
         if lie.what == "made up":
-            report = Auditor(Shelf()).run(rewrite_chain(told, KEY, liar.mark))
+            report = Auditor(Shelf()).run(rewrite_chain(told, KEY, liar.journal_tag))
             if not any(f.sequence == lie.sequence for f in report.findings):
                 passed.add(lie.kind)
     assert passed
@@ -222,7 +226,7 @@ def test_what_is_made_up_is_as_the_rules_ask(honest):
 
 @pytest.mark.slow
 def test_five_thousand_lies(honest):
-    _is_won(play(honest, Shelf(), lies=5000, seed=2), 5000)
+    _is_won(run_lies(honest, Shelf(), lies=5000, seed=2), 5000)
 
 
 def _is_won(score: Score, lies: int) -> None:
@@ -238,38 +242,38 @@ def _is_won(score: Score, lies: int) -> None:
 
 def test_a_journal_that_is_not_honest_is_no_place_for_a_liar(honest):
     with pytest.raises(ValueError, match="not honest"):
-        play([[*honest[0][:3], *honest[0][4:]]], Shelf(), lies=1, seed=1)
+        run_lies([[*honest[0][:3], *honest[0][4:]]], Shelf(), lies=1, seed=1)
 
 
 def test_what_a_lie_touches_and_who_witnesses_it():
     bill = {"transfers": [["world:bill", "credit:1:cashable", 500]], "record": {"amount_cents": 500}}
-    assert touches(Lie(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
-    assert touches(Lie(2, "bill.in", (), "removed"), bill) == "money"
-    assert touches(Lie(2, "game.start", ("record", "steps", 0, "draws", 0, 1), ""), {}) == "outcome"
-    assert touches(Lie(2, "tilt.cleared", ("record", "person"), ""), {}) == "person"
-    assert touches(Lie(2, "key.turned", ("record", "key"), ""), {}) == "other"
-    assert witnessed("money", Lie(2, "bill.in", ("transfers", 0, 2), "")) is None, (
+    assert classify_subject(Lie(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
+    assert classify_subject(Lie(2, "bill.in", (), "removed"), bill) == "money"
+    assert classify_subject(Lie(2, "game.start", ("record", "steps", 0, "draws", 0, 1), ""), {}) == "outcome"
+    assert classify_subject(Lie(2, "tilt.cleared", ("record", "person"), ""), {}) == "person"
+    assert classify_subject(Lie(2, "key.turned", ("record", "key"), ""), {}) == "other"
+    assert find_listed_gap("money", Lie(2, "bill.in", ("transfers", 0, 2), "")) is None, (
         "money is nobody else's to find"
     )
-    for what in ("removed", "told twice", "invented"):
+    for what in ("removed", "repeated", "invented"):
         for kind in ("bill.in", "game.end", "voucher.out", "handpay.reset", "game.void"):
-            assert witnessed("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
-        assert witnessed("ruling", Lie(2, "dispute.decided", (), what)) is not None
+            assert find_listed_gap("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
+        assert find_listed_gap("ruling", Lie(2, "dispute.decided", (), what)) is not None
     assert all(row.witness and row.why for row in WITNESSED)
 
 
 @pytest.mark.requirement("E-13")
-def test_a_void_left_out_is_named_by_what_follows_it_and_otherwise_is_the_journal_of_before_it(tmp_path):
+def test_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journal(tmp_path):
     """An export that ends there cannot show it: the game is open, as it was until persons ruled on it."""
-    room = MachineRig(
+    rig = MachineRig(
         tmp_path,
         games=("maple-classic", "hold-fast"),
         chance=ScriptedChance(*MAPLES, *LOSS),
         devices=("printer",),
     )
-    troubles(room.boot())
-    room.engine.handle(EventType.CASH_OUT)
-    entries = raws(room)
+    troubles(rig.boot())
+    rig.engine.handle(EventType.CASH_OUT)
+    entries = raws(rig)
     void = [raw["kind"] for raw in entries].index("game.void")
     paid = next(at for at in range(void + 1, len(entries)) if entries[at].get("transfers"))
     for ends, is_named in ((len(entries), True), (paid, False)):
@@ -279,12 +283,12 @@ def test_a_void_left_out_is_named_by_what_follows_it_and_otherwise_is_the_journa
     lied = json.loads(json.dumps(entries))
     lied[void]["state"][f"table:{'0' * 64}"] = None
     assert "the table of another game" in found_in(lied)[void + 1]
-    assert witnessed("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
-    assert witnessed("money", Lie(void + 1, "game.void", (), "removed")) is None
+    assert find_listed_gap("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
+    assert find_listed_gap("money", Lie(void + 1, "game.void", (), "removed")) is None
 
 
 @pytest.mark.requirement("E-13")
-def test_the_list_of_what_an_export_cannot_show_is_whole():
+def test_list_of_undetectable_lies_in_architecture_is_complete():
     """Every lie that is let pass stands in it, and nothing else does."""
     text = (Path(__file__).parents[3] / "ARCHITECTURE.md").read_text(encoding="utf-8")
     section = text.partition("### What an export alone cannot show")[2].partition("\n## ")[0]
@@ -299,15 +303,15 @@ def side_by_side(folder):
     """The journal of a machine of two positions: money, a door, a key and what moves nothing at each."""
     first = MachineRig(folder, position=Position(1, 2), devices=("printer",)).boot()
     second = MachineRig(folder, position=Position(2, 2), devices=("printer",), beside=first).boot()
-    for room in (first, second):
-        room.insert(500)
-        room.machine.chance = ScriptedChance(*MAPLES)
-        played(room)
-        room.engine.handle(EventType.SERVICE)
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-        room.engine.handle(EventType.BILL_RETURNED, reason="device")
-        room.machine.chance = create_generator()
-        room.cash_out_ticket()
+    for rig in (first, second):
+        rig.insert(500)
+        rig.machine.chance = ScriptedChance(*MAPLES)
+        played(rig)
+        rig.engine.handle(EventType.SERVICE)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+        rig.engine.handle(EventType.BILL_RETURNED, reason="device")
+        rig.machine.chance = create_generator()
+        rig.cash_out_ticket()
     reseeded = {"reason": "planted", "reseeds": 1, "generates": 0}
     record_generator_event(first.machine, "rng_reseeded", reseeded)
     bodies = list(first.journal.iter_bodies())
@@ -325,14 +329,14 @@ def of_two(tmp_path_factory):
 @pytest.mark.requirement("E-13", "O-06")
 @pytest.mark.parametrize("told", [3, 17, 0, None])
 def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
-    entries = adopted(of_two, KEY)
+    entries = adopt_entries(of_two, KEY)
     passed = set()
     for at, raw in enumerate(entries):
         dims = {key: value for key, value in raw.get("dims", {}).items() if key != "position"}
         dims |= {} if told is None else {"position": told}
         if dims != raw.get("dims", {}):
             journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
-            report = Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0])))
+            report = Auditor(Shelf()).run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
             passed |= set() if report.wrong else {at}
     before_a_start = {0, 1, len(entries) - 1} if told is None else set()  # the machine may have had one then
     assert passed <= before_a_start
@@ -341,27 +345,27 @@ def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
 @pytest.mark.requirement("E-13", "O-06")
 def test_another_position_is_named_or_its_witness_stated(of_two):
     """What the first position alone says is named; what moves no money may be another's, as is stated."""
-    entries = adopted(of_two, KEY)
+    entries = adopt_entries(of_two, KEY)
     passed = set()
     for at, raw in enumerate(entries):
         if (position := raw.get("dims", {}).get("position")) is not None:
             altered = raw | {"dims": raw["dims"] | {"position": 3 - position}}
             journal = [*entries[:at], altered, *entries[at + 1 :]]
-            if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0]))).wrong:
+            if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0]))).wrong:
                 passed.add(raw["kind"])
                 lie = Lie(at + 1, raw["kind"], ("dims", "position"), "")
-                assert witnessed(touches(lie, raw), lie) is not None, raw
+                assert find_listed_gap(classify_subject(lie, raw), lie) is not None, raw
     assert not passed & {"power.up", "self_test.passed", "chance.rng_reseeded", "game.end", "service.call"}
     assert passed <= {"bill.returned", "tickets.checked", "key.turned"}
 
 
 def test_the_game_is_won_on_a_journal_of_several_positions(of_two):
-    assert play([of_two], Shelf(), lies=150, seed=4).undetected == []
+    assert run_lies([of_two], Shelf(), lies=150, seed=4).undetected == []
 
 
 def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
     """It records no terms at its start, and so does not say which positions there are."""
-    entries = adopted(of_two, KEY)
+    entries = adopt_entries(of_two, KEY)
     earlier = [without_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
     assert not [why for why in found_in(earlier).values() if "position" in why]
 
@@ -370,26 +374,26 @@ def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
     ("field", "told"), [("bill", 12345), ("coin", 333)], ids=["a bill of 123.45", "a coin of 3.33"]
 )
 def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
     if field == "bill":
-        room.ledger.stack_ordered(Note(told), 0)
+        rig.ledger.stack_ordered(Note(told), 0)
     else:
-        room.ledgers.coins.credit_coins_in(((told, True),), 1)
-    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.iter_bodies()).findings]
+        rig.ledgers.coins.credit_coins_in(((told, True),), 1)
+    whys = [finding.why for finding in Auditor(Shelf()).run(rig.journal.iter_bodies()).findings]
     assert any("value" in why for why in whys)
-    room.close()
+    rig.close()
 
 
 @pytest.mark.requirement("E-13", "F-02")
 def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
-    room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
-    room.machine.component(HostMoney).transfers = True
+    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+    rig.machine.component(HostMoney).transfers = True
     cents = {CreditKind.NONRESTRICTED: 100}
-    room.machine.component(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
-    room.engine.handle(EventType.TRANSFER_ORDERED)
-    own, promotional = room.machine.credit(CreditKind.CASHABLE), room.machine.credit(CreditKind.NONRESTRICTED)
-    write_undeclared(room.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
-    played(room)
-    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.iter_bodies()).findings]
+    rig.machine.component(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
+    rig.engine.handle(EventType.TRANSFER_ORDERED)
+    own, promotional = rig.machine.credit(CreditKind.CASHABLE), rig.machine.credit(CreditKind.NONRESTRICTED)
+    write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
+    played(rig)
+    whys = [finding.why for finding in Auditor(Shelf()).run(rig.journal.iter_bodies()).findings]
     assert any("no cash-out followed" in why for why in whys)
-    room.close()
+    rig.close()

@@ -39,7 +39,7 @@ from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from paytables import Bet
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted
+from tools.dev.lies import adopt_entries
 
 #: Draws with which one game is won, and no game that is left out or repeated wins exactly its stake.
 SEEDS = {REEL: 8, TABLE: 1, CARDS: 7, RAISED: 7, SHOE: 6}
@@ -112,15 +112,15 @@ def journals(tmp_path_factory):
     """A journal for each game: a bill, then the games, of which at least one is won and one staked on again."""
 
     def write(game):
-        room = MachineRig(
+        rig = MachineRig(
             tmp_path_factory.mktemp("machine") / "state", games=GAMES, chance=SeededChance(SEEDS[game])
         )
-        room.boot().insert(5000)
-        play(room, REEL, 1)
-        play(room, game, 5)
-        bodies = list(room.journal.iter_bodies())
-        room.close()
-        return adopted(bodies, KEY)
+        rig.boot().insert(5000)
+        play(rig, REEL, 1)
+        play(rig, game, 5)
+        bodies = list(rig.journal.iter_bodies())
+        rig.close()
+        return adopt_entries(bodies, KEY)
 
     return {game: write(game) for game in GAMES}
 
@@ -532,9 +532,7 @@ TABLE_CHANGES = {
         *(pytest.param(SHOE, change, id=name) for name, change in TABLE_CHANGES.items()),
     ],
 )
-def test_whatever_the_auditor_knows_before_plain_games_both_ways_end_the_same(
-    journals, monkeypatch, game, change
-):
+def test_plain_games_audited_both_ways_give_the_same_result(journals, monkeypatch, game, change):
     entries = journals[game]
     bodies = seal(entries)
     first = list_games(bodies, game)[1].start

@@ -24,87 +24,85 @@ from tools.audit.verify import Auditor
 @pytest.fixture
 def audited(tmp_path):
     """Makes rooms on one folder; their journal is audited when the test is over."""
-    folder, rooms = tmp_path / "state", []
+    folder, rigs = tmp_path / "state", []
 
     def make(**options) -> MachineRig:
-        if rooms:
-            rooms[-1].close()
-        rooms.append(MachineRig(folder, **options))
-        return rooms[-1]
+        if rigs:
+            rigs[-1].close()
+        rigs.append(MachineRig(folder, **options))
+        return rigs[-1]
 
     yield make
-    rooms[-1].close()
+    rigs[-1].close()
     with open_view(folder) as view:
         report = Auditor(Shelf()).run(view.iter_bodies())
     assert report.findings == []
 
 
-def rule(room, amount_cents):
+def rule(rig, amount_cents):
     """A manager decides the first open dispute."""
-    [disputed, *_] = list_disputed_amounts(room.machine)
-    menu = Menu(room)
+    [disputed, *_] = list_disputed_amounts(rig.machine)
+    menu = Menu(rig)
     menu.sign_in(Role.MANAGER).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
 
 
 def test_disputed_bills_and_tickets(audited):
-    room = audited(devices=("printer",)).boot()
-    room.offer(2000)
-    room.ledger.record_direction(outward=True)
-    room.ledger.record_direction(outward=False)
-    room.ledger.dispute_lost_paper("the acceptor is idle")
-    rule(room, 1500)
-    room.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
-    rule(room, 0)
+    rig = audited(devices=("printer",)).boot()
+    rig.offer(2000)
+    rig.ledger.record_direction(outward=True)
+    rig.ledger.record_direction(outward=False)
+    rig.ledger.dispute_lost_paper("the acceptor is idle")
+    rule(rig, 1500)
+    rig.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
+    rule(rig, 0)
     for decided in (1000, 0):
-        room.insert(1000)
-        room.engine.handle(EventType.CASH_OUT)
+        rig.insert(1000)
+        rig.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-            room.report_print_state(state)
-        room.offer_ticket(room.hands.jobs[-1].barcode)
-        room.ledger.dispute_lost_paper("the acceptor is idle")
-        rule(room, decided)
+            rig.report_print_state(state)
+        rig.offer_ticket(rig.hands.jobs[-1].barcode)
+        rig.ledger.dispute_lost_paper("the acceptor is idle")
+        rule(rig, decided)
 
 
 def test_disputed_coins(audited, tmp_path):
     profile = tmp_path / "coins.toml"
     text = (profiles._FOLDER / "generic.toml").read_text()
     profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
-    room = audited(profile=profile, devices=("hopper",)).boot()
+    rig = audited(profile=profile, devices=("hopper",)).boot()
     for seen, decided in ((3, 100), (0, 500), (5, None)):
-        room.insert(500)
-        room.engine.handle(EventType.CASH_OUT)
-        payout_id, coins = room.hands.payouts[-1]
+        rig.insert(500)
+        rig.engine.handle(EventType.CASH_OUT)
+        payout_id, coins = rig.hands.payouts[-1]
         payout = PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0)
-        room.ledgers.payouts.open_payout(payout)
+        rig.ledgers.payouts.open_payout(payout)
         if seen:
-            room.ledgers.payouts.record_coins_paid(payout_id, seen)
-        room.ledgers.payouts.close_payout(payout_id, seen, "" if decided is None else "its count fell")
+            rig.ledgers.payouts.record_coins_paid(payout_id, seen)
+        rig.ledgers.payouts.close_payout(payout_id, seen, "" if decided is None else "its count fell")
         if decided is not None:
-            rule(room, decided)
-    room.ledgers.payouts.record_strayed_coins(4, "4 coins left")
-    rule(room, 0)
-    room.ledgers.coins.credit_coins_in(
+            rule(rig, decided)
+    rig.ledgers.payouts.record_strayed_coins(4, "4 coins left")
+    rule(rig, 0)
+    rig.ledgers.coins.credit_coins_in(
         ((100, True),), 7, DisputedCoins(why="2 coins", least_cents=50, most_cents=400)
     )
-    rule(room, 225)
+    rule(rig, 225)
 
 
 def test_what_came_back_and_a_port_that_was_taken(audited):
-    room = audited(devices=("printer",)).boot()
-    room.engine.handle(EventType.BILL_RETURNED, reason="device")
-    room.engine.handle(EventType.BILL_RETURNED, reason="device", ticket=True)
-    room.engine.handle(EventType.FAULT_RAISED, code="monitoring.port_taken", detail="port 9477")
-    room.engine.handle(EventType.FAULT_CLEARED, code="monitoring.port_taken")
+    rig = audited(devices=("printer",)).boot()
+    rig.engine.handle(EventType.BILL_RETURNED, reason="device")
+    rig.engine.handle(EventType.BILL_RETURNED, reason="device", ticket=True)
+    rig.engine.handle(EventType.FAULT_RAISED, code="monitoring.port_taken", detail="port 9477")
+    rig.engine.handle(EventType.FAULT_CLEARED, code="monitoring.port_taken")
 
 
 def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
-    room = audited().boot()
+    rig = audited().boot()
     file = load_cabinet().model_copy(update={"gat": Gat()})
-    [port] = create_gat_port(
-        MachineContext(room.engine, file, StateFolder(tmp_path), room.clock, room.happen)
-    )
+    [port] = create_gat_port(MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.happen))
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
         port._service.answer(Packet(Command.INITIATE, b"\xba\x00" + words))
         if words.endswith(b"chance"):

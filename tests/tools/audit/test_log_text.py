@@ -40,11 +40,11 @@ def test_an_entry_fits_the_terminal_and_nothing_of_it_is_cut(width):
 
 def test_a_log_is_read_in_a_few_lines_an_entry(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    room = MachineRig(tmp_path / "state").boot().insert(2000)
-    room.engine.handle(
+    rig = MachineRig(tmp_path / "state").boot().insert(2000)
+    rig.engine.handle(
         EventType.FAULT_RAISED, code="bill_acceptor.jam", detail="a folded note, pulled out by hand"
     )
-    room.close()
+    rig.close()
     for name in ("events", "bills"):
         run = CliRunner().invoke(main, ["audit", "log", name, "--state", str(tmp_path / "state")])
         assert run.exit_code == 0

@@ -13,7 +13,7 @@ from meters import Journal, Phase, Policy, Transaction, Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted, mark_of, rewrite_chain
+from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 KEY = MachineKey(bytes(range(32)))
 
@@ -22,7 +22,7 @@ KEY = MachineKey(bytes(range(32)))
 def honest(tmp_path_factory):
     """The entries of an honest machine, as one with our key would have written them."""
     with open_view(make_state(tmp_path_factory.mktemp("state"))) as view:
-        return adopted(list(view.iter_bodies()), KEY)
+        return adopt_entries(list(view.iter_bodies()), KEY)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def shelf():
 
 def named(entries, shelf, *sequences):
     """The entries at which something is found; it must be found at one of ``sequences``."""
-    report = Auditor(shelf).run(rewrite_chain(entries, KEY, mark_of(entries[0])))
+    report = Auditor(shelf).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     found = {finding.sequence: finding.why for finding in report.findings}
     assert found.keys() & set(sequences), found
     return found
@@ -41,7 +41,7 @@ def named(entries, shelf, *sequences):
 def lamp(entries, *transfers, **more):
     """An entry of a kind that moves nothing, and what it moves."""
     return {
-        "id": f"lamp.lit-{len(entries) + 1}-{mark_of(entries[0])}",
+        "id": f"lamp.lit-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": "lamp.lit",
         "time": entries[-1]["time"],
         "transfers": [list(transfer) for transfer in transfers],
@@ -54,8 +54,8 @@ def won(entries):
     return next(at for at, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers"))
 
 
-def test_the_honest_journal_is_one(honest, shelf):
-    report = Auditor(shelf).run(rewrite_chain(honest, KEY, mark_of(honest[0])))
+def test_honest_journal_has_no_findings(honest, shelf):
+    report = Auditor(shelf).run(rewrite_chain(honest, KEY, compute_journal_tag(honest[0])))
     assert report.findings == []
 
 
@@ -132,7 +132,7 @@ def test_a_lamp_moves_no_money(honest, shelf, transfer):
 @pytest.mark.requirement("E-13", "H-08")
 def test_a_voucher_is_credited_once(honest, shelf):
     entries = honest[: won(honest) + 1]
-    at, mark = len(entries), mark_of(honest[0])
+    at, mark = len(entries), compute_journal_tag(honest[0])
     for _ in range(2):
         paper = {
             "id": f"ticket-{at + 1}-{mark}",

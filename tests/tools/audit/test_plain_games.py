@@ -41,28 +41,28 @@ from meters.entry import decode
 from tools.audit.jobs import JobError
 from tools.audit.plain_games import PlainGames
 from tools.cli import main
-from tools.dev.lies import Liar, adopted, mark_of, rewrite_chain
+from tools.dev.lies import Liar, adopt_entries, compute_journal_tag, rewrite_chain
 
 
 @pytest.fixture(scope="module")
 def bodies(tmp_path_factory):
     """The journal of a machine: four games, with a bill, a hand-pay and a restart between them."""
     folder = tmp_path_factory.mktemp("machine") / "state"
-    room = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
-    play(room, REEL, 12)
-    room.insert(1000)
-    play(room, TABLE, 12)
-    play(room, CARDS, 5)
-    play(room, RAISED, 30)
-    room.insert(5000)
-    play(room, SHOE, 8)
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    room.close()
-    room = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
-    play(room, REEL, 6)
-    found = list(room.journal.iter_bodies())
-    room.close()
+    rig = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
+    play(rig, REEL, 12)
+    rig.insert(1000)
+    play(rig, TABLE, 12)
+    play(rig, CARDS, 5)
+    play(rig, RAISED, 30)
+    rig.insert(5000)
+    play(rig, SHOE, 8)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.close()
+    rig = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
+    play(rig, REEL, 6)
+    found = list(rig.journal.iter_bodies())
+    rig.close()
     return found
 
 
@@ -91,11 +91,11 @@ def test_plain_games_leave_the_auditor_as_their_entries_one_by_one_do(bodies, mo
 @pytest.mark.requirement("E-13")
 def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monkeypatch):
     """The shoe that a game leaves is the one with which the next starts; returned stakes do not matter."""
-    room = MachineRig(tmp_path / "state", games=GAMES, chance=SeededChance(5)).boot().insert(10_000)
-    room.insert(10_000)
-    play(room, SHOE, 70)
-    dealt = list(room.journal.iter_bodies())
-    room.close()
+    rig = MachineRig(tmp_path / "state", games=GAMES, chance=SeededChance(5)).boot().insert(10_000)
+    rig.insert(10_000)
+    play(rig, SHOE, 70)
+    dealt = list(rig.journal.iter_bodies())
+    rig.close()
     assert any(b'"kind":"game.push"' in body for body in dealt)
     assert any(b'":null},"time"' in body for body in dealt), "the shoe is shuffled again"
     assert find_games(dealt) == count_starts(dealt) - 1, "the first game records its definition"
@@ -119,11 +119,11 @@ def test_batches_of_any_size_leave_the_same(bodies, monkeypatch, entries):
 @pytest.mark.parametrize("lies", [12, pytest.param(300, marks=pytest.mark.slow)])
 def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch, lies):
     """Lies sealed with the machine's key, so that no hash gives them away."""
-    entries = adopted(bodies, KEY)
+    entries = adopt_entries(bodies, KEY)
     liar, wrong = Liar(entries, 11), 0
     for _ in range(lies):
-        _, told = liar.tell()
-        lied = list(rewrite_chain(told, KEY, liar.mark))
+        _, told = liar.make_lie()
+        lied = list(rewrite_chain(told, KEY, liar.journal_tag))
         report, fast = audit(lied)
         by_entry, slow = audit_entry_by_entry(lied, monkeypatch)
         assert report == by_entry
@@ -134,7 +134,7 @@ def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch, lies
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
-def test_a_plain_game_with_any_byte_altered_is_none_except_in_what_does_not_follow(bodies, game):
+def test_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fields(bodies, game):
     """Its time and language may be any; the auditor itself compares the credit and the hash before it.
 
     In a game of cards that only compares ranks, another suit may be drawn without any other difference; in a
@@ -183,10 +183,10 @@ def refit_hashes(played):
 
 @pytest.mark.requirement("E-13")
 def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
-    room = MachineRig(tmp_path / "state").boot().insert(1000)
-    play(room, REEL, 8)
-    room.engine.handle(EventType.CONTROL, source="main", name=f"game.{REEL}", value=False)
-    entries = raws(room)
+    rig = MachineRig(tmp_path / "state").boot().insert(1000)
+    play(rig, REEL, 8)
+    rig.engine.handle(EventType.CONTROL, source="main", name=f"game.{REEL}", value=False)
+    entries = raws(rig)
     disabled = [n for n, raw in enumerate(entries) if raw["kind"] == "host.control"]
     starts = [n for n, raw in enumerate(entries) if raw["kind"] == "game.start"]
     order = [
@@ -195,7 +195,7 @@ def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
         *(n for n in range(starts[-3], len(entries)) if n not in disabled),
     ]
     lied = ordered(entries, order)
-    lied = list(rewrite_chain(lied, KEY, mark_of(lied[0])))
+    lied = list(rewrite_chain(lied, KEY, compute_journal_tag(lied[0])))
     report, by_entry = audit(lied)[0], audit_entry_by_entry(lied, monkeypatch)[0]
     assert report == by_entry
     named = [each["entry"] for each in json.loads(report)["findings"] if "is not offered" in each["why"]]
@@ -206,8 +206,8 @@ def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
 @pytest.mark.requirement("E-13")
 def test_two_processes_report_the_same_of_an_honest_and_of_a_lying_machine(bodies, monkeypatch):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
-    liar = Liar(adopted(bodies, KEY), 4)
-    journals = [bodies, *(list(rewrite_chain(liar.tell()[1], KEY, liar.mark)) for _ in range(3))]
+    liar = Liar(adopt_entries(bodies, KEY), 4)
+    journals = [bodies, *(list(rewrite_chain(liar.make_lie()[1], KEY, liar.journal_tag)) for _ in range(3))]
     for journal in journals:
         report, one = audit(journal)
         report_of_two, two = audit(journal, jobs=2)

@@ -27,23 +27,23 @@ def bodies(tmp_path_factory):
     """Losses, a hit of two levels, a mystery, a hit after a choice, a void game that had hit a mystery."""
     folder = tmp_path_factory.mktemp("audited")
     numbers = (B, NO_LUCK, MISS, A, LUCK, MISS, B, NO_LUCK, 0, C, MISS, 1, NO_LUCK, C, 0)
-    room = room_of(folder, *numbers).boot().insert(10000)
+    rig = room_of(folder, *numbers).boot().insert(10000)
     for _ in range(3):
-        room.play()
-        room.report_shown()
-    room.play()
-    room.engine.handle(EventType.CHOOSE, value=1)
-    room.report_shown()
-    room.play()
-    room.close()
-    room = room_of(folder).boot()
-    room.machine.chance = FailingChance()
-    room.engine.handle(EventType.CHOOSE, value=1)
-    room.engine.handle(EventType.MENU, key="operator")
-    room.engine.handle(
+        rig.play()
+        rig.report_shown()
+    rig.play()
+    rig.engine.handle(EventType.CHOOSE, value=1)
+    rig.report_shown()
+    rig.play()
+    rig.close()
+    rig = room_of(folder).boot()
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value=1)
+    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(
         EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
     )
-    room.close()
+    rig.close()
     room_of(folder, levels=(LINKED[0], *OWN[1:])).boot().close()
     with open_view(folder) as view:
         return list(view.iter_bodies())
@@ -142,13 +142,13 @@ def test_a_payment_that_is_not_the_locked_amount_is_named(bodies, shelf):
 
 @pytest.mark.requirement("I-15")
 def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
-    room = awaiting(tmp_path)
-    (claim,) = room.journal.states(ProgressiveKey.CLAIM)
-    room.engine.handle(
+    rig = awaiting(tmp_path)
+    (claim,) = rig.journal.states(ProgressiveKey.CLAIM)
+    rig.engine.handle(
         EventType.AWARD_LOCKED, claim=claim.removeprefix(ProgressiveKey.CLAIM), amount_cents=1711
     )
-    assert room.state is State.IDLE
-    room.close()
+    assert rig.state is State.IDLE
+    rig.close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     assert audit(bodies, shelf).findings == []
@@ -167,18 +167,18 @@ def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
 @pytest.mark.parametrize("game_id", ["lantern-harbour", "archipelago-keno"])
 def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, game_id):
     slots = load_cabinet().progressives
-    room = MachineRig(tmp_path, games=(game_id,), levels=slots, chance=create_generator()).boot()
-    assert not room.refused
+    rig = MachineRig(tmp_path, games=(game_id,), levels=slots, chance=create_generator()).boot()
+    assert not rig.refused
     for n in range(60):
-        if room.credit_cents < 1000:
-            room.insert(10000)
-        room.engine.handle(EventType.BET, value=room.machine.games[game_id].bet_options[n % 4])
-        room.play()
-        assert room.state is State.PLAYING, room.notice
-        room.report_shown()
-        if room.state is State.HANDPAY:
-            room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    room.close()
+        if rig.credit_cents < 1000:
+            rig.insert(10000)
+        rig.engine.handle(EventType.BET, value=rig.machine.games[game_id].bet_options[n % 4])
+        rig.play()
+        assert rig.state is State.PLAYING, rig.notice
+        rig.report_shown()
+        if rig.state is State.HANDPAY:
+            rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.close()
     with open_view(tmp_path) as view:
         report = Auditor(Shelf()).run(view.iter_bodies())
     assert report.findings == []

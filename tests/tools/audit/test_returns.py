@@ -21,39 +21,39 @@ def asked(folder):
     return said.exit_code, json.loads(said.output)
 
 
-def play(room, games):
+def play(rig, games):
     """Play so many games, whatever they ask, with a bill whenever the credits are out."""
     for _ in range(games):
-        if room.credit_cents < room.machine.selection.bet_cents:
-            room.insert(2000)
-        room.play()
+        if rig.credit_cents < rig.machine.selection.bet_cents:
+            rig.insert(2000)
+        rig.play()
         while (
-            room.machine.component(GameInProgress).conversation is not None
-            and room.machine.component(GameInProgress).conversation.decision is not None
+            rig.machine.component(GameInProgress).conversation is not None
+            and rig.machine.component(GameInProgress).conversation.decision is not None
         ):
-            room.engine.handle(
+            rig.engine.handle(
                 EventType.CHOOSE,
-                value=room.machine.component(GameInProgress).conversation.decision.options[-1],
+                value=rig.machine.component(GameInProgress).conversation.decision.options[-1],
             )
-        room.report_shown()
-        if room.state is State.HANDPAY:
-            room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        rig.report_shown()
+        if rig.state is State.HANDPAY:
+            rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
 @pytest.mark.requirement("Q-22")
 def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
     games = (GAME, "aurora-keno", "river-wheel", "hold-fast")
-    room = MachineRig(tmp_path, games=games).boot()
+    rig = MachineRig(tmp_path, games=games).boot()
     for game in games:
-        room.engine.handle(EventType.GAME, value=game)
-        for cents in room.machine.denominations_cents[game][:2]:
-            room.engine.handle(EventType.DENOMINATION, value=cents)
-            play(room, 20)
-            bet = room.machine.games[game].bet_options[1]
-            room.engine.handle(EventType.BET, value=bet)
-            play(room, 5)
-    values = room.journal.meters().values
-    room.close()
+        rig.engine.handle(EventType.GAME, value=game)
+        for cents in rig.machine.denominations_cents[game][:2]:
+            rig.engine.handle(EventType.DENOMINATION, value=cents)
+            play(rig, 20)
+            bet = rig.machine.games[game].bet_options[1]
+            rig.engine.handle(EventType.BET, value=bet)
+            play(rig, 5)
+    values = rig.journal.meters().values
+    rig.close()
     code, lines = asked(tmp_path)
     assert {line["game"] for line in lines} == set(games)
     assert sum(line["coin_in_cents"] for line in lines) == values["coin_in"]
@@ -69,11 +69,11 @@ def test_what_chance_gave_is_explained_for_each_game_and_denomination(tmp_path):
 
 @pytest.mark.requirement("Q-22")
 def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path):
-    room = MachineRig(tmp_path).boot()
+    rig = MachineRig(tmp_path).boot()
     for _ in range(60):  # a machine whose reels always stop on the same winning line
-        room.machine.chance = ScriptedChance(*MAPLES)
-        play(room, 1)
-    room.close()
+        rig.machine.chance = ScriptedChance(*MAPLES)
+        play(rig, 1)
+    rig.close()
     code, (line,) = asked(tmp_path)
     assert (code, line["verdict"]) == (1, "investigate")
     assert line["z"] > 4
@@ -84,17 +84,17 @@ def test_a_return_beyond_what_the_volume_explains_is_to_be_investigated(tmp_path
 
 @pytest.mark.requirement("Q-22")
 def test_what_answers_add_and_what_is_pushed_is_no_return_of_its_own(tmp_path):
-    room = MachineRig(tmp_path, games=("quebec-war",)).boot()
-    least = room.machine.games["quebec-war"].bet_options[0]
+    rig = MachineRig(tmp_path, games=("quebec-war",)).boot()
+    least = rig.machine.games["quebec-war"].bet_options[0]
     for _ in range(120):
-        if room.credit_cents < 100:
-            room.insert(2000)
-        room.engine.handle(EventType.BET, value=least)  # none is laid any more where no credit was left
-        play(room, 1)
-    values = room.journal.meters().values
-    raised_cents = sum(each.get("staked_credits", 0) for each in room.records("game.choice"))
-    raised_cents *= room.machine.selection.denomination_cents
-    room.close()
+        if rig.credit_cents < 100:
+            rig.insert(2000)
+        rig.engine.handle(EventType.BET, value=least)  # none is laid any more where no credit was left
+        play(rig, 1)
+    values = rig.journal.meters().values
+    raised_cents = sum(each.get("staked_credits", 0) for each in rig.records("game.choice"))
+    raised_cents *= rig.machine.selection.denomination_cents
+    rig.close()
     _, (line,) = asked(tmp_path)
     assert raised_cents
     assert line["staked_cents"] == values["coin_in"] - raised_cents
@@ -104,16 +104,16 @@ def test_what_answers_add_and_what_is_pushed_is_no_return_of_its_own(tmp_path):
 
 def test_bets_that_stand_from_game_to_game_have_no_verdict_by_the_game(tmp_path):
     four_three_five = ScriptedChance(0, 2, 0, 1, 0, 3)
-    room = MachineRig(tmp_path, games=("quebec-craps",), chance=four_three_five).boot().insert(2000)
-    least = room.machine.games["quebec-craps"].rules.layout()
+    rig = MachineRig(tmp_path, games=("quebec-craps",), chance=four_three_five).boot().insert(2000)
+    least = rig.machine.games["quebec-craps"].rules.layout()
     line_bet = next(spot for spot in least if spot.id == "pass")
     for bets in ({"pass": line_bet.least}, {}, {}):
-        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-        room.play()
-        assert room.state is State.PLAYING
-        room.report_shown()
-    assert ["table" in each for each in room.records("game.start")] == [False, True, True]
-    room.close()
+        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.play()
+        assert rig.state is State.PLAYING
+        rig.report_shown()
+    assert ["table" in each for each in rig.records("game.start")] == [False, True, True]
+    rig.close()
     _, (line,) = asked(tmp_path)
     assert (line["games"], line["verdict"]) == (3, "unknown")
     assert "bets stand" in line["why"]

@@ -23,7 +23,7 @@ from tools.audit.conduct import ConductAudit
 from tools.audit.rules import RULES, Differs, Facts, find_rules
 from tools.audit.rules.pattern import Scope
 from tools.audit.rules.states import derive_machine_state, is_within
-from tools.dev.lies import mark_of
+from tools.dev.lies import compute_journal_tag
 
 SINCE = "2026-01-01T00:00:00+00:00"
 #: Something that makes the machine be in a state.
@@ -90,7 +90,7 @@ def test_a_rule_lets_no_entry_be_in_a_state_in_which_it_may_not_begin(honest, ru
             rule._check_machine_state(Scope(entry, ledger, Facts()))
 
 
-def test_what_machines_wrote_is_named_in_each_state_in_which_it_may_not_be(honest):
+def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(honest):
     tried = set()
     for bodies in honest:
         ledger, audit = Ledger(), ConductAudit(lambda *_: pytest.fail("an honest entry"))
@@ -139,12 +139,12 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 @pytest.fixture
 def voided(tmp_path):
     """A game of which two persons ruled, for the generator had failed in the middle of it."""
-    room = undecided_game(tmp_path / "state")
-    room.machine.chance = FailingChance()
-    room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
-    room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
-    return raws(room)
+    rig = undecided_game(tmp_path / "state")
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
+    return raws(rig)
 
 
 @pytest.mark.requirement("E-13", "B-08")
@@ -158,11 +158,11 @@ def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
 @pytest.mark.requirement("E-13")
 def test_no_generator_in_service_is_restarted(tmp_path):
     """Versions that recorded no terms of remainders did so while a wheel's number was awaited."""
-    room = MachineRig(tmp_path, chance=create_generator()).boot()
-    room.restarts.append(room.machine.chance)
-    room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
-    room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    lie = without(raws(room), "chance.failed")
+    rig = MachineRig(tmp_path, chance=create_generator()).boot()
+    rig.restarts.append(rig.machine.chance)
+    rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    lie = without(raws(rig), "chance.failed")
     restarted = next(at for at, raw in enumerate(lie, 1) if raw["kind"] == "chance.restarted")
     found = found_in(lie)
     assert found.keys() == {restarted}
@@ -176,7 +176,7 @@ def test_no_defect_is_believed_because_it_was_written_down(voided):
     failed = next(at for at, raw in enumerate(voided) if raw["kind"] == "chance.failed")
     fault = {"since": SINCE, "locks": True, "cleared_by": "technician", "detail": "made up"}
     made_up = {
-        "id": f"fault.raised-{failed + 1}-{mark_of(voided[0])}",
+        "id": f"fault.raised-{failed + 1}-{compute_journal_tag(voided[0])}",
         "kind": "fault.raised",
         "time": voided[failed]["time"],
         "record": {"code": "game_defective", "detail": "made up"},
@@ -228,20 +228,20 @@ STOPPED = {
 def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
     """The machine goes on first, and the journal tells it afterwards."""
     stop, go_on = STOPPED[stopped]
-    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
-    room.restarts = [create_generator]
-    room.engine.handle(stop[0], **stop[1])
-    room.clock.pass_seconds(60)
-    before = room.journal.sequence
-    room.engine.handle(go_on[0], **go_on[1])
-    went_on = room.journal.sequence - before
+    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
+    rig.restarts = [create_generator]
+    rig.engine.handle(stop[0], **stop[1])
+    rig.clock.pass_seconds(60)
+    before = rig.journal.sequence
+    rig.engine.handle(go_on[0], **go_on[1])
+    went_on = rig.journal.sequence - before
     if what == "game":
-        room.machine.chance = ScriptedChance(0, 0, 0)
-        room.play()
-        room.report_shown()
+        rig.machine.chance = ScriptedChance(0, 0, 0)
+        rig.play()
+        rig.report_shown()
     else:
-        room.insert(500)
-    entries = raws(room)
+        rig.insert(500)
+    entries = raws(rig)
     told = ordered(
         entries, [*range(before), *range(before + went_on, len(entries)), *range(before, before + went_on)]
     )
@@ -253,15 +253,15 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
 def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
     profile = tmp_path / "place.toml"
     profile.write_text(f"{SOLD}\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n")
-    room = MachineRig(tmp_path / "state", profile=profile, chance=ScriptedChance(0, 0, 0)).boot().insert(500)
-    room.play()
-    room.report_shown()
-    room.clock.pass_seconds(61)
-    room.engine.handle(EventType.REMINDER_DUE)
-    assert room.records("protection.reminder")
-    entries = raws(room)
+    rig = MachineRig(tmp_path / "state", profile=profile, chance=ScriptedChance(0, 0, 0)).boot().insert(500)
+    rig.play()
+    rig.report_shown()
+    rig.clock.pass_seconds(61)
+    rig.engine.handle(EventType.REMINDER_DUE)
+    assert rig.records("protection.reminder")
+    entries = raws(rig)
     read = {
-        "id": f"protection.acknowledged-{len(entries) + 1}-{mark_of(entries[0])}",
+        "id": f"protection.acknowledged-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": "protection.acknowledged",
         "time": entries[-1]["time"],
         "record": {"kind": "time_limit"},

@@ -22,15 +22,15 @@ from tools.cli.cage import open_cage
 @pytest.fixture
 def paid(tmp_path):
     """A machine at rest whose ticket the cage has paid: its number, and the ledger's files of before that."""
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    number = room.cash_out_ticket()
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.close()
     files = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in files}
     with open_machine_ledger(tmp_path, read_only=False) as store:
-        assert not isinstance(Cage(store, room.clock, "Luc").pay(number), Refusal)
+        assert not isinstance(Cage(store, rig.clock, "Luc").pay(number), Refusal)
         store.merge_write_ahead_log()
-    return number, before, room
+    return number, before, rig
 
 
 def put_back(before):
@@ -41,7 +41,7 @@ def put_back(before):
 @pytest.mark.requirement("H-07", "A-05")
 @pytest.mark.parametrize("lost", [None, HEAD, f"second/{HEAD}"])
 def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp_path, monkeypatch, lost):
-    number, before, room = paid
+    number, before, rig = paid
     put_back(before)
     if lost is not None:
         (tmp_path / lost).unlink()
@@ -49,7 +49,7 @@ def test_a_ledger_of_before_the_cage_paid_is_known_to_machine_and_cage(paid, tmp
     monkeypatch.setattr("tools.cli.cage.prove", lambda *_: None)
     with (
         pytest.raises(OperatorError, match="put back or exchanged"),
-        open_cage(tmp_path, None, "Luc", "", room.clock) as cage,
+        open_cage(tmp_path, None, "Luc", "", rig.clock) as cage,
     ):
         cage.pay(number)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -79,7 +79,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
     paid, tmp_path, monkeypatch
 ):
     """What the cage has paid is in the ledger and its head alone: both gone back, it must not pay again."""
-    number, before, room = paid
+    number, before, rig = paid
     for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
@@ -88,7 +88,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
     for _ in range(2):  # a refusal writes no head
         with (
             pytest.raises(OperatorError, match=r"missing on both media \(tickets.head\).*egm ticket restore"),
-            open_cage(tmp_path, None, "Luc", "", room.clock) as cage,
+            open_cage(tmp_path, None, "Luc", "", rig.clock) as cage,
         ):
             cage.pay(number)
     assert "tickets.head" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
@@ -106,7 +106,7 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
         key,
         persons=("1", "2"),
         why="seen",
-        at=room.clock.wall,
+        at=rig.clock.wall,
         find_redemption=lambda _: None,
     )
     last = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -118,10 +118,10 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
 
 @pytest.mark.requirement("A-05")
 def test_the_head_is_there_from_the_making_of_the_ledger_and_one_that_is_lost_is_renewed(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
     assert all((tmp_path / name).exists() for name in HEADS)
-    room.insert(2000).cash_out_ticket()
-    room.close()
+    rig.insert(2000).cash_out_ticket()
+    rig.close()
     for lost in HEADS:
         (tmp_path / lost).unlink()
         again = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -154,7 +154,7 @@ def test_a_lost_ledger_whose_head_is_there_is_no_fresh_start(paid, tmp_path):
 
 
 def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoration(paid, tmp_path):
-    number, _, room = paid
+    number, _, rig = paid
     for folder in (tmp_path, tmp_path / "second"):
         data = (folder / HEAD).read_bytes()
         (folder / HEAD).write_bytes(data[:-3] + b"x" + data[-2:])
@@ -169,7 +169,7 @@ def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoratio
         key,
         persons=("1", "2"),
         why="seen",
-        at=room.clock.wall,
+        at=rig.clock.wall,
         find_redemption=lambda _: None,
     )
     last = MachineRig(tmp_path, devices=("printer",)).boot()

@@ -50,22 +50,22 @@ def genesis(folder: Path) -> dict:
 @pytest.fixture
 def staffed(tmp_path) -> Path:
     """A machine with 20 dollars of credit whose journal has recorded its staff."""
-    room = MachineRig(tmp_path).boot().insert(2000)
+    rig = MachineRig(tmp_path).boot().insert(2000)
     roster = Roster.load(StateFolder(tmp_path).staff)
     for number, pin in (("1", "90170"), ("2", "90270")):
         roster = roster.with_person(
-            Person(number, f"P{number}", Role.MANAGER), pin, by="", at=room.clock.now()
+            Person(number, f"P{number}", Role.MANAGER), pin, by="", at=rig.clock.now()
         )
-    room.machine.install(Roster(StateFolder(tmp_path).staff))
-    read_staff(room.machine)
-    room.close()
+    rig.machine.install(Roster(StateFolder(tmp_path).staff))
+    read_staff(rig.machine)
+    rig.close()
     return tmp_path
 
 
-def test_with_both_journals_damaged_the_tickets_of_the_ledger_are_told(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    number = room.cash_out_ticket()
-    room.close()
+def test_ledger_tickets_are_reported_when_both_journals_are_damaged(tmp_path):
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.close()
     whole = run("inspect", "--state", str(tmp_path))
     assert (whole.exit_code, number[-4:] in whole.output) == (0, True)
     for copy in (tmp_path / "journal.sqlite", tmp_path / "second" / "000000000001.log"):
@@ -121,10 +121,10 @@ def test_a_memory_of_which_nothing_can_be_read_is_cleared_all_the_same(staffed):
 
 @pytest.mark.requirement("A-05", "A-06")
 def test_what_cannot_be_understood_is_shown_and_hides_nothing_else(tmp_path):
-    room = MachineRig(tmp_path).boot().insert(2000)
+    rig = MachineRig(tmp_path).boot().insert(2000)
     nonsense = {"handpay": ["no", "hand-pay"], "game": {"play_id": 7}, "level:x": {"current": "1/0"}}
-    room.journal.append(Transaction(id="nonsense", kind="test.nonsense", state=nonsense))
-    room.close()
+    rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state=nonsense))
+    rig.close()
     claims = {each["id"]: each for each in inspected(tmp_path)["claims"]}
     assert claims["credit:1:cashable"]["amount"] == "2000"
     assert claims["unreadable:handpay"]["says"]["state"] == ["no", "hand-pay"]
@@ -181,18 +181,18 @@ def damage_column(folder: Path, kind: bytes) -> None:
 @pytest.fixture
 def printed(tmp_path) -> Path:
     """A stopped machine that has printed a ticket and has 20 dollars of credit."""
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    room.cash_out_ticket()
-    room.journal.append(Transaction(id="again", kind="power.up", record={"profile": "quebec-casino"}))
-    room.insert(2000).close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    rig.cash_out_ticket()
+    rig.journal.append(Transaction(id="again", kind="power.up", record={"profile": "quebec-casino"}))
+    rig.insert(2000).close()
     return tmp_path
 
 
 @pytest.mark.requirement("A-02")
 def test_a_damaged_column_is_named_by_the_audit_of_a_memory_that_is_right_otherwise(tmp_path):
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    room.cash_out_ticket()
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    rig.cash_out_ticket()
+    rig.close()
     assert run("verify", "--state", str(tmp_path)).exit_code == 0
     damage_column(tmp_path, b"voucher.request")
     done = run("verify", "--state", str(tmp_path))
@@ -237,9 +237,9 @@ def test_a_damaged_memory_is_shown_in_words_with_amounts_and_a_next_step(printed
 
 @pytest.mark.requirement("A-05", "A-21")
 def test_claims_that_nobody_names_are_carried_over_together(tmp_path):
-    room = MachineRig(tmp_path).boot().insert(2000)
-    room.journal.append(Transaction(id="nonsense", kind="test.nonsense", state={"handpay": ["no"]}))
-    room.close()
+    rig = MachineRig(tmp_path).boot().insert(2000)
+    rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state={"handpay": ["no"]}))
+    rig.close()
     refused = clearing(tmp_path, "--carry-others")
     assert "not settled and not carried over: unreadable:handpay" in refused.output
     done = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")

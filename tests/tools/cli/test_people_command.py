@@ -188,18 +188,18 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_reach_the_journal(people, 
     assert "locked" in people("pin", "1", typed=("135790", "246801", "246801"), status=1)
     for expected in ("number or PIN is wrong", "number or PIN is wrong", "number or PIN is wrong", "locked"):
         assert expected in people(*words, "9", typed=("999999",), status=1)  # nobody's, and told alike
-    room = MachineRig(tmp_path)
-    room.machine.install(Roster(tmp_path / "people.json"))
-    room.boot()
-    told = [entry for entry in room.records("sign_in.refused") if entry["why"] == "terminal"]
+    rig = MachineRig(tmp_path)
+    rig.machine.install(Roster(tmp_path / "people.json"))
+    rig.boot()
+    told = [entry for entry in rig.records("sign_in.refused") if entry["why"] == "terminal"]
     assert [entry["person"] for entry in told] == ["1"] * 3 + ["9"] * 3
-    assert room.journal.meters().values["sign_in_refused"] == 6
-    read_staff(room.machine)
-    assert len(room.records("sign_in.refused")) == 6
+    assert rig.journal.meters().values["sign_in_refused"] == 6
+    read_staff(rig.machine)
+    assert len(rig.records("sign_in.refused")) == 6
     assert "locked" in people(*words, "1", typed=("135790",), status=1)  # recorded, and still locked
     monkeypatch.setattr(tries, "_read_uptime_seconds", lambda: 10**9)
     people(*words, "1", typed=("135790", "864200", "864200"))
-    room.close()
+    rig.close()
 
 
 def test_two_terminals_cannot_guess_at_once(people, tmp_path):

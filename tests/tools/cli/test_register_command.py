@@ -28,22 +28,22 @@ def run(*args: object):
 
 @pytest.fixture
 def folder(tmp_path):
-    room = MachineRig(tmp_path / "state", profile="monaco").boot().insert(20000)
+    rig = MachineRig(tmp_path / "state", profile="monaco").boot().insert(20000)
     for _ in range(10):
-        room.insert(20000)
-    room.engine.handle(EventType.CASH_OUT)
-    room.engine.handle(EventType.MENU, key="operator")
+        rig.insert(20000)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.MENU, key="operator")
     for event, values in (
         (EventType.HANDPAY_FORM, {"form": "handpay", "method": "cheque", **NAMED}),
         (EventType.KEY_TURNED, {"key": "attendant"}),
         (EventType.COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
     ):
-        room.engine.handle(event, person="2", persons=("2",), **values)
+        rig.engine.handle(event, person="2", persons=("2",), **values)
     with (tmp_path / "audit.jsonl").open("wb") as out:
         key = MachineKey.load(DiskStorage(), tmp_path / "state")
         assert key is not None
-        export.write(room.journal, key, out, NOW)
-    room.close()
+        export.write(rig.journal, key, out, NOW)
+    rig.close()
     return tmp_path / "state"
 
 

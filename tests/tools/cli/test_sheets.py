@@ -18,9 +18,9 @@ def run(*args):
 
 @pytest.fixture
 def folder(tmp_path):
-    room = MachineRig(tmp_path / "state", profile="monaco").boot().insert(2000)
-    write_undeclared(room.machine, "power.up", transaction_id="power-up-2", details={"profile": "monaco"})
-    room.close()
+    rig = MachineRig(tmp_path / "state", profile="monaco").boot().insert(2000)
+    write_undeclared(rig.machine, "power.up", transaction_id="power-up-2", details={"profile": "monaco"})
+    rig.close()
     return tmp_path / "state"
 
 

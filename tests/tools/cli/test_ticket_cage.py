@@ -217,7 +217,7 @@ def egm(tmp_path, monkeypatch):
 
 
 @pytest.mark.requirement("H-12:a", "H-12:b", "H-12:c", "H-12:d")
-def test_whatever_its_paper_is_like_a_ticket_is_worth_what_its_number_says_or_nothing(office, egm):
+def test_ticket_value_comes_from_its_number_only(office, egm):
     """Mutilated, altered, counterfeit, misprinted: the cashier types what is left of the number, and only that counts."""
     good = office.issued("good", amount_cents=4200).number
     misprinted = office.desk.prepare("jam", 4200, denomination_cents=25).number

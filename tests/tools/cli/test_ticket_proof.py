@@ -14,9 +14,9 @@ from tools.cli import main
 @pytest.fixture
 def cleared(tmp_path):
     """A machine whose memory was cleared after it printed a ticket: its number, and where the old journal lies."""
-    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    number = room.cash_out_ticket()
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.close()
     for copy in (tmp_path / "journal.sqlite", *sorted(tmp_path.rglob("*.log"))):
         data = bytearray(copy.read_bytes())
         written = len(data.rstrip(b"\0"))
@@ -36,11 +36,11 @@ def prove(tmp_path, number):
 @pytest.mark.requirement("H-07")
 def test_a_ticket_taken_in_after_a_clear_is_not_proved_to_be_money(cleared, tmp_path):
     number, _ = cleared
-    room = MachineRig(tmp_path, devices=("printer",)).boot()
-    room.offer_ticket(number)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
-    room.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    rig.close()
     status, said = prove(tmp_path, number)
     assert status == 1
     assert "has redeemed it" in said

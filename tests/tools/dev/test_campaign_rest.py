@@ -14,7 +14,7 @@ from egm.progressive.level import Terms
 from egm.progressive.messages import Won
 from egm.progressive.pools import Keeper, Pool
 from egm.progressive.trigger import Trigger
-from tools.dev.progressive.troubles import Killed, Seat
+from tools.dev.progressive.faults import CampaignMachine, Killed
 from tools.floor.progressive.certificates import AUTHORITY, make_authority, make_certificate
 
 TERMS = Terms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, mystery=True)
@@ -34,7 +34,7 @@ class Five:
         return 5 % bound
 
 
-def test_a_machine_that_died_of_hearing_of_its_prize_is_not_at_rest(tmp_path):
+def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
     trigger = Trigger.draw("M", 1, Fraction(100), TERMS, 7, Five())
     won = Won(claim="mystery.M.1", sequence=1, amount_cents=102, order=1, trigger=trigger)
     now = NOW
@@ -48,13 +48,13 @@ def test_a_machine_that_died_of_hearing_of_its_prize_is_not_at_rest(tmp_path):
     )
 
     async def session():
-        seat = Seat("ONE", POOL, nobody, random.Random(1), Counter())
-        assert seat.settled  # it has given nothing, and nobody owes it anything
-        seat.die_after("award heard")
+        seat = CampaignMachine("ONE", POOL, nobody, random.Random(1), Counter())
+        assert seat.is_settled  # it has given nothing, and nobody owes it anything
+        seat.kill_after("award received")
         with suppress(Killed):
-            seat.machine._found(won)
-        assert seat.machine.settled  # its memory, which the prize did not reach
-        assert not seat.settled
+            seat.machine._handle_mystery_win(won)
+        assert seat.machine.is_settled  # its memory, which the prize did not reach
+        assert not seat.is_settled
         await seat.end()
 
     asyncio.run(session())

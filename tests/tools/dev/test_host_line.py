@@ -7,7 +7,7 @@ import tty
 
 import pytest
 
-from tools.dev.host.line import HostLine, HostLineError, Wire, marked
+from tools.dev.host.line import HostLine, HostLineError, Wire, mark_wakeup
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def ends():
 
 
 def test_what_a_marking_uart_would_hand_over():
-    assert marked(b"\x81") == b"\xff\x00\x81"
-    assert marked(b"\x01\x72\x02\xff\x00") == b"\xff\x00\x01\x72\x02\xff\xff\x00"
+    assert mark_wakeup(b"\x81") == b"\xff\x00\x81"
+    assert mark_wakeup(b"\x01\x72\x02\xff\x00") == b"\xff\x00\x01\x72\x02\xff\xff\x00"
 
 
 @pytest.mark.parametrize(

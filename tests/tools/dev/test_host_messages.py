@@ -13,8 +13,14 @@ from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import POLLS as SHARED_POLLS
 from tools.dev.host import codes
-from tools.dev.host.fields import LayoutError, fixed_size, read, write
-from tools.dev.host.messages import Outcome, general_poll, is_whole, long_poll, parse
+from tools.dev.host.fields import LayoutError, compute_fixed_size, read_layout, write_layout
+from tools.dev.host.messages import (
+    Outcome,
+    decode_answer,
+    encode_general_poll,
+    encode_long_poll,
+    is_complete_answer,
+)
 from tools.dev.host.polls import EVENTS, POLLS
 
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -30,12 +36,12 @@ def frame(text: str) -> bytes:
 def test_known_frames_are_written_as_they_were_seen(body, crc):
     _, code, *data = bytes.fromhex(body)
     values = {"enable": data[0]} if data else {}
-    assert long_poll(1, code, values) == bytes.fromhex(body + crc)
+    assert encode_long_poll(1, code, values) == bytes.fromhex(body + crc)
 
 
 @pytest.mark.parametrize("code", LENGTHS)
 def test_an_answer_is_as_long_as_the_tables_say(code):
-    assert 4 + fixed_size(POLLS[int(code, 16)].answer) == LENGTHS[code]
+    assert 4 + compute_fixed_size(POLLS[int(code, 16)].answer) == LENGTHS[code]
 
 
 def test_types_and_confidence_agree_with_the_table_of_names():
@@ -55,26 +61,28 @@ def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
 
 
 def test_polls_by_hand():
-    assert general_poll(1) == b"\x81"
-    assert long_poll(1, 0x54) == b"\x01\x54"  # R: no CRC
-    assert long_poll(1, 0x2D, {"game": 12}) == frame("01 2D 0012")
-    assert long_poll(1, 0x2F, {"game": 0, "codes": [{"code": 0}, {"code": 5}]}) == frame(
+    assert encode_general_poll(1) == b"\x81"
+    assert encode_long_poll(1, 0x54) == b"\x01\x54"  # R: no CRC
+    assert encode_long_poll(1, 0x2D, {"game": 12}) == frame("01 2D 0012")
+    assert encode_long_poll(1, 0x2F, {"game": 0, "codes": [{"code": 0}, {"code": 5}]}) == frame(
         "01 2F 04 0000 00 05"
     )
-    assert long_poll(1, 0x6F, {"game": 0, "codes": [{"code": 0xA0}]}) == frame("01 6F 04 0000 A000")
-    assert long_poll(1, 0x4C, {"validation_id": 0x123456, "sequence": 1}) == frame("01 4C 563412 010000")
-    assert long_poll(1, 0x58, {"system_id": 1, "validation": "1234567890123456"}) == frame(
+    assert encode_long_poll(1, 0x6F, {"game": 0, "codes": [{"code": 0xA0}]}) == frame("01 6F 04 0000 A000")
+    assert encode_long_poll(1, 0x4C, {"validation_id": 0x123456, "sequence": 1}) == frame(
+        "01 4C 563412 010000"
+    )
+    assert encode_long_poll(1, 0x58, {"system_id": 1, "validation": "1234567890123456"}) == frame(
         "01 58 01 1234567890123456"
     )
-    assert long_poll(1, 0x71, {"code": 0xFF}) == frame("01 71 01 FF")
-    assert long_poll(1, 0x72, {"transfer_code": 0xFF, "index": 0}) == frame("01 72 02 FF 00")
-    assert long_poll(1, 0x73, {"code": 0xFF}) == frame("01 73 01 FF")
-    assert long_poll(0, 0x7F, {"date": "11212026", "time": "063000"}) == frame("00 7F 11212026 063000")
-    assert long_poll(1, 0x8A, {"amount": 100, "tax": 0}) == bytes.fromhex("018A0000010000A5E9")  # seen
+    assert encode_long_poll(1, 0x71, {"code": 0xFF}) == frame("01 71 01 FF")
+    assert encode_long_poll(1, 0x72, {"transfer_code": 0xFF, "index": 0}) == frame("01 72 02 FF 00")
+    assert encode_long_poll(1, 0x73, {"code": 0xFF}) == frame("01 73 01 FF")
+    assert encode_long_poll(0, 0x7F, {"date": "11212026", "time": "063000"}) == frame("00 7F 11212026 063000")
+    assert encode_long_poll(1, 0x8A, {"amount": 100, "tax": 0}) == bytes.fromhex("018A0000010000A5E9")  # seen
 
 
 def test_a_transfer_order_by_hand():
-    order = long_poll(
+    order = encode_long_poll(
         1,
         0x72,
         {
@@ -110,99 +118,108 @@ def test_a_transfer_order_by_hand():
         (0x2D, {"game": 10_000}, "game: 10000"),
         (0x2D, {"game": -1}, "game: -1"),
         (0x58, {"system_id": 1, "validation": "12a"}, "validation: '12a'"),
-        (0x73, {"asset": 5}, "code: no value given, and what follows it has one"),
+        (0x73, {"asset": 5}, "code: no value given, but a later part has one"),
         (0x7D, {"host_id": 1, "expiration_days": 1, "location": "é"}, "location"),
         (0x7D, {"host_id": 1, "expiration_days": 1, "location": "x" * 256}, "location: 256 bytes"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_by_name(code, values, said):
     with pytest.raises(LayoutError, match=said):
-        long_poll(1, code, values)
+        encode_long_poll(1, code, values)
 
 
 def data(request: bytes, text: str):
-    answer = parse(request, frame(text))
-    assert answer.outcome is Outcome.DATA, answer.trouble
-    assert is_whole(request, answer.data)
-    assert not any(is_whole(request, answer.data[:n]) for n in range(len(answer.data)))
+    answer = decode_answer(request, frame(text))
+    assert answer.outcome is Outcome.DATA, answer.error
+    assert is_complete_answer(request, answer.data)
+    assert not any(is_complete_answer(request, answer.data[:n]) for n in range(len(answer.data)))
     return answer.values
 
 
 def test_answers_by_hand():
-    assert data(long_poll(1, 0x1A), "01 1A 00001234") == {"value": 1234}
-    assert data(long_poll(1, 0x54), "01 54 07 363032 41422D37") == {"version": "602", "serial": "AB-7"}
-    assert data(long_poll(1, 0x56), "01 56 05 02 0001 0012") == {
+    assert data(encode_long_poll(1, 0x1A), "01 1A 00001234") == {"value": 1234}
+    assert data(encode_long_poll(1, 0x54), "01 54 07 363032 41422D37") == {"version": "602", "serial": "AB-7"}
+    assert data(encode_long_poll(1, 0x56), "01 56 05 02 0001 0012") == {
         "count": 2,
         "games": [{"game": 1}, {"game": 12}],
     }
-    assert data(long_poll(1, 0x4F), "01 4F 02 00 FF") == {"status": 0, "percent_full": 255}
-    assert data(long_poll(1, 0x48), "01 48 37 10 00000003") == {"country": 37, "bill": 10, "count": 3}
+    assert data(encode_long_poll(1, 0x4F), "01 4F 02 00 FF") == {"status": 0, "percent_full": 255}
+    assert data(encode_long_poll(1, 0x48), "01 48 37 10 00000003") == {"country": 37, "bill": 10, "count": 3}
     meters = {"game": 0, "codes": [{"code": 0}]}
-    assert data(long_poll(1, 0x2F, meters), "01 2F 0D 0000 00 00000042 0D 0000001500")["meters"] == [
+    assert data(encode_long_poll(1, 0x2F, meters), "01 2F 0D 0000 00 00000042 0D 0000001500")["meters"] == [
         {"code": 0, "value": 42},
         {"code": 0x0D, "value": 1500},
     ]
-    assert data(long_poll(1, 0x6F, meters), "01 6F 0C 0000 0000 04 00000042 FF00 00")["meters"] == [
+    assert data(encode_long_poll(1, 0x6F, meters), "01 6F 0C 0000 0000 04 00000042 FF00 00")["meters"] == [
         {"code": 0, "value": 42},
         {"code": 0xFF, "value": None},  # size 0: the machine has no such meter
     ]
-    assert data(long_poll(1, 0x70), "01 70 10 00 0000000500 00 001234567890123456") == {
+    assert data(encode_long_poll(1, 0x70), "01 70 10 00 0000000500 00 001234567890123456") == {
         "status": 0,
         "amount_cents": 500,
         "parsing": 0,
         "validation_data": "001234567890123456",
     }
-    assert data(long_poll(1, 0x70), "01 70 01 FF") == {"status": 0xFF}
-    assert data(long_poll(1, 0x72, {"transfer_code": 0xFE, "index": 0}), "01 72 02 00 FF") == {
+    assert data(encode_long_poll(1, 0x70), "01 70 01 FF") == {"status": 0xFF}
+    assert data(encode_long_poll(1, 0x72, {"transfer_code": 0xFE, "index": 0}), "01 72 02 00 FF") == {
         "position": 0,
         "status": 0xFF,
     }
     done = data(
-        long_poll(1, 0x72, {"transfer_code": 0xFF, "index": 0}),
+        encode_long_poll(1, 0x72, {"transfer_code": 0xFF, "index": 0}),
         "01 72 37 01 00 FF 00 0000000500 0000000000 0000000000 00 64000000 04 54455354 11212026 063000 00000000 "
         "0000 05 0000012345 05 0000000000 00",
     )
     assert (done["transaction"], done["asset"], done["cashable_cents"]) == ("TEST", 100, 500)
     assert (done["cumulative_cashable"], done["cumulative_nonrestricted"]) == (12345, None)
     lock = data(
-        long_poll(1, 0x74, {"code": 0xFF, "condition": 0, "timeout": 0}),
+        encode_long_poll(1, 0x74, {"code": 0xFF, "condition": 0, "timeout": 0}),
         "01 74 23 64000000 FF 03 00 18 05 0000001000 0000000000 0000000000 0000010000 00000000 0000",
     )
     assert (lock["limit_cents"], lock["buffer_index_max"], lock["aft_status"]) == (10_000, 5, 0x18)
-    one = data(long_poll(1, 0xB0, {"denomination": 1, "poll": 0x11, "data": ""}), "01 B0 06 01 11 00000042")
+    one = data(
+        encode_long_poll(1, 0xB0, {"denomination": 1, "poll": 0x11, "data": ""}), "01 B0 06 01 11 00000042"
+    )
     assert one["value"] == 42
 
 
 def test_short_answers():
-    general, control, reading = general_poll(1), long_poll(1, 0x01), long_poll(1, 0x1A)
-    assert parse(general, b"").outcome is Outcome.SILENCE
-    assert parse(general, b"\x00").outcome is Outcome.NOTHING
-    assert (parse(general, b"\x51").outcome, parse(general, b"\x51").code) == (Outcome.EXCEPTION, 0x51)
-    assert parse(general, b"\x81").outcome is Outcome.EXCEPTION  # at address 1 this byte is also a NACK
-    assert parse(control, b"\x01").outcome is Outcome.ACK
-    assert parse(control, b"\x81").outcome is Outcome.NACK
-    assert parse(reading, b"\x01\x00").outcome is Outcome.BUSY
-    assert parse(control, b"\x42").outcome is Outcome.DAMAGED
-    assert is_whole(general, b"\x51")
-    assert not is_whole(general, b"\x01")  # exception 01, or the address that begins a frame: silence tells
-    assert not is_whole(control, b"\x01")
-    assert is_whole(control, b"\x81")
-    assert is_whole(reading, b"\x01\x00")
+    general, control, reading = encode_general_poll(1), encode_long_poll(1, 0x01), encode_long_poll(1, 0x1A)
+    assert decode_answer(general, b"").outcome is Outcome.SILENCE
+    assert decode_answer(general, b"\x00").outcome is Outcome.NOTHING
+    assert (decode_answer(general, b"\x51").outcome, decode_answer(general, b"\x51").code) == (
+        Outcome.EXCEPTION,
+        0x51,
+    )
+    assert (
+        decode_answer(general, b"\x81").outcome is Outcome.EXCEPTION
+    )  # at address 1 this byte is also a NACK
+    assert decode_answer(control, b"\x01").outcome is Outcome.ACK
+    assert decode_answer(control, b"\x81").outcome is Outcome.NACK
+    assert decode_answer(reading, b"\x01\x00").outcome is Outcome.BUSY
+    assert decode_answer(control, b"\x42").outcome is Outcome.DAMAGED
+    assert is_complete_answer(general, b"\x51")
+    assert not is_complete_answer(
+        general, b"\x01"
+    )  # exception 01, or the address that begins a frame: silence tells
+    assert not is_complete_answer(control, b"\x01")
+    assert is_complete_answer(control, b"\x81")
+    assert is_complete_answer(reading, b"\x01\x00")
 
 
 def test_an_event_frame_answers_any_poll():
-    for request in (general_poll(1), long_poll(1, 0x1A)):
-        answer = parse(request, frame("01 FF 7E 0005 00001234 00 00"))
+    for request in (encode_general_poll(1), encode_long_poll(1, 0x1A)):
+        answer = decode_answer(request, frame("01 FF 7E 0005 00001234 00 00"))
         assert (answer.outcome, answer.code) == (Outcome.EVENT, 0x7E)
         assert answer.values["wagered"] == 5
-        assert is_whole(request, answer.data)
-        assert not is_whole(request, answer.data[:-1])
-    assert parse(general_poll(1), frame("01 FF 11")).outcome is Outcome.EVENT
-    assert parse(general_poll(1), frame("01 FF 00")).outcome is Outcome.NOTHING
+        assert is_complete_answer(request, answer.data)
+        assert not is_complete_answer(request, answer.data[:-1])
+    assert decode_answer(encode_general_poll(1), frame("01 FF 11")).outcome is Outcome.EVENT
+    assert decode_answer(encode_general_poll(1), frame("01 FF 00")).outcome is Outcome.NOTHING
 
 
 def test_a_signature_comes_in_answer_to_a_general_poll():
-    answer = parse(general_poll(1), frame("01 21 3412"))
+    answer = decode_answer(encode_general_poll(1), frame("01 21 3412"))
     assert (answer.outcome, answer.values) == (Outcome.DATA, {"signature": 0x1234})
 
 
@@ -219,9 +236,9 @@ def test_a_signature_comes_in_answer_to_a_general_poll():
     ],
 )
 def test_a_damaged_answer_says_why(got, said):
-    answer = parse(long_poll(1, 0x1A), got)
+    answer = decode_answer(encode_long_poll(1, 0x1A), got)
     assert answer.outcome is Outcome.DAMAGED
-    assert said in answer.trouble
+    assert said in answer.error
 
 
 @pytest.mark.parametrize(
@@ -234,15 +251,17 @@ def test_a_damaged_answer_says_why(got, said):
     ],
 )
 def test_a_length_that_lies_is_seen(text, said):
-    answer = parse(long_poll(1, 0x54), frame(text))
+    answer = decode_answer(encode_long_poll(1, 0x54), frame(text))
     assert answer.outcome is Outcome.DAMAGED
-    assert said in answer.trouble
+    assert said in answer.error
 
 
-@given(st.binary(max_size=80), st.sampled_from([general_poll(1), *(bytes((1, code)) for code in POLLS)]))
+@given(
+    st.binary(max_size=80), st.sampled_from([encode_general_poll(1), *(bytes((1, code)) for code in POLLS)])
+)
 def test_nothing_that_comes_back_can_make_it_fail(got, request_):
-    answer = parse(request_, got)
-    is_whole(request_, got)
+    answer = decode_answer(request_, got)
+    is_complete_answer(request_, got)
     assert answer.data == got
 
 
@@ -279,9 +298,9 @@ def test_what_is_written_is_read_back(data_):
     }
     names = [part.name for outer in layout for part in getattr(outer, "parts", (outer,))]
     values = {name: data_.draw(sample[name]) for name in names}
-    written = write(layout, values)
-    assert read(layout, written) == values
+    written = write_layout(layout, values)
+    assert read_layout(layout, written) == values
 
 
 def test_every_event_layout_is_of_fixed_size():
-    assert all(fixed_size(layout) is not None for layout in EVENTS.values())
+    assert all(compute_fixed_size(layout) is not None for layout in EVENTS.values())

@@ -13,16 +13,16 @@ from tools.dev.commands.liars import command
 
 def exported(folder, positions):
     """The export of a machine of so many positions, at each of which a bill came in and the player called."""
-    rooms = []
+    rigs = []
     for number in range(1, positions + 1):
-        beside = rooms[0] if rooms else None
-        room = MachineRig(
+        beside = rigs[0] if rigs else None
+        rig = MachineRig(
             folder / "state", devices=("printer",), position=Position(number, positions), beside=beside
         )
-        rooms.append(room.boot().insert(500))
-        room.engine.handle(EventType.SERVICE)
-    for room in reversed(rooms):
-        room.close()
+        rigs.append(rig.boot().insert(500))
+        rig.engine.handle(EventType.SERVICE)
+    for rig in reversed(rigs):
+        rig.close()
     file = folder / f"{positions}.jsonl"
     made = CliRunner().invoke(main, ["audit", "export", str(file), "--state", str(folder / "state")])
     assert made.exit_code == 0, made.output

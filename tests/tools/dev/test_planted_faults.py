@@ -20,11 +20,11 @@ from egm.staff import interventions
 from egm.staff.service import key_switches
 from tools.dev.simulation import actions, campaign, link, player
 from tools.dev.simulation.actions import Action
+from tools.dev.simulation.cabinet_setup import CabinetSetup
 from tools.dev.simulation.campaign import Case
-from tools.dev.simulation.house import House
-from tools.dev.simulation.shrink import attempt
+from tools.dev.simulation.shrinking import run_and_report
 
-ONE = House(games=("maple-classic",))
+ONE = CabinetSetup(games=("maple-classic",))
 #: Actions that change nothing, for what was begun to go on meanwhile.
 WAIT = ("language",) * 8
 
@@ -102,10 +102,10 @@ def games_that_are_called_defective(monkeypatch):
 
 def any_credit_taken_for_a_remainder(monkeypatch):
     """In a jurisdiction that lets a remainder be given up, before the first game after the start."""
-    terms, write = residual.build_residual_terms, House.write
+    terms, write = residual.build_residual_terms, CabinetSetup.write_cabinet_file
 
-    def in_such_a_jurisdiction(house, folder):
-        cabinet, profile = write(house, folder), folder / "place.toml"
+    def in_such_a_jurisdiction(setup, folder):
+        cabinet, profile = write(setup, folder), folder / "jurisdiction.toml"
         text = profile.read_text(encoding="utf-8")
         profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'), encoding="utf-8")
         return cabinet
@@ -113,7 +113,7 @@ def any_credit_taken_for_a_remainder(monkeypatch):
     def all_credit(machine):
         return replace(terms(machine), useful_cents=10_000_000)
 
-    monkeypatch.setattr(House, "write", in_such_a_jurisdiction)
+    monkeypatch.setattr(CabinetSetup, "write_cabinet_file", in_such_a_jurisdiction)
     monkeypatch.setattr(residual, "build_residual_terms", all_credit)
     monkeypatch.setattr(residual_credit, "build_residual_terms", all_credit)
 
@@ -141,8 +141,10 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
     honest = station.iter_concerned_positions
     monkeypatch.setattr(station, "iter_concerned_positions", concerned)
     monkeypatch.setattr(actions, "_FAULTS", (("printer", "paper", {"tickets": 0}),))
-    monkeypatch.setattr(campaign, "_REST_SECONDS", 60.0)
-    monkeypatch.setattr(actions.Crowd, "repair", lambda crowd: crowd.close_doors())  # printers stay empty
+    monkeypatch.setattr(campaign, "_IDLE_SECONDS_MAX", 60.0)
+    monkeypatch.setattr(
+        actions.Crowd, "repair_devices", lambda crowd: crowd.close_doors()
+    )  # printers stay empty
 
 
 def bills_credited_as_another_amount(monkeypatch):
@@ -190,7 +192,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
 
 @pytest.mark.requirement("A-08", "E-13")
 @pytest.mark.parametrize(
-    ("plant", "house", "script", "found"),
+    ("plant", "setup", "script", "found"),
     [
         (
             coins_metered_into_a_hopper_that_is_not_there,
@@ -231,7 +233,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
         ),
         (
             a_key_that_restarts_a_working_generator,
-            House(games=(), wheel=True),
+            CabinetSetup(games=(), wheel=True),
             doing("bill", *WAIT, *("bet", "play", "language", "language", "key") * 20),
             "audit: .* the generator that is restarted was in service",
         ),
@@ -245,7 +247,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             a_key_that_serves_its_own_position_only,
             replace(ONE, positions=2, hopper=False),
             doing(*("fault",) * 4, *("bill",) * 4, *WAIT),
-            "StuckError: the machine does not come to rest",
+            "StuckError: the machine does not become idle",
         ),
         (bills_credited_as_another_amount, ONE, doing("bill", *WAIT, "cash out", *WAIT), "bills in at 1: "),
         (
@@ -258,18 +260,18 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             credit_that_a_clear_forgets,
             ONE,
             doing("bill", *WAIT, "clear memory", *WAIT),
-            "kept by the house: ",
+            "net win of the venue: ",
         ),
         (
             a_clear_that_carries_a_claim_twice,
             ONE,
             doing("bill", *WAIT, "clear memory", *WAIT),
-            "kept by the house: ",
+            "net win of the venue: ",
         ),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
-def test_a_planted_fault_is_found(tmp_path, monkeypatch, plant, house, script, found):
-    case = Case(1, house, script)
+def test_a_planted_fault_is_found(tmp_path, monkeypatch, plant, setup, script, found):
+    case = Case(1, setup, script)
     plant(monkeypatch)
-    assert re.match(found, attempt(tmp_path / "planted", case)[1])
+    assert re.match(found, run_and_report(tmp_path / "planted", case)[1])

@@ -18,10 +18,10 @@ from egm.testing.forgetful import Medium
 from egm.testing.jumping_loop import jump
 from meters import open_view
 from tools.dev.commands.world import command
-from tools.dev.simulation.campaign import case_of, simulate
-from tools.dev.simulation.house import ELSEWHERE, House
+from tools.dev.simulation.cabinet_setup import GAMES_BY_JURISDICTION, CabinetSetup
+from tools.dev.simulation.campaign import create_case, run_case
 from tools.dev.simulation.player import Player
-from tools.dev.simulation.shrink import attempt, kind, read, shrink, write
+from tools.dev.simulation.shrinking import kind_of_failure, read_case, run_and_report, shrink_case, write_case
 from tools.dev.simulation.world import World
 
 #: Whole worlds of the quick tier; they have a ticket in dispute that needs a ruling by its own form.
@@ -50,9 +50,9 @@ LONG_SEEDS = (
 CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 
 
-def at(house, seed, actions, cuts):
+def at(setup, seed, actions, cuts):
     """The script of a seed in a house of the test's choice."""
-    return replace(case_of(seed, actions, cuts), house=house)
+    return replace(create_case(seed, actions, cuts), setup=setup)
 
 
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-08")
@@ -61,9 +61,9 @@ def at(house, seed, actions, cuts):
 )
 def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
     """``python -m tools.dev world`` tries more seeds; one that fails is added here or stored as a case."""
-    case = case_of(seed, actions=300, cuts=6)
-    result = simulate(tmp_path, case)
-    assert result.verdict.wrong == [], f"{case.house}"
+    case = create_case(seed, actions=300, cuts=6)
+    result = run_case(tmp_path, case)
+    assert result.verdict.findings == [], f"{case.setup}"
     assert result.cuts > 1
     assert result.verdict.games > 3
 
@@ -72,17 +72,25 @@ def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-05")
 @pytest.mark.parametrize("seed", LONG_SEEDS)
 def test_a_world_of_the_default_length_agrees_with_its_machine_and_its_audit(tmp_path, seed):
-    result = simulate(tmp_path, case_of(seed, actions=2000, cuts=20))
-    assert result.verdict.wrong == []
+    result = run_case(tmp_path, create_case(seed, actions=2000, cuts=20))
+    assert result.verdict.findings == []
     assert result.cuts > 1
 
 
 @pytest.mark.requirement("D-04", "F-01", "G-05")
-@pytest.mark.parametrize("place", sorted(ELSEWHERE))
+@pytest.mark.parametrize("jurisdiction", sorted(GAMES_BY_JURISDICTION))
 @pytest.mark.parametrize("actions", [120, pytest.param(250, marks=pytest.mark.slow)])
-def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, place, actions):
-    result = simulate(tmp_path, at(House(place=place, games=ELSEWHERE[place]), 7, actions=actions, cuts=3))
-    assert result.verdict.wrong == []
+def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, jurisdiction, actions):
+    result = run_case(
+        tmp_path,
+        at(
+            CabinetSetup(jurisdiction=jurisdiction, games=GAMES_BY_JURISDICTION[jurisdiction]),
+            7,
+            actions=actions,
+            cuts=3,
+        ),
+    )
+    assert result.verdict.findings == []
     assert result.cuts
     assert set(result.states) >= {"idle", "playing"}
     assert result.verdict.games > 5
@@ -92,17 +100,19 @@ def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, place,
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
 def test_a_case_that_failed_once_does_so_no_more(tmp_path, case):
-    assert attempt(tmp_path / "world", read(case))[1] == ""
+    assert run_and_report(tmp_path / "world", read_case(case))[1] == ""
 
 
 @pytest.mark.requirement("A-08")
 def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
     """Keys, salts and evidence of a clear included, after power cuts at the same operations of the media."""
     folder = tmp_path / "world"  # some reasons name the port, so it must be the same
-    case = _with_upkeep(at(House(games=("maple-classic", "hold-fast"), start="asked"), 20261123, 120, 4))
+    case = _with_upkeep(
+        at(CabinetSetup(games=("maple-classic", "hold-fast"), start="asked"), 20261123, 120, 4)
+    )
 
     def life():
-        result = simulate(_new(folder), case)
+        result = run_case(_new(folder), case)
         assert result.actions.keys() >= {"lose file", "update", "clear memory"}
         assert result.verdict.entries > 50  # of both journals: the old one lies in the evidence
         state = folder / "state"
@@ -128,7 +138,7 @@ class Taken:
     """Somebody takes a dollar out of the box of notes."""
 
     def __init__(self, monkeypatch):
-        honest = World.say
+        honest = World.describe_device
 
         def robbed(world, device):
             seen = honest(world, device)
@@ -136,32 +146,36 @@ class Taken:
                 return seen
             return {**seen, "stacked_cents": seen["stacked_cents"] - 100}
 
-        monkeypatch.setattr(World, "say", robbed)
+        monkeypatch.setattr(World, "describe_device", robbed)
 
 
 def test_a_dollar_taken_from_the_box_is_missed_and_the_case_shrunk_and_stored(tmp_path, monkeypatch):
     Taken(monkeypatch)
-    case = at(House(games=("maple-classic",)), 3, actions=24, cuts=1)
-    _, wrong = attempt(tmp_path / "world", case)
+    case = at(CabinetSetup(games=("maple-classic",)), 3, actions=24, cuts=1)
+    _, wrong = run_and_report(tmp_path / "world", case)
     assert wrong.startswith("bills in at 1: ")
     told = []
-    least = shrink(tmp_path, case, wrong, tries=12, say=told.append)
+    least = shrink_case(tmp_path, case, wrong, tries=12, report=told.append)
     assert told
     assert len(least.script) < 12
     assert "bill" in {action.name for action in least.script}
-    write(tmp_path / "case.json", least, wrong)
-    assert read(tmp_path / "case.json") == least
-    assert kind(attempt(tmp_path / "again", read(tmp_path / "case.json"))[1]) == kind(wrong)
+    write_case(tmp_path / "case.json", least, wrong)
+    assert read_case(tmp_path / "case.json") == least
+    assert kind_of_failure(
+        run_and_report(tmp_path / "again", read_case(tmp_path / "case.json"))[1]
+    ) == kind_of_failure(wrong)
     output = CliRunner().invoke(command, ["--again", str(tmp_path / "case.json"), "--tries", "0"])
     assert output.exit_code == 1
     assert "bills in at 1: the machine says" in output.output
 
 
-def test_media_that_only_say_that_they_have_synced_are_found_out(tmp_path, monkeypatch):
+def test_media_that_report_false_syncs_are_detected(tmp_path, monkeypatch):
     """That is: a cut in these worlds does lose what was not synced."""
     monkeypatch.setattr(Medium, "sync", lambda medium, file: None)
     assert any(
-        attempt(tmp_path / "world", at(House(games=("maple-classic",)), seed, actions=80, cuts=4))[1]
+        run_and_report(
+            tmp_path / "world", at(CabinetSetup(games=("maple-classic",)), seed, actions=80, cuts=4)
+        )[1]
         for seed in (1, 2, 3)
     )
 
@@ -183,19 +197,19 @@ async def until(holds):
 
 def test_a_machine_that_its_staff_starts_anew_comes_back(tmp_path):
     async def session():
-        world = World(tmp_path, House(games=("maple-classic",)), 1)
+        world = World(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
         player = Player(world, 1, Restarter(1))
         world.start()
-        watching = asyncio.ensure_future(player.attend())
-        await until(lambda: player.now is not None)
-        world.hand("io", "key", name="operator", on=True)
+        watching = asyncio.ensure_future(player.watch_screen())
+        await until(lambda: player.snapshot is not None)
+        world.act_on_device("io", "key", name="operator", on=True)
         await until(lambda: world.restarts)
-        world.hand("io", "key", name="operator", on=False)
-        await until(lambda: player.now is not None and player.now.state == "idle")
+        world.act_on_device("io", "key", name="operator", on=False)
+        await until(lambda: player.snapshot is not None and player.snapshot.state == "idle")
         watching.cancel()
         await world.stop()
         await asyncio.sleep(1)  # for sockets to close before the loop does
-        world.put_away()
+        world.shut_down_devices()
 
     jump(session())
     with open_view(tmp_path / "state") as view:
@@ -211,23 +225,23 @@ def test_the_staff_fills_in_every_form_by_the_prompts_it_declares(tmp_path):
     forms = tuple(form for form in forms if form != "restart")  # it would begin the round again
 
     async def session():
-        world = World(tmp_path, House(games=("maple-classic",), positions=2), 1)
+        world = World(tmp_path, CabinetSetup(games=("maple-classic",), positions=2), 1)
         player = Player(world, 1, random.Random(2))
         world.start()
-        watching = asyncio.ensure_future(player.attend())
-        await until(lambda: player.now is not None and player.now.state == "idle")
+        watching = asyncio.ensure_future(player.watch_screen())
+        await until(lambda: player.snapshot is not None and player.snapshot.state == "idle")
         async with asyncio.timeout(1500):
-            while not player.seen.forms.keys() >= set(forms):  # the manager comes, or the technician
-                world.errands = [f"form:{form}" for form in forms]
-                world.hand("io", "key", name="operator", on=True)
+            while not player.observed.forms.keys() >= set(forms):  # the manager comes, or the technician
+                world.requested_forms = [f"form:{form}" for form in forms]
+                world.act_on_device("io", "key", name="operator", on=True)
                 await asyncio.sleep(100)
-                world.hand("io", "key", name="operator", on=False)
+                world.act_on_device("io", "key", name="operator", on=False)
                 await asyncio.sleep(1)
         watching.cancel()
         await world.stop()
         await asyncio.sleep(1)  # for sockets to close before the loop does
-        world.put_away()
-        return player.seen.forms
+        world.shut_down_devices()
+        return player.observed.forms
 
     seen = jump(session())
     confirmed = {form for form, ways in seen.items() if "confirmed" in ways}

@@ -30,7 +30,7 @@ def open_store(request, tmp_path):
         from tools.floor.progressive.postgres import PostgresStore
 
         server = request.getfixturevalue("postgres")
-        dsn = server.new_database(f"test_{next(_NAMES)}")
+        dsn = server.create_database(f"test_{next(_NAMES)}")
 
         def make():
             return PostgresStore(dsn)

@@ -43,7 +43,7 @@ def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
             victims = sorted(waiting)
 
             async def stay(name):
-                slot = broker.slot(name)
+                slot = broker.create_link_slot(name)
 
                 async def serve(line):
                     await line.subscribe(topics.ALL_VALUES)
@@ -58,7 +58,7 @@ def test_whoever_connects_under_anothers_name_keeps_nobody_off(tmp_path):
 
             tasks = [group.create_task(stay(name)) for name in victims]
             await there.wait()
-            rogue = broker.slot(ROGUE)
+            rogue = broker.create_link_slot(ROGUE)
             for name in [*victims, ""]:
                 async with open_connection(rogue, build_tls_context(rogue), name) as line:
                     await line.subscribe(topics.build_downlink_topic(ROGUE))
@@ -76,11 +76,11 @@ def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
     async def run():
         heard = []
         async with running(tmp_path) as (broker, _), asyncio.timeout(120):
-            ear = broker.slot("controller")
+            ear = broker.create_link_slot("controller")
             async with open_connection(ear, build_tls_context(ear), "controller") as listening:
                 await listening.subscribe(topics.ALL_SIGNS)
                 for bearer in (ROGUE, format_sign_name("2"), format_sign_name("1")):
-                    slot = broker.slot(bearer)
+                    slot = broker.create_link_slot(bearer)
                     async with open_connection(slot, build_tls_context(slot), bearer) as line:
                         for name in (*(f"sign-{n}" for n in range(2, 40)), bearer, "sign", "sign-1"):
                             await line.publish(topics.build_heartbeat_topic(name), b"{}", AT_MOST_ONCE)

@@ -290,7 +290,7 @@ def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
 
 @pytest.mark.requirement("I-09")
 @pytest.mark.parametrize("way", ["credit", "hand", "void"])
-def test_signs_are_told_for_a_minute_who_has_won_unless_the_game_was_void(floor, clock, way):
+def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, clock, way):
     def told():
         floor.controller.values()
         return [(won.level, won.machine, won.amount_cents) for won in floor.controller.wins]
@@ -434,7 +434,7 @@ def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
 def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(postgres):
     from tools.floor.progressive.postgres import PostgresStore
 
-    dsn = postgres.new_database("stands_still")
+    dsn = postgres.create_database("stands_still")
     with contextlib.ExitStack() as ending:
         first = PostgresStore(dsn)
         ending.callback(first.close)

@@ -177,7 +177,7 @@ def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
 @pytest.mark.requirement("I-07")
 def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path, monkeypatch):
     """The program said what it had lost, and ended; every linked level was down until somebody came."""
-    dsn = postgres.new_database("restarted")
+    dsn = postgres.create_database("restarted")
     certify_for_ever(monkeypatch)
     make_link(tmp_path, (), "127.0.0.1", CERTIFIED, ())
     files = {"authority": "authority.crt", "certificate": "controller.crt", "key": "controller.key"}

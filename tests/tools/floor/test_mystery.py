@@ -115,7 +115,7 @@ def floor(at_the_ceiling):
 
 
 @pytest.mark.requirement("I-10", "I-14", "I-17")
-def test_exactly_one_wager_wins_and_its_machine_is_told_until_it_has_paid(floor):
+def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(floor):
     (sealed,) = floor.controller.values()
     winner, told = floor.until_won("EGM-1", "EGM-2")
     (won,) = told.won

@@ -81,8 +81,8 @@ class House:
                     listener.update_value(value, self.now_ns)
             for machine in self.machines.values():
                 machine.link.tick(self.now_ns)
-                machine._learn_all()
-                machine._send()
+                machine._process_all_news()
+                machine._send_messages()
 
     @property
     def record(self):
@@ -106,7 +106,7 @@ class House:
         for machine in self.machines.values():
             shown = machine.link.find_displayed_amount(POOL.id, self.now_ns)
             assert (shown.status, shown.amount_cents) == (Status.UP, self.record.level.shown_cents)
-            assert machine.settled
+            assert machine.is_settled
         paid = sum(hit.paid_cents for memory in self.memories.values() for hit in memory.hits.values())
         assert paid == self.record.level.paid == sum(hit.amount_cents for hit in self.controller.register())
         self.controller.check()

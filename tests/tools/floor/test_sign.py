@@ -21,7 +21,7 @@ from egm.progressive.messages import Claim, Contribution, Enrolment, Join, Level
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
-from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.serve import Service
@@ -172,7 +172,7 @@ class Eye:
 def on_a_link(folder, act):
     """A sign beside a real broker and controller; ``act(shown, tell, stop)`` at each frame."""
     try:
-        mosquitto()
+        find_mosquitto()
     except BrokerMissingError as missing:
         pytest.skip(str(missing))
 
@@ -183,13 +183,15 @@ def on_a_link(folder, act):
         controller = Controller(store, stated_now)
         controller.open_levels([LEVEL])
         controller.admit("EGM-1")
-        service = Service(controller, broker.slot("controller"), lambda _: None, values_seconds=0.02)
+        service = Service(
+            controller, broker.create_link_slot("controller"), lambda _: None, values_seconds=0.02
+        )
         serving = asyncio.create_task(service.run())
         eye = Eye(lambda shown: act(shown, controller, serving))
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.slot(format_sign_name("1")),
+                    broker.create_link_slot(format_sign_name("1")),
                     eye,
                     levels=("grand",),
                     name="sign-1",

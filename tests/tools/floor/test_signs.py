@@ -18,7 +18,7 @@ from egm.progressive import topics
 from egm.progressive.connection import RETRY_SECONDS, build_tls_context, stay_connected
 from egm.progressive.messages import Enrolment, Join, ProgressiveMessageError
 from tools.cli.commands.progressive import command
-from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.heartbeat import BEAT_NS, HeartbeatSource, ShownLevel, SignHeartbeat, read_beat
@@ -72,7 +72,7 @@ def book(open_store):
 
 
 @pytest.mark.requirement("I-02")
-def test_a_sign_that_is_not_heard_for_five_seconds_is_an_event_and_so_is_its_return(book):
+def test_sign_silent_for_five_seconds_is_recorded_and_so_is_its_return(book):
     assert book.at(0) == {}
     book.beat(grand=100)
     assert book.at(0.5) == {"sign-1": "lit"}
@@ -150,7 +150,7 @@ def test_who_may_beat_and_where():
 def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
     """A real sign, broker and controller; a machine's certificate cannot beat for it."""
     try:
-        mosquitto()
+        find_mosquitto()
     except BrokerMissingError as missing:
         pytest.skip(str(missing))
     store = SqliteStore(tmp_path / "levels.db")
@@ -175,7 +175,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
         readings = Readings()
         service = Service(
             controller,
-            broker.slot("controller"),
+            broker.create_link_slot("controller"),
             lambda _: None,
             values_seconds=0.02,
             signs=signs,
@@ -186,7 +186,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.slot(format_sign_name("1")),
+                    broker.create_link_slot(format_sign_name("1")),
                     eye,
                     levels=("grand",),
                     name="sign-1",
@@ -217,7 +217,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
 
 async def _forge(broker):
     """A machine beats in the name of a sign: the broker lets nothing of it through."""
-    slot = broker.slot("EGM-1")
+    slot = broker.create_link_slot("EGM-1")
     sent = asyncio.Event()
 
     async def beat(line):

@@ -14,7 +14,7 @@ from rigs.emulated_media import BILL_CENTS, Computer
 from rigs.screen_words import says
 
 from tools.cli import main
-from tools.dev.progressive.broker import mosquitto
+from tools.dev.progressive.broker import find_mosquitto
 from tools.floor.progressive.certificates import write_broker_configuration
 
 pytestmark = [
@@ -40,7 +40,7 @@ def house(tmp_path_factory):
     floor("certificates", folder, "--host", host, "--port", port)
     configuration = write_broker_configuration(folder, port)
     with (folder / "broker.log").open("wb") as log:
-        broker = subprocess.Popen((mosquitto(), "-c", str(configuration)), stderr=log)
+        broker = subprocess.Popen((find_mosquitto(), "-c", str(configuration)), stderr=log)
     yield folder
     broker.terminate()
     broker.wait()

@@ -136,7 +136,7 @@ def test_the_return_at_reset_and_with_increments_are_told_apart():
 
 
 @pytest.mark.requirement("P-10", "C-10")
-def test_where_the_player_chooses_the_returns_of_the_best_and_the_worst_choices_are_stated():
+def test_games_with_choices_state_the_returns_of_best_and_worst_play():
     found, analysis = sheets("hold-fast")
     for bet in analysis.bets:
         assert bet.worst_rtp < bet.rtp
@@ -162,7 +162,7 @@ class NoDraw:
 
 @pytest.mark.requirement("B-01", "P-10")
 @pytest.mark.parametrize("name", list_library_games())
-def test_no_choice_is_asked_and_no_result_reached_before_chance_has_spoken(name):
+def test_no_decision_or_result_before_the_first_draw(name):
     """Also where all is chosen by the player: nothing can be known before the first draw."""
     game = load_game(name)
     for bet in game.bet_options:

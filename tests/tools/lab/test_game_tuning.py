@@ -60,7 +60,7 @@ def test_a_family_without_a_template_begins_with_its_plainest_game(family, plain
     assert "cards 0.1.0 is valid" in run("game", "check", tmp_path / "cards.toml")
 
 
-def test_whoever_copies_figures_is_told_so_and_refused_once_a_rule_is_another(tmp_path):
+def test_copied_figures_are_rejected_after_a_rule_changes(tmp_path):
     file = tmp_path / "one.toml"
     run("game", "new", file, "--from", "quebec-blackjack")
     for said in (run("game", "check", file), run("par", file)):

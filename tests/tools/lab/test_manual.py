@@ -83,7 +83,7 @@ def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_memory_clear_and_the_change_of_denomination_are_told_with_who_may(language):
+def test_operator_manual_states_who_may_clear_memory_and_change_denominations(language):
     texts, page = Texts(language), printed("operator", language)
     assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page

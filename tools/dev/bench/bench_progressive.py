@@ -30,8 +30,8 @@ from egm.progressive.messages import Contribution, Value, encode
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
-from tools.dev.progressive.server import Postgres, PostgresMissingError
-from tools.dev.progressive.simulate import floor
+from tools.dev.progressive.floor import open_floor
+from tools.dev.progressive.postgres import Postgres, PostgresMissingError
 from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.postgres import PostgresStore
@@ -84,12 +84,12 @@ async def _together(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.
 # ---------------------------------------------------------------------------------------------- measuring
 async def _counted(broker: Broker, store: Store) -> float:
     """Wagers counted a second, from the first made to the last known to be durable."""
-    async with floor(broker, store, _MACHINES, _new_level()) as at_work:
+    async with open_floor(broker, store, _MACHINES, _new_level()) as at_work:
         began = time.perf_counter()
         for _ in range(WAGERS // len(_MACHINES)):
             for machine in at_work.machines:
                 machine.play(_DICE, 0.0)
-        await at_work.until(at_work.is_settled)
+        await at_work.wait_until(at_work.is_settled)
         return WAGERS / (time.perf_counter() - began)
 
 
@@ -128,7 +128,7 @@ def _taken(store: Store, machines: int) -> float:
 async def _published(broker: Broker) -> float:
     """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
-    slots = broker.slot(CONTROLLER), broker.slot("EGM-0")
+    slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as hears:
         await hears.subscribe(topics.ALL_UP)
         async with open_connection(slots[1], build_tls_context(slots[1]), "out") as says:
@@ -149,7 +149,7 @@ async def _published(broker: Broker) -> float:
 
 async def _round_trip_ms(broker: Broker) -> float:
     """Median of a bare message through the broker and its echo."""
-    slots = broker.slot(CONTROLLER), broker.slot("EGM-0")
+    slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
         await far.subscribe(topics.ALL_UP)
 
@@ -177,17 +177,17 @@ async def _hits_ms(broker: Broker, store: Store) -> list[float]:
     locked_at: list[float] = []
 
     def step(name: str) -> None:
-        if name == "award heard":
+        if name == "award received":
             locked_at.append(time.perf_counter())
 
     times = []
-    async with floor(broker, store, _MACHINES, _new_level(), step) as at_work:
+    async with open_floor(broker, store, _MACHINES, _new_level(), step) as at_work:
         for machine in itertools.islice(itertools.cycle(at_work.machines), HITS):
             began, before = time.perf_counter(), len(locked_at)
             machine.play(_DICE, 1.0)
-            await at_work.until(lambda before=before: len(locked_at) > before)  # type: ignore[misc]
+            await at_work.wait_until(lambda before=before: len(locked_at) > before)  # type: ignore[misc]
             times.append((locked_at[-1] - began) * 1e3)
-        await at_work.until(at_work.is_settled)
+        await at_work.wait_until(at_work.is_settled)
     return sorted(times)
 
 
@@ -202,20 +202,20 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
 
     watching = listen(
         sign,
-        broker.slot(format_sign_name("1")),
+        broker.create_link_slot(format_sign_name("1")),
         time.monotonic_ns,
         lambda _: None,
         name=format_sign_name("1"),
     )
-    async with floor(broker, store, _MACHINES, level) as at_work, _together(watching):
-        await at_work.until(lambda: shown() > 0)
+    async with open_floor(broker, store, _MACHINES, level) as at_work, _together(watching):
+        await at_work.wait_until(lambda: shown() > 0)
         for _ in range(LOOKS):
             await asyncio.sleep(dice.uniform(0.0, 0.5))
             before, began = shown(), time.perf_counter()
             at_work.machines[0].play(dice, 0.0)
-            await at_work.until(lambda then=before: shown() > then)  # type: ignore[misc]
+            await at_work.wait_until(lambda then=before: shown() > then)  # type: ignore[misc]
             begun.append(time.perf_counter() - began)
-            await at_work.until(lambda then=before: shown() == then + _ADDED_CENTS * 1000)  # type: ignore[misc]
+            await at_work.wait_until(lambda then=before: shown() == then + _ADDED_CENTS * 1000)  # type: ignore[misc]
             stood.append(time.perf_counter() - began)
     return statistics.median(begun) * 1e3, statistics.median(stood) * 1e3
 
@@ -279,7 +279,7 @@ def _postgres_figures(broker: Broker, published: float) -> Iterator[Figure]:
     fresh = itertools.count()
     try:
         yield from _store_figures(
-            broker, lambda: PostgresStore(server.new_database(f"b{next(fresh)}")), "PostgreSQL", published
+            broker, lambda: PostgresStore(server.create_database(f"b{next(fresh)}")), "PostgreSQL", published
         )
     finally:
         server.close()

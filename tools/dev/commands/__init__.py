@@ -1,12 +1,12 @@
-"""One module a command of ``python -m tools.dev``; :data:`COMMANDS` is the table of contents."""
+"""The commands of ``python -m tools.dev``, one module each, listed in :data:`COMMANDS`."""
 
 from typing import Final
 
-#: command name -> (module of this package, one line for ``--help``). The module defines ``command``.
+#: Command name -> (module of this package, its line in ``--help``). The module defines ``command``.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
-    "liars": ("liars", "tell sealed lies about honest journals, and see which the audit names"),
-    "link": ("link", "a progressive link of simulated machines in every trouble"),
-    "prove": ("prove", "work out the exact figures that definitions of card games carry"),
+    "liars": ("liars", "falsify honest journals and report which lies the audit finds"),
+    "link": ("link", "run simulated machines on a progressive link with injected faults"),
+    "prove": ("prove", "compute the exact figures that card game definitions carry"),
     "shots": ("shots", "draw every scene of every game"),
-    "world": ("world", "a whole house through persons, faults and power cuts, held to the cent"),
+    "world": ("world", "simulate a venue with people, faults and power cuts, and reconcile all money"),
 }

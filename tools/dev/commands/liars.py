@@ -1,4 +1,4 @@
-"""``python -m tools.dev liars``: lies about honest journals, and how many the audit names."""
+"""``python -m tools.dev liars``: falsify honest journals and count how many lies the audit finds."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ from tools.audit.games import Shelf
 from tools.cli.tables import Form, Table, add_form_options, number_column, show, show_progress
 from tools.cli.terminal import make_printable
 from tools.cli.whole import WholeNumber
-from tools.dev.liars import play
-from tools.dev.simulation.campaign import Case, StuckError, case_of, simulate
-from tools.dev.simulation.house import BY_WHEEL, House
+from tools.dev.liars import run_lies
+from tools.dev.simulation.cabinet_setup import BY_WHEEL, CabinetSetup
+from tools.dev.simulation.campaign import Case, StuckError, create_case, run_case
 
 _EXPORT: Final = click.Path(path_type=Path, dir_okay=False, exists=True)
-#: The cabinets whose journals are falsified, and how much happens on each.
-_HOUSES: Final = (
-    House(),
-    House(positions=3),
-    House(positions=2, games=("maple-classic", BY_WHEEL, "quebec-blackjack"), wheel=True),
+#: The simulated cabinets whose journals are falsified, and the number of actions on each.
+_CABINETS: Final = (
+    CabinetSetup(),
+    CabinetSetup(positions=3),
+    CabinetSetup(positions=2, games=("maple-classic", BY_WHEEL, "quebec-blackjack"), wheel=True),
 )
-_ACTIONS_A_LIFE: Final = 150
+_ACTIONS_PER_CABINET: Final = 150
 
 
 @click.command()
@@ -37,15 +37,15 @@ _ACTIONS_A_LIFE: Final = 150
     multiple=True,
     type=_EXPORT,
     metavar="FILE...",
-    help="Exports to lie about; more may follow.",
+    help="Exports to falsify; more may follow.",
 )
-@click.option("--lies", default=1000, show_default=True, type=WholeNumber(min=1), help="How many.")
-@click.option("--seed", default=1, show_default=True, type=int, help="The same seed tells the same lies.")
+@click.option("--lies", default=1000, show_default=True, type=WholeNumber(min=1), help="Number of lies.")
+@click.option("--seed", default=1, show_default=True, type=int, help="The same seed gives the same lies.")
 @click.option(
     "--games",
     multiple=True,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="A folder of game definitions, besides the library.",
+    help="A folder of game definitions, in addition to the library.",
 )
 @add_form_options
 def command(
@@ -66,44 +66,44 @@ def command(
     """
     shelf = Shelf(games)
     try:
-        with show_progress("lies told", lies) as done:
-            bodies = [_bodies_of(file) for file in (*journals, *exports)] or _lived(seed)
-            score = play(bodies, shelf, lies=lies, seed=seed, progress=done)
+        with show_progress("lies", lies) as done:
+            bodies = [_read_bodies(file) for file in (*journals, *exports)] or _simulate_journals(seed)
+            score = run_lies(bodies, shelf, lies=lies, seed=seed, progress=done)
     except (JournalError, OperatorError, ValueError) as why:
         raise click.ClickException(make_printable(why)) from why
-    told = score.to_json()
+    report = score.to_json()
     columns = ("of", "what", number_column("lies"), number_column("named"), number_column("not named"))
     rows = (
         (of, name, lies, named, lies - named)
-        for of, kinds in (("touched", told["by_what_they_touch"]), ("entry", told["by_kind"]))
+        for of, kinds in (("touched", report["by_what_they_touch"]), ("entry", report["by_kind"]))
         for name, (lies, named) in kinds.items()
     )
-    show(form, Table(columns, rows), document=told, after="\n".join(_sentences(told)))
+    show(form, Table(columns, rows), document=report, after="\n".join(_format_summary(report)))
     raise SystemExit(1 if score.undetected else 0)
 
 
-def _bodies_of(file: Path) -> list[bytes]:
+def _read_bodies(file: Path) -> list[bytes]:
     with open_regular_file(file) as source:
         return list(export.ExportReader(source, str(file)).iter_bodies())
 
 
-def _lived(seed: int) -> list[list[bytes]]:
-    """Return the journals of cabinets that ran for a while in virtual time."""
+def _simulate_journals(seed: int) -> list[list[bytes]]:
+    """Return the journals of simulated cabinets that ran for a while in virtual time."""
     journals = []
-    for life, house in enumerate(_HOUSES):
+    for number, cabinet in enumerate(_CABINETS):
         with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:
-            lived = case_of(seed + life, _ACTIONS_A_LIFE, cuts=1)
-            with suppress(StuckError):  # what its staff could not mend is in an honest journal as well
-                simulate(Path(folder), Case(lived.world, house, lived.script))
+            case = create_case(seed + number, _ACTIONS_PER_CABINET, cuts=1)
+            with suppress(StuckError):  # a journal is honest even if the staff could not repair the machine
+                run_case(Path(folder), Case(case.world, cabinet, case.script))
             with open_view(Path(folder) / "state") as view:
                 journals.append(list(view.iter_bodies()))
     return journals
 
 
-def _sentences(told: dict[str, Any]) -> Iterator[str]:
-    for witness, times in told["witnessed"].items():
-        yield f"not in the export alone, {format_count(times, 'lie')}; found by: {witness}"
-    for lie in told["undetected"]:
-        where = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
-        yield f"passed {lie['about']}: {where}: {lie['what']}"
-    yield f"{told['named']} of {format_count(told['lies'], 'lie')} named, {told['at_the_entry']} at the very entry"
+def _format_summary(report: dict[str, Any]) -> Iterator[str]:
+    for witness, count in report["witnessed"].items():
+        yield f"not in the export alone, {format_count(count, 'lie')}; found by: {witness}"
+    for lie in report["undetected"]:
+        place = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
+        yield f"passed {lie['about']}: {place}: {lie['what']}"
+    yield f"{report['named']} of {format_count(report['lies'], 'lie')} named, {report['at_the_entry']} at that entry"

@@ -1,4 +1,4 @@
-"""``python -m tools.dev link``: simulated machines on a progressive link in every trouble."""
+"""``python -m tools.dev link``: run simulated machines on a progressive link with injected faults."""
 
 import asyncio
 import logging
@@ -18,19 +18,19 @@ from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, open_store
 
 @click.command()
 @click.option("--scenarios", default=1000, show_default=True, type=WholeNumber(min=1))
-@click.option("--seed", default=1, show_default=True, type=int, help="the same seed is the same troubles")
+@click.option("--seed", default=1, show_default=True, type=int, help="the same seed gives the same faults")
 @STORE
 def command(*, scenarios: int, seed: int, store: str | None) -> None:
-    """Trouble a progressive link in every way, and hold every wager and hit to the fraction afterwards.
+    """Inject faults into a progressive link, then check that every contribution and hit is exact to the fraction.
 
     It needs Debian's mosquitto.
 
-    Broker, controllers and machines are killed, cut off and confused, on SQLite, or on PostgreSQL with a DSN
-    as --store. Everything that took place is counted. A scenario that stands still ends the run, with what
-    every task was waiting for.
+    Broker, controllers and machines are killed, disconnected and given wrong clocks, on SQLite, or on PostgreSQL
+    with a DSN as --store. Every fault that occurred is counted. A scenario that makes no progress ends the run and
+    reports what every task was waiting for.
     """
     for name in ("asyncio", "mqtt"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # connections end all the time here
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # lost connections are expected
     began, result = time.perf_counter(), Campaign(seed)
     with (
         tempfile.TemporaryDirectory(prefix="egm-link-") as folder,
@@ -47,11 +47,11 @@ def command(*, scenarios: int, seed: int, store: str | None) -> None:
                 )
             )
         except KeyboardInterrupt:
-            result.wrong.append("it was interrupted")
+            result.findings.append("it was interrupted")
         except REPORTED_ERRORS as error:
             raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - began
     echo(f"seed {seed}: {result.scenarios} of {format_count(scenarios, 'scenario')} in {seconds:.0f} s")
-    for line in result.lines():
+    for line in result.format_report():
         echo(line)
-    raise SystemExit(1 if result.wrong else 0)
+    raise SystemExit(1 if result.findings else 0)

@@ -1,4 +1,4 @@
-"""``prove``: works out the exact figures that definitions of card games carry, and writes them there."""
+"""``prove``: compute the exact figures of card games and write them into their definitions."""
 
 import json
 import re
@@ -18,10 +18,10 @@ from paytables.carried import PROVED, add_binding_digest
 from paytables.game import build_game
 from paytables.source import parse_toml, read
 from tools.cli.terminal import echo
-from tools.dev.kept import Kept, OtherCalculationError
+from tools.dev.result_store import OtherCalculationError, ResultStore
 
 
-def _toml(table: Mapping[str, Any], name: str) -> str:
+def _format_toml(table: Mapping[str, Any], name: str) -> str:
     values = {key: value for key, value in table.items() if value is not None}
     lists = {
         key: value
@@ -29,23 +29,27 @@ def _toml(table: Mapping[str, Any], name: str) -> str:
         if isinstance(value, list) and value[:1] and isinstance(value[0], dict)
     }
     plain = [
-        f"{_key(key)} = {json.dumps(value)}"
+        f"{_format_key(key)} = {json.dumps(value)}"
         for key, value in values.items()
         if not isinstance(value, dict) and key not in lists
     ]
-    inner = [_toml(value, f"{name}.{_key(key)}") for key, value in values.items() if isinstance(value, dict)]
+    inner = [
+        _format_toml(value, f"{name}.{_format_key(key)}")
+        for key, value in values.items()
+        if isinstance(value, dict)
+    ]
     for key, rows in lists.items():
-        plain += [f"{_key(key)} = [", *(f"  {_inline(row)}," for row in rows), "]"]
+        plain += [f"{_format_key(key)} = [", *(f"  {_format_inline_table(row)}," for row in rows), "]"]
     return "\n".join([*([f"[{name}]", *plain] if plain else []), *filter(None, inner)])
 
 
-def _inline(row: Mapping[str, Any]) -> str:
-    return "{ " + ", ".join(f"{_key(key)} = {json.dumps(value)}" for key, value in row.items()) + " }"
+def _format_inline_table(row: Mapping[str, Any]) -> str:
+    return "{ " + ", ".join(f"{_format_key(key)} = {json.dumps(value)}" for key, value in row.items()) + " }"
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--threads", default=2, show_default=True, help="as many as may work at once")
+@click.option("--threads", default=2, show_default=True, help="number of threads")
 def command(files: tuple[Path, ...], threads: int) -> None:
     """Compute the figures of each definition in FILES and write them into its [proved] table, bound to the file.
 
@@ -61,57 +65,59 @@ def command(files: tuple[Path, ...], threads: int) -> None:
             raise click.ClickException(str(error)) from None
         if not hasattr(rules, "prove"):
             raise click.ClickException(
-                f"{path}: a game of this family carries no figures: they are worked out"
+                f"{path}: definitions of this family carry no figures; they are computed at start"
             )
         started = perf_counter()
-        of = {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
+        identity = {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
         try:
-            kept = Kept(path.with_name(f"{path.name}.part"), of)
+            store = ResultStore(path.with_name(f"{path.name}.part"), identity)
         except OtherCalculationError as error:
             raise click.ClickException(str(error)) from None
-        found = _found(rules.prove, kept, threads, _told(str(path), len(kept.found)))
+        proof = _run_proof(
+            rules.prove, store, threads, _create_progress_reporter(str(path), len(store.stored_results))
+        )
         text = re.split(r"\n*^\[proved", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0].rstrip()
-        figures = add_binding_digest(data | parse_toml(_toml(_plain(found), PROVED)))
-        path.write_text(f"{text}\n\n{_toml(figures, PROVED)}\n")
-        kept.close(done=True)
+        figures = add_binding_digest(data | parse_toml(_format_toml(_convert_to_plain_data(proof), PROVED)))
+        path.write_text(f"{text}\n\n{_format_toml(figures, PROVED)}\n")
+        store.close(done=True)
         echo(f"{path}: {perf_counter() - started:.1f} s")
 
 
-def _found(
-    prove: Callable[..., object], kept: Kept, threads: int, told: Callable[[int, int], None]
+def _run_proof(
+    prove: Callable[..., object], store: ResultStore, threads: int, progress: Callable[[int, int], None]
 ) -> object:
     """Return the proof, computed by the given number of threads."""
     pool = ThreadPoolExecutor(threads)
     try:
-        return prove(partial(kept.map, pool.map), told)
+        return prove(partial(store.map, pool.map), progress)
     except BaseException:
-        kept.close(done=False)
+        store.close(done=False)
         raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _key(key: str) -> str:
+def _format_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
 
 
-def _plain(found: object) -> dict[str, Any]:
-    """Return one proof, or several by name, in the form TOML stores."""
-    if isinstance(found, Mapping):
-        return {name: _plain(each) for name, each in found.items()}
-    if not isinstance(found, BaseModel):
-        raise TypeError(f"{type(found).__name__} is no proof")
-    return found.model_dump(mode="json")
+def _convert_to_plain_data(proof: object) -> dict[str, Any]:
+    """Return one proof, or several by name, as data for TOML."""
+    if isinstance(proof, Mapping):
+        return {name: _convert_to_plain_data(each) for name, each in proof.items()}
+    if not isinstance(proof, BaseModel):
+        raise TypeError(f"{type(proof).__name__} is not a proof")
+    return proof.model_dump(mode="json")
 
 
-def _told(name: str, kept: int) -> Callable[[int, int], None]:
+def _create_progress_reporter(name: str, stored_count: int) -> Callable[[int, int], None]:
     started = perf_counter()
 
-    def told(done: int, of: int) -> None:
-        if done == kept:
-            echo(f"{name}: goes on after {done:,} of {of:,}")
-        elif done > kept and (done == of or done * 20 // of > (done - 1) * 20 // of):
-            left = (perf_counter() - started) * (of - done) / (done - kept)
-            echo(f"{name}: {done * 100 // of} %, {done:,} of {of:,}, about {left:.0f} s more")
+    def report(done: int, total: int) -> None:
+        if done == stored_count:
+            echo(f"{name}: continues after {done:,} of {total:,}")
+        elif done > stored_count and (done == total or done * 20 // total > (done - 1) * 20 // total):
+            seconds_left = (perf_counter() - started) * (total - done) / (done - stored_count)
+            echo(f"{name}: {done * 100 // total} %, {done:,} of {total:,}, about {seconds_left:.0f} s more")
 
-    return told
+    return report

@@ -1,4 +1,4 @@
-"""``python -m tools.dev shots``: pictures of every scene, to be looked at."""
+"""``python -m tools.dev shots``: draw every scene as a picture for review."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
     """Draw every scene of every game, in both languages and four sizes of window, as PNG files in FOLDER."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    from paytables import DefinitionError, list_library_games, list_table_games, load_game  # noqa: PLC0415 (the environment comes first)
+    from paytables import DefinitionError, list_library_games, list_table_games, load_game  # noqa: PLC0415 (after the environment is set)
     from tools.dev.gallery.draw import SIZES, draw_all  # noqa: PLC0415
 
     try:
@@ -30,7 +30,7 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
         folder.mkdir(parents=True, exist_ok=True)
     except (DefinitionError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    windows = [_size(size) for size in sizes] or SIZES
+    windows = [_parse_window_size(size) for size in sizes] or SIZES
     count = 0
     with show_progress("drawing") as done:
         for _ in draw_all(folder, games, windows):
@@ -39,8 +39,8 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
     echo(f"{format_count(count, 'picture')} in {folder}")
 
 
-def _size(text: str) -> tuple[int, int]:
-    """``1280x720`` as numbers. Raises UsageError."""
+def _parse_window_size(text: str) -> tuple[int, int]:
+    """Return the width and height in a text such as ``1280x720``. Raises UsageError."""
     wide, _, high = text.partition("x")
     if not (wide.isdecimal() and high.isdecimal() and 0 < int(wide) <= 7680 and 0 < int(high) <= 7680):
         raise click.UsageError(f"--size {text}: not WIDTHxHEIGHT in pixels, such as 1280x720")

@@ -1,4 +1,4 @@
-"""``python -m tools.dev world``: a whole house on one virtual time, held to the cent; failures are shrunk."""
+"""``python -m tools.dev world``: simulate a venue in virtual time, reconcile all money and shrink failures."""
 
 import tempfile
 import time
@@ -9,39 +9,43 @@ import click
 from paytables.wording import format_count
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
-from tools.dev.simulation.campaign import Result, case_of
-from tools.dev.simulation.shrink import attempt, read, shrink, write
+from tools.dev.simulation.campaign import Result, create_case
+from tools.dev.simulation.shrinking import read_case, run_and_report, shrink_case, write_case
 
 
 @click.command()
 @click.option(
-    "--seed", default=1, show_default=True, type=int, help="of the first world; each seed is one world"
+    "--seed", default=1, show_default=True, type=int, help="seed of the first world; each seed is one world"
 )
 @click.option(
     "--worlds",
     default=1,
     show_default=True,
     type=WholeNumber(min=1),
-    help="how many worlds, with consecutive seeds",
+    help="number of worlds, with consecutive seeds",
 )
-@click.option("--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="in each world")
-@click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="of its power, in each world")
+@click.option(
+    "--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="actions in each world"
+)
+@click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="power cuts in each world")
 @click.option(
     "--again",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="the case of a file",
+    help="run the case stored in a file",
 )
 @click.option(
     "--keep",
     type=click.Path(path_type=Path, file_okay=False),
-    help="a folder for shrunk failures",
+    help="folder for shrunk failures",
 )
 @click.option(
     "--exports",
     type=click.Path(path_type=Path, file_okay=False),
-    help="a folder for the export of each world's journal",
+    help="folder for the export of each world's journal",
 )
-@click.option("--tries", default=60, show_default=True, type=WholeNumber(), help="of shrinking, at most")
+@click.option(
+    "--tries", default=60, show_default=True, type=WholeNumber(), help="maximum number of shrinking attempts"
+)
 def command(
     *,
     seed: int,
@@ -59,35 +63,39 @@ def command(
     At intervals everything is repaired and paid out; then the machine, the boxes, papers, pockets and screens,
     and the independent audit must agree. Exit status 1 if they do not.
     """
-    cases = [read(again)] if again else [case_of(n, actions, cuts) for n in range(seed, seed + worlds)]
+    cases = (
+        [read_case(again)] if again else [create_case(n, actions, cuts) for n in range(seed, seed + worlds)]
+    )
     failed = False
     if exports is not None:
         exports.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="egm-world-") as folder:
         for number, case in enumerate(cases, seed):
             began = time.perf_counter()
-            result, wrong = attempt(
+            result, wrong = run_and_report(
                 Path(folder) / "world", case, None if exports is None else exports / f"{number}.jsonl"
             )
-            echo(f"seed {number}: {said(result)}; {time.perf_counter() - began:.0f} s")
+            echo(f"seed {number}: {format_result(result)}; {time.perf_counter() - began:.0f} s")
             if not wrong:
                 continue
             failed = True
             echo(f"  {wrong}")
             if keep is not None:
                 keep.mkdir(parents=True, exist_ok=True)
-                write(keep / f"seed-{number}.json", shrink(Path(folder), case, wrong, tries, echo), wrong)
+                write_case(
+                    keep / f"seed-{number}.json", shrink_case(Path(folder), case, wrong, tries, echo), wrong
+                )
     raise SystemExit(failed)
 
 
-def said(result: Result | None) -> str:
-    """Return one line that says what happened."""
+def format_result(result: Result | None) -> str:
+    """Return one line that summarises a result."""
     if result is None:
         return "the machine stopped"
     verdict = result.verdict
     return (
         f"{format_count(result.actions.total(), 'action')}, {format_count(result.cuts, 'power cut')},"
         f" {format_count(result.restarts, 'restart')} by the staff, {result.cabinet_seconds / 60:.0f} minutes of"
-        f" the cabinet's life, {format_count(verdict.entries, 'journal entry', 'journal entries')},"
-        f" {format_count(verdict.games, 'game')} played again"
+        f" virtual time, {format_count(verdict.entries, 'journal entry', 'journal entries')},"
+        f" {format_count(verdict.games, 'game')} replayed"
     )

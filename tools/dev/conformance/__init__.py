@@ -1,7 +1,7 @@
-"""Requirement to test: the numbered requirements, the tests that show them, and the page that says so.
+"""Trace requirements to tests and write the conformance pages.
 
 * :mod:`~tools.dev.conformance.requirements` reads ``tests/conformance/requirements.toml``;
-* :mod:`~tools.dev.conformance.evidence` asks pytest which tests carry which ``requirement(...)`` marks;
-* :mod:`~tools.dev.conformance.page` writes ``CONFORMANCE.md`` and a page a group;
-* :mod:`tools.dev.mutants` takes what a row asks for away, and asks its tests whether they notice.
+* :mod:`~tools.dev.conformance.evidence` collects from pytest which tests carry which ``requirement(...)`` marks;
+* :mod:`~tools.dev.conformance.page` writes ``CONFORMANCE.md`` and one page per group;
+* :mod:`tools.dev.mutants` removes the behaviour that a row requires and checks that its tests fail.
 """

@@ -1,26 +1,26 @@
-"""``python -m tools.dev.conformance``: write the conformance pages, or say which is stale."""
+"""``python -m tools.dev.conformance``: write the conformance pages, or report stale ones."""
 
 import click
 
 from tools.cli.terminal import echo
 from tools.dev.conformance.evidence import EvidenceError, collect
-from tools.dev.conformance.page import FOLDER, pages
+from tools.dev.conformance.page import FOLDER, format_pages
 from tools.dev.conformance.requirements import ROOT, RequirementsError, load
 from tools.dev.conformance.sas import sas_page
-from tools.dev.freshness import deliver
+from tools.dev.freshness import write_or_check_pages
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a page is not what it should be.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a page is stale.")
 def main(*, check: bool) -> None:
-    """Write CONFORMANCE.md with its page a group, and the same for the tables of SAS: each row and its tests.
+    """Write CONFORMANCE.md, one page per group, and the page of the SAS tables: each row with its tests.
 
-    Refuses a row that is not shown and says no reason, and one of a regulation that has tests and no mutant.
+    Rejects a row that is not shown and gives no reason, and a row of a regulation with tests but without a mutant.
     """
     try:
         requirements = load()
         evidence = collect(requirements)
-        written = {ROOT / path: text for path, text in pages(requirements, evidence).items()}
+        written = {ROOT / path: text for path, text in format_pages(requirements, evidence).items()}
         written[ROOT / "egm/links/sas/CONFORMANCE.md"] = sas_page(evidence)
     except (RequirementsError, EvidenceError) as error:
         raise click.ClickException(str(error)) from error
@@ -34,7 +34,7 @@ def main(*, check: bool) -> None:
     if not check:
         echo(f"{len(built)} pages written into {FOLDER}/")
     committed = {path: text for path, text in written.items() if path not in built}
-    deliver(committed, check=check, verb="make conformance")
+    write_or_check_pages(committed, check=check, verb="make conformance")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Checks of what a reason says the product has not: each is run, and a reason that became false is named.
+"""Check the reasons that say that the product lacks something, and report those that have become false.
 
-A check is a kind and a regular expression, and is true where nothing in the product matches the whole of it:
+A check is a kind and a regular expression. It holds if nothing of that kind in the product matches it fully:
 
-* ``game``: the id or the family of a game of the library, without its place's name;
-* ``state``: the name of a state or an event of the state table, its positions' states apart;
-* ``profile``: a key of a jurisdiction profile, by itself;
+* ``game``: the id or the family of a game of the library, without its jurisdiction's name;
+* ``state``: the name of a state or an event of the state table;
+* ``profile``: a key of a jurisdiction profile;
 * ``import``: a module that a module of ``egm`` or ``tools`` imports (``tools/dev`` apart);
 * ``literal``: a text in such a module, of ``meters`` too: a kind of entry, a word on a page, an option;
 * ``command``: a command of ``egm``;
@@ -31,53 +31,55 @@ _PRODUCT: Final = ("egm", "meters", "tools")
 _OF_DEVELOPERS: Final = ROOT / "tools" / "dev"
 
 
-def untrue(requirements: Requirements) -> list[str]:
+def list_false_reasons(requirements: Requirements) -> list[str]:
     """Return each false reason and each reason without a check, row by row."""
     found = []
     for row in requirements.rows.values():
         for check in row.absent:
             kind, _, pattern = check.partition(" ")
             if kind not in KINDS or not pattern:
-                found.append(f"{row.id}: {check!r} is no check; its kind is one of {', '.join(KINDS)}")
-            elif there := present(kind, pattern):
+                found.append(
+                    f"{row.id}: {check!r} is not a check; its kind must be one of {', '.join(KINDS)}"
+                )
+            elif there := find_matches(kind, pattern):
                 found.append(f"{row.id} says {row.left!r}, and {check!r} finds {', '.join(there)}")
     return found
 
 
-def present(kind: str, pattern: str) -> list[str]:
+def find_matches(kind: str, pattern: str) -> list[str]:
     """Return everything of this kind in the product that matches the whole pattern."""
     wanted = re.compile(pattern, re.IGNORECASE)
-    return sorted(name for name in _names(kind) if wanted.fullmatch(name))
+    return sorted(name for name in _list_names(kind) if wanted.fullmatch(name))
 
 
 @cache
-def _names(kind: str) -> frozenset[str]:
+def _list_names(kind: str) -> frozenset[str]:
     return frozenset(KINDS[kind]())
 
 
-def _games() -> Iterator[str]:
+def _iter_games() -> Iterator[str]:
     yield from FAMILIES
     for name in (*list_library_games(), *list_table_games()):
         yield name
         yield name.partition("-")[2]
 
 
-def _states() -> Iterator[str]:
+def _iter_states() -> Iterator[str]:
     yield from map(str, State)
     for rule in FEATURES.rules:
         yield from map(str, rule.events)
 
 
-def _profile_keys() -> Iterator[str]:
+def _iter_profile_keys() -> Iterator[str]:
     for path in (ROOT / "egm" / "profiles").glob("*.toml"):
-        yield from _keys(tomllib.loads(path.read_text(encoding="utf-8")))
+        yield from _iter_keys(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
-def _keys(data: Mapping[str, Any]) -> Iterator[str]:
+def _iter_keys(data: Mapping[str, Any]) -> Iterator[str]:
     for key, value in data.items():
         yield key
         if isinstance(value, dict):
-            yield from _keys(value)
+            yield from _iter_keys(value)
 
 
 @cache
@@ -100,29 +102,29 @@ def _imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(imports), frozenset(literals)
 
 
-def _imports() -> frozenset[str]:
+def _list_imports() -> frozenset[str]:
     return _imports_and_literals()[0]
 
 
-def _literals() -> frozenset[str]:
+def _list_literals() -> frozenset[str]:
     return _imports_and_literals()[1]
 
 
-def _commands() -> Iterator[str]:
+def _iter_commands() -> Iterator[str]:
     yield from main.list_commands(click.Context(main))
 
 
-def _devices() -> Iterator[str]:
+def _iter_devices() -> Iterator[str]:
     yield from (path.stem for path in Path(ROOT / "egm" / "devices").iterdir())
 
 
-#: what each kind of check looks through
+#: The names that each kind of check searches.
 KINDS: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
-    "game": _games,
-    "state": _states,
-    "profile": _profile_keys,
-    "import": _imports,
-    "literal": _literals,
-    "command": _commands,
-    "device": _devices,
+    "game": _iter_games,
+    "state": _iter_states,
+    "profile": _iter_profile_keys,
+    "import": _list_imports,
+    "literal": _list_literals,
+    "command": _iter_commands,
+    "device": _iter_devices,
 }

@@ -1,4 +1,4 @@
-"""Collect which tests show which requirements, using pytest's own collection."""
+"""Collect which tests cover which requirements, with pytest's own collection."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from typing import Final
 
 from tools.dev.conformance.requirements import ROOT, Requirements, Row
 
-#: pytest's exit codes for a collection that worked, one that found nothing included
+#: pytest's exit codes for a successful collection, including an empty one.
 _COLLECTED: Final = frozenset({0, 5})
-#: How many of pytest's last lines are said.
-_SAID_LINES: Final = 40
+#: Number of pytest's last lines in an error message.
+_ERROR_LINES_MAX: Final = 40
 #: A collected test, as ``--collect-only -q`` names it.
 _NAME: Final = re.compile(r"\S+\.py::")
 
@@ -38,7 +38,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Witness:
-    """One test function: its file from the root of the checkout, its name, whether it is in the slow tier."""
+    """One test function: its file relative to the checkout, its name, and whether it is in the slow tier."""
 
     file: str
     name: str
@@ -47,9 +47,9 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The tests of each requirement and of each clause (``F-05:b``), sorted; of none there is no entry.
+    """The tests of each requirement and of each clause (``F-05:b``), sorted; an id without tests has no entry.
 
-    ``library`` are tests of modules no command and no engine uses yet: they show nothing of the product.
+    ``library`` contains tests of modules that no command and no engine uses yet, which show nothing of the product.
     ``sas`` are those of the rows of the SAS tables, by table and code: ``polls:0F``.
     """
 
@@ -57,15 +57,15 @@ class Evidence:
     library: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
     sas: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
 
-    def of(self, mark: str) -> tuple[Witness, ...]:
-        """Return the tests that show the row or clause with this id."""
+    def list_tests(self, mark: str) -> tuple[Witness, ...]:
+        """Return the tests that cover the row or clause with this id."""
         return self.tests.get(mark, ())
 
     def status(self, row: Row) -> Status:
-        """Shown when tests name the row, each of its clauses, and nothing is said to be left."""
-        if self.of(row.id):
-            whole = all(self.of(mark) for mark in row.marks) and not row.left
-            return Status.SHOWN if whole else Status.IN_PART
+        """Return the status of a row: shown if tests cover all of its clauses and nothing is left open."""
+        if self.list_tests(row.id):
+            is_complete = all(self.list_tests(mark) for mark in row.marks) and not row.left
+            return Status.SHOWN if is_complete else Status.IN_PART
         if row.id in self.library:
             return Status.LIBRARY
         return Status.OPEN if row.open else Status.NOT_YET
@@ -75,29 +75,31 @@ class Evidence:
         status = self.status(row)
         found = []
         if status is not Status.SHOWN and not row.left:
-            found.append(f"{row.id} is {status}, and no reason is said (open, not_yet)")
+            found.append(f"{row.id} is {status}, and no reason is given (open, not_yet)")
         if row.regulation and status in {Status.SHOWN, Status.IN_PART}:
             judged = {f"{row.id}:{mutant.clause}" if mutant.clause else row.id for mutant in row.mutants}
             found += [
                 f"{mark} has tests and no mutant"
                 for mark in row.marks
-                if self.of(mark) and mark not in judged
+                if self.list_tests(mark) and mark not in judged
             ]
         return found
 
 
-def _refused(done: subprocess.CompletedProcess[str]) -> str:
-    """Why nothing was collected: how pytest ended, and its last words; the names of tests say nothing."""
-    how = f"signal {-done.returncode} ended it" if done.returncode < 0 else f"it ended with {done.returncode}"
-    said = [line for line in f"{done.stdout}{done.stderr}".splitlines() if not _NAME.match(line)]
-    return "\n".join([f"pytest could not collect the tests: {how}", *said[-_SAID_LINES:]])
+def _describe_collection_error(done: subprocess.CompletedProcess[str]) -> str:
+    """Return why nothing was collected: pytest's exit status and its last lines without the test names."""
+    status = (
+        f"signal {-done.returncode} ended it" if done.returncode < 0 else f"it ended with {done.returncode}"
+    )
+    lines = [line for line in f"{done.stdout}{done.stderr}".splitlines() if not _NAME.match(line)]
+    return "\n".join([f"pytest could not collect the tests: {status}", *lines[-_ERROR_LINES_MAX:]])
 
 
 def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
-    """Let pytest collect the tests under ``root`` and join their marks to the requirements.
+    """Collect the tests under ``root`` with pytest and assign them to the requirements by their marks.
 
-    Raises :class:`EvidenceError` with how pytest ended and its last words where collection fails, or with the
-    tests that claim an id that does not exist.
+    Raises :class:`EvidenceError` with pytest's exit status and last lines if the collection fails, or with the
+    tests that name an id that does not exist.
     """
     with tempfile.TemporaryDirectory() as folder:
         marks = Path(folder) / "marks.json"
@@ -114,7 +116,7 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
         quiet = os.environ | {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
         done = subprocess.run(command, cwd=root, env=quiet, capture_output=True, text=True, check=False)
         if done.returncode not in _COLLECTED or not marks.exists():
-            raise EvidenceError(_refused(done))
+            raise EvidenceError(_describe_collection_error(done))
         entries = json.loads(marks.read_text(encoding="utf-8"))
     kinds: dict[str, dict[str, set[Witness]]] = {"rows": {}, "library": {}, "sas": {}}
     for entry in entries:
@@ -123,7 +125,7 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
         for kind, found in kinds.items():
             for mark in entry[kind]:
                 found.setdefault(mark, set()).add(witness)
-                if kind != "sas":  # a clause's test is its row's too
+                if kind != "sas":  # the test of a clause also counts for its row
                     found.setdefault(mark.partition(":")[0], set()).add(witness)
     unknown = [
         f"{test.file}::{test.name}: {mark!r}"

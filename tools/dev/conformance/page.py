@@ -1,4 +1,4 @@
-"""``CONFORMANCE.md``, a summary and what is left, and a page a group: made from requirements and evidence."""
+"""Format ``CONFORMANCE.md`` (the summary and the open rows) and one page per group."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,29 +8,30 @@ from tools.dev.conformance.evidence import Evidence, Status, Witness
 from tools.dev.conformance.requirements import NO_MACHINE, Citation, Requirements, Row
 from tools.lab.markdown import format_table
 
-#: more tests than this are folded away behind their number
+#: Maximum number of tests in a cell; more are folded behind their count.
 _UNFOLDED: Final = 3
-#: where the pages too long to be committed are written, and the way back from there
+#: Folder of the pages that are too long to be committed, and the path from there to the root.
 FOLDER: Final = "build/conformance"
 _ROOT: Final = "../../"
-#: over the rows of the summary that are not shown
+#: Heading of the rows that are not fully shown.
 LEFT: Final = "## Not fully shown"
 
 
-def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
-    """Every page by its path from the root: the summary, which is committed, and those that are not."""
+def format_pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
+    """Return every page by its path from the root: the committed summary, and the pages that are not committed."""
     groups = {
-        f"{FOLDER}/{letter}.md": group(letter, requirements, evidence) for letter in requirements.groups
+        f"{FOLDER}/{letter}.md": format_group(letter, requirements, evidence)
+        for letter in requirements.groups
     }
     return {
-        "CONFORMANCE.md": summary(requirements, evidence),
-        f"{FOLDER}/regulations.md": regulations(requirements, evidence),
-        f"{FOLDER}/sources.md": sources(requirements),
+        "CONFORMANCE.md": format_summary(requirements, evidence),
+        f"{FOLDER}/regulations.md": format_regulations(requirements, evidence),
+        f"{FOLDER}/sources.md": format_sources(requirements),
         **groups,
     }
 
 
-def summary(requirements: Requirements, evidence: Evidence) -> str:
+def format_summary(requirements: Requirements, evidence: Evidence) -> str:
     """Return the summary: the meaning of the words, the progress of each group, and what remains."""
 
     def line(title: str, rows: Iterable[Row]) -> list[str]:
@@ -70,12 +71,12 @@ the tests of that requirement still pass.
 
 {LEFT}
 
-{left(requirements, evidence)}
+{format_open_rows(requirements, evidence)}
 """
 
 
-def left(requirements: Requirements, evidence: Evidence) -> str:
-    """Every row that is not shown whole, with what is left of it and why; rows of one reason together."""
+def format_open_rows(requirements: Requirements, evidence: Evidence) -> str:
+    """Return a table of the rows that are not fully shown, with the reason; rows with the same reason share a line."""
     found: dict[tuple[Status, str], list[Row]] = {}
     for row in requirements.rows.values():
         status = evidence.status(row)
@@ -88,8 +89,8 @@ def left(requirements: Requirements, evidence: Evidence) -> str:
     return format_table(["No.", "State", "Reason"], lines)
 
 
-def regulations(requirements: Requirements, evidence: Evidence) -> str:
-    """Each provision of the regulations: its rows and their tests, or why it is no machine's."""
+def format_regulations(requirements: Requirements, evidence: Evidence) -> str:
+    """Return each provision of the regulations with its rows and tests, or why it does not apply to a machine."""
     parts = ["# The regulations, provision by provision"]
     for source in requirements.sources.values():
         lines = []
@@ -97,9 +98,11 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
             if provision.citation.source != source:
                 continue
             rows = [requirements.rows[name] for name in provision.rows]
-            states = "<br>".join(f"{_link(row)} {_state(evidence.status(row))}" for row in rows)
-            tests = {test for row in rows for test in evidence.of(row.id)}
-            shown = witnesses(sorted(tests), _ROOT)
+            states = "<br>".join(
+                f"{_format_link(row)} {_format_status(evidence.status(row))}" for row in rows
+            )
+            tests = {test for row in rows for test in evidence.list_tests(row.id)}
+            shown = format_tests(sorted(tests), _ROOT)
             why = f"*not for a machine*: {NO_MACHINE[provision.no_machine]}" if provision.no_machine else ""
             said = "<br>".join(filter(None, (states, why)))
             lines.append([provision.citation.clause, provision.about, said, shown])
@@ -108,14 +111,19 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
+def format_group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
     """Return the requirements of one group, each with its sources and evidence."""
     lines = [
         [
             f'<a id="{row.id.lower()}"></a>{row.id}{" **®**" if row.regulation else ""}',
-            _text(row, evidence),
-            "; ".join([*_cited(row.citations), *(_link(requirements.rows[other]) for other in row.see)]),
-            _evidence(row, evidence),
+            _format_row_text(row, evidence),
+            "; ".join(
+                [
+                    *_format_citations(row.citations),
+                    *(_format_link(requirements.rows[other]) for other in row.see),
+                ]
+            ),
+            _format_evidence(row, evidence),
         ]
         for row in requirements.in_group(letter)
     ]
@@ -124,7 +132,7 @@ def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
     return "\n\n".join([head, note, format_table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
 
 
-def sources(requirements: Requirements) -> str:
+def format_sources(requirements: Requirements) -> str:
     """Return what each source key means and how much of the text was read."""
     words = {
         "full": "in full",
@@ -143,51 +151,54 @@ def sources(requirements: Requirements) -> str:
     return "# Sources\n\n" + format_table(["Key", "Text", "Read"], lines) + "\n"
 
 
-def _link(row: Row) -> str:
+def _format_link(row: Row) -> str:
     return f"[{row.id}]({row.group}.md#{row.id.lower()})"
 
 
-def _state(status: Status) -> str:
+def _format_status(status: Status) -> str:
     return f"**{status}**" if status is Status.SHOWN else str(status)
 
 
-def _cited(citations: Iterable[Citation]) -> list[str]:
+def _format_citations(citations: Iterable[Citation]) -> list[str]:
     return [f"**{citation}**" if citation.source.regulation else str(citation) for citation in citations]
 
 
-def _text(row: Row, evidence: Evidence) -> str:
+def _format_row_text(row: Row, evidence: Evidence) -> str:
     """Return the requirement and each of its clauses with its progress."""
     clauses = zip(row.marks, row.clauses, strict=bool(row.clauses))
     return "<br>".join(
         [
             row.text,
-            *(f"*{mark}* {text}: {'shown' if evidence.of(mark) else 'not shown'}" for mark, text in clauses),
+            *(
+                f"*{mark}* {text}: {'shown' if evidence.list_tests(mark) else 'not shown'}"
+                for mark, text in clauses
+            ),
         ]
     )
 
 
-def _evidence(row: Row, evidence: Evidence) -> str:
+def _format_evidence(row: Row, evidence: Evidence) -> str:
     status = evidence.status(row)
-    found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.of(row.id)
+    found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.list_tests(row.id)
     said = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.left}"
     judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
-    return "<br>".join(filter(None, (witnesses(found, _ROOT), judged, said)))
+    return "<br>".join(filter(None, (format_tests(found, _ROOT), judged, said)))
 
 
-def witnesses(tests: Sequence[Witness], root: str = "") -> str:
+def format_tests(tests: Sequence[Witness], root: str = "") -> str:
     """Return tests formatted for a table cell; ``root`` leads from the page's folder to the checkout's root."""
-    lines = "<br>".join(_test(test, root) for test in tests)
+    lines = "<br>".join(_format_test(test, root) for test in tests)
     if len(tests) <= _UNFOLDED:
         return lines
     return f"<details><summary>{len(tests)} tests</summary>{lines}</details>"
 
 
-def _test(test: Witness, root: str) -> str:
+def _format_test(test: Witness, root: str) -> str:
     tier = " (slow tier)" if test.slow else ""
-    return f"[{test.file.rpartition('/')[2]}]({root}{test.file}): *{_words(test.name)}*{tier}"
+    return f"[{test.file.rpartition('/')[2]}]({root}{test.file}): *{_format_test_name(test.name)}*{tier}"
 
 
-def _words(name: str) -> str:
-    """``TestLossyLine::test_a_bill_is_stacked`` as "LossyLine: a bill is stacked"."""
+def _format_test_name(name: str) -> str:
+    """Format ``TestLossyLine::test_a_bill_is_stacked`` as "LossyLine: a bill is stacked"."""
     pieces = (piece.removeprefix("test_").removeprefix("Test") for piece in name.split("::"))
     return ": ".join(pieces).replace("_", " ")

@@ -1,4 +1,4 @@
-"""The numbered requirements and the provisions that they carry, read from their files and checked whole."""
+"""Read and check the numbered requirements and the provisions of the regulations."""
 
 import re
 import string
@@ -10,14 +10,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-#: the root of the checkout
+#: The root of the checkout.
 ROOT: Final = Path(__file__).resolve().parents[3]
-#: where the numbered requirements are kept; beside it lie the provisions of the regulations and their numbers
+#: The file of the requirements; the provisions and their section numbers are in the same folder.
 REQUIREMENTS: Final = ROOT / "tests" / "conformance" / "requirements.toml"
 PROVISIONS: Final = "provisions.toml"
 SECTIONS: Final = "sections.toml"
 
-#: Why a provision needs no row, or a part of it none: the closed list.
+#: The permitted reasons why a provision, or a part of it, needs no row.
 NO_MACHINE: Final = {
     "person": "it concerns dealers and players at a live table: this machine deals, counts and pays by itself",
     "equipment": "it concerns physical cards, dice, wheels, chips or shoes: this machine's are simulated",
@@ -32,7 +32,7 @@ NO_MACHINE: Final = {
 _ID: Final = re.compile(r"([A-Z])-([0-9]{2})")
 _T = TypeVar("_T")
 _SEEN: Final = frozenset({"full", "part", "titles", "secondary"})
-#: A reason of this kind says what the product has not, and so can become false: it names a check that runs.
+#: A reason that says that the product lacks something. It can become false, so it must name a check.
 _SAYS_ABSENT: Final = re.compile(
     r"\bthere (is|are) no\b|\b(machine|house|it|game|position|screen|table|profile)s? "
     r"((has|have|plays?|prints?|offers?|keeps?|drives?|gives?|takes( and issues)?) no\b|(is|are) not built)"
@@ -42,7 +42,7 @@ _SAYS_ABSENT: Final = re.compile(
 
 
 class RequirementsError(Exception):
-    """The file of requirements is not usable; the message names the file, the place and the reason."""
+    """The requirements file is not valid; the message names the file, the key and the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +73,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """One change of the product that takes a behaviour away; a test that shows the behaviour must then fail.
+    """One change of the product that removes a behaviour; a test that covers the behaviour must then fail.
 
-    ``file`` is from the root of the checkout, and ``takes_away`` says what is gone. Of a module, ``function``
+    ``file`` is relative to the checkout, and ``takes_away`` says what is removed. Of a module, ``function``
     names one (``Class.method``) and ``change`` an operator with its operand (:mod:`tools.dev.mutants.change`
     lists them); of a TOML file, ``key`` names a value by its path, entries of lists by their ``id``, and
     ``becomes`` is another value. Else ``text`` occurs exactly once in the file, and ``becomes`` replaces it.
@@ -120,18 +120,18 @@ class Row:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The marks that between them show the whole row: its id, or that of each of its clauses."""
+        """Return the ids that together cover the row: its own id, or those of its clauses."""
         letters = string.ascii_lowercase[: len(self.clauses)]
         return tuple(f"{self.id}:{letter}" for letter in letters) or (self.id,)
 
     @property
     def group(self) -> str:
-        """The letter the row belongs to."""
+        """Return the letter of the group."""
         return self.id[0]
 
     @property
     def regulation(self) -> bool:
-        """True where a text the machine is built to asks for this row by name."""
+        """Return whether a regulation requires this row."""
         return any(citation.source.regulation for citation in self.citations)
 
 
@@ -172,7 +172,7 @@ class Requirements:
 def load(path: Path = REQUIREMENTS) -> Requirements:
     """Read and check the file at ``path``.
 
-    Raises :class:`RequirementsError` where the file is missing, is not TOML, or contradicts itself.
+    Raises :class:`RequirementsError` if the file is missing, is not TOML, or contradicts itself.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -213,7 +213,7 @@ def load(path: Path = REQUIREMENTS) -> Requirements:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Turns the tables of one file into objects; every complaint names the file and the key."""
+    """Turns the tables of one file into objects; every error names the file and the key."""
 
     path: Path
 
@@ -324,7 +324,7 @@ def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
 
 
 def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
-    """Every provision leads to rows that exist, and every row that cites a provision is listed by it."""
+    """Check that provisions list only existing rows, and list every row that cites them."""
     listed: dict[str, tuple[str, ...]] = {}
     for provision in requirements.provisions:
         where = f"provisions {provision.citation}"
@@ -352,7 +352,7 @@ def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
 
 
 def _check_sections(requirements: Requirements, reader: _Reader) -> None:
-    """Every section of a text whose numbers are listed is a provision, and every provision is a section."""
+    """Check that the listed section numbers and the provisions of each text are the same."""
     traced: dict[str, list[str]] = {}
     for provision in requirements.provisions:
         traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)

@@ -14,7 +14,7 @@ from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING, OVERFLOW
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import MINIMUM, POLLS
 from tools.dev.conformance.evidence import Evidence, EvidenceError
-from tools.dev.conformance.page import witnesses
+from tools.dev.conformance.page import format_tests
 from tools.lab.markdown import format_table
 
 _ROOT: Final = "../../"
@@ -101,7 +101,7 @@ def sas_page(evidence: Evidence) -> str:
 
 
 def _row(evidence: Evidence, name: str, code: int) -> str:
-    return witnesses(evidence.sas.get(f"{name}:{code:02X}", ()), _ROOT)
+    return format_tests(evidence.sas.get(f"{name}:{code:02X}", ()), _ROOT)
 
 
 def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:

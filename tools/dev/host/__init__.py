@@ -1,7 +1,7 @@
-"""A SAS host: our second reading of the tables, written apart from the machine's.
+"""Implement a SAS host from the protocol tables, independently of the machine's side.
 
 The simulation and the power-cut tests drive it over a wire in memory, the end-to-end tests over serial lines.
 Only the checksum and the tables of names are shared with the machine's side (:mod:`egm.links.sas`): the
-shapes of requests and answers, the order of a conversation and the money's ledger here are this package's
-own, so that the two sides agreeing is evidence.
+layouts of requests and answers, the sequence of messages and the ledger of money belong to this package alone, so
+that agreement between the two sides is evidence.
 """

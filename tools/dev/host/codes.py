@@ -1,11 +1,11 @@
-"""Sizes of the meters, and the denominations and bills by their codes, as this host reads the tables."""
+"""Meter sizes, denominations and bills by their codes, as this host reads the tables."""
 
 from collections.abc import Mapping
 from typing import Final
 
 #: Codes of 2F, 6F and AF that name no meter (1.9).
 _RESERVED: Final = (range(0x3A, 0x3E), range(0x79, 0x7F), range(0x94, 0xA0), range(0xB2, 0xB8))
-#: Ticket, hand-pay and transfer values in cents: the even codes of these ranges, and the first four of all.
+#: Codes of ticket, hand-pay and transfer values in cents.
 _CENTS: Final = (range(0x0D, 0x11), range(0x80, 0x94, 2), range(0xA0, 0xBE, 2))
 
 METER_SIZES: Final[Mapping[int, int]] = {

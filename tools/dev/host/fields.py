@@ -1,6 +1,6 @@
-"""Layouts of the data bytes of messages: each is declared once, and used for reading and for writing.
+"""Declare the layouts of message data, for reading and for writing.
 
-Nothing is guessed: a field that ends too soon or holds an invalid digit raises an error that names the field.
+A field that is too short or contains an invalid digit raises an error that names the field.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 
 class LayoutError(ValueError):
-    """Bytes that do not have a layout, or a value that does not fit its field: which field, and why."""
+    """Bytes that do not match a layout, or a value that does not fit its field; the message names the field."""
 
 
 class Kind(Enum):
@@ -30,7 +30,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``size`` bytes under a name."""
+    """A named field of ``size`` bytes."""
 
     name: str
     size: int
@@ -62,7 +62,7 @@ class Sized:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """``parts`` again and again, ``count`` times (a field read before), or to the end if none is named."""
+    """``parts`` repeated ``count`` times (an earlier field), or to the end if no count is named."""
 
     name: str
     parts: "Layout"
@@ -71,7 +71,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """One BCD value after a one-byte code whose size is in a table (a code that is not there ends it)."""
+    """One BCD value after a one-byte code. A table has its size; after an unknown code it has no bytes."""
 
     name: str
     code: str
@@ -86,7 +86,7 @@ _LENGTH: Final = Field("length", 1, Kind.BINARY)
 
 
 class _Reader:
-    """Takes the bytes of a message from front to back."""
+    """Reads the bytes of a message in order."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -98,7 +98,7 @@ class _Reader:
         return taken
 
     def read_field(self, field: Field) -> int | str:
-        return _decoded(field, self.take(field.name, field.size))
+        return _decode_value(field, self.take(field.name, field.size))
 
     def read_part(self, part: Part, values: Values) -> None:
         match part:
@@ -115,11 +115,11 @@ class _Reader:
             case Many(name, parts, count):
                 values[name] = self.read_rows(parts, values[count] if count else None)
             case Sized(parts):
-                within = _Reader(self.take("data", self.take("length", 1)[0]))
+                inner_reader = _Reader(self.take("data", self.take("length", 1)[0]))
                 for inner in parts:
-                    if within.data:
-                        within.read_part(inner, values)
-                within.end()
+                    if inner_reader.data:
+                        inner_reader.read_part(inner, values)
+                inner_reader.check_end()
 
     def read_rows(self, parts: Layout, count: int | None) -> list[Values]:
         rows: list[Values] = []
@@ -130,22 +130,22 @@ class _Reader:
             rows.append(row)
         return rows
 
-    def end(self) -> None:
+    def check_end(self) -> None:
         if self.data:
             raise LayoutError(f"surplus: {self.data.hex(' ')}")
 
 
-def read(layout: Layout, data: bytes) -> Values:
+def read_layout(layout: Layout, data: bytes) -> Values:
     """Return the values by name. Raises :class:`LayoutError` if the bytes do not have this layout."""
     reader = _Reader(data)
     values: Values = {}
     for part in layout:
         reader.read_part(part, values)
-    reader.end()
+    reader.check_end()
     return values
 
 
-def _decoded(field: Field, data: bytes) -> int | str:
+def _decode_value(field: Field, data: bytes) -> int | str:
     match field.kind:
         case Kind.BINARY:
             return int.from_bytes(data, "little")
@@ -162,45 +162,45 @@ def _decoded(field: Field, data: bytes) -> int | str:
             return digits if field.kind is Kind.DIGITS else int(digits or "0")
 
 
-def write(layout: Layout, values: Mapping[str, Any]) -> bytes:
+def write_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
     """Encode ``values``; a :class:`Sized` layout ends before its first part without a value.
 
     Raises :class:`LayoutError` for a value missing or not fitting.
     """
-    return b"".join(_written(part, values) for part in layout)
+    return b"".join(_encode_part(part, values) for part in layout)
 
 
-def _written(part: Part, values: Mapping[str, Any]) -> bytes:
+def _encode_part(part: Part, values: Mapping[str, Any]) -> bytes:
     if isinstance(part, Sized):
         given = [inner.name in values for inner in part.parts]
         end = given.index(False) if False in given else len(given)
         if any(given[end:]):
-            raise LayoutError(f"{part.parts[end].name}: no value given, and what follows it has one")
-        return _with_length(write(part.parts[:end], values), "length")
+            raise LayoutError(f"{part.parts[end].name}: no value given, but a later part has one")
+        return _prefix_length(write_layout(part.parts[:end], values), "length")
     if part.name not in values:
         raise LayoutError(f"{part.name}: no value given")
     value = values[part.name]
     match part:
         case Field():
-            return _encoded(part, value)
+            return _encode_value(part, value)
         case Counted(name, kind):
-            return _with_length(_encoded(Field(name, 0, kind), value), name)
+            return _prefix_length(_encode_value(Field(name, 0, kind), value), name)
         case Rest(name, kind):
-            return _encoded(Field(name, 0, kind), value)
+            return _encode_value(Field(name, 0, kind), value)
         case Sizes(name, code, sizes):
-            return _encoded(Field(name, sizes.get(values[code], 0)), value)
+            return _encode_value(Field(name, sizes.get(values[code], 0)), value)
         case Many(_, parts):
-            return b"".join(write(parts, row) for row in value)
+            return b"".join(write_layout(parts, row) for row in value)
 
 
-def _with_length(body: bytes, name: str) -> bytes:
+def _prefix_length(body: bytes, name: str) -> bytes:
     if len(body) > 0xFF:
         raise LayoutError(f"{name}: {len(body)} bytes do not fit behind a length byte")
-    return _encoded(_LENGTH, len(body)) + body
+    return _encode_value(_LENGTH, len(body)) + body
 
 
-def _encoded(field: Field, value: Any) -> bytes:
-    """Encode one value; a size of 0 takes whatever the value needs."""
+def _encode_value(field: Field, value: Any) -> bytes:
+    """Encode one value. A size of 0 means as many bytes as the value needs."""
     try:
         match field.kind:
             case Kind.BINARY:
@@ -221,7 +221,7 @@ def _encoded(field: Field, value: Any) -> bytes:
     return data
 
 
-def fixed_size(layout: Layout) -> int | None:
+def compute_fixed_size(layout: Layout) -> int | None:
     """Return the number of bytes that the layout always takes, or None if it contains a length."""
     if all(isinstance(part, Field) for part in layout):
         return sum(part.size for part in layout if isinstance(part, Field))

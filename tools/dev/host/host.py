@@ -1,9 +1,9 @@
-"""A SAS host of the machine's money: its own ledger, written before it acts; it reads only bytes.
+"""Simulate a SAS host for tickets, transfers and bonuses, with a ledger that it writes before it acts.
 
 It drives the machine of a simulation, where :meth:`Host.send` is a wire in memory that loses bytes, and real
-machine processes over a serial line. The machine treats the host's next message as the verdict on its last
-answer: the same poll again means "not received", anything else "received". So a poll to address 0, which
-nobody answers, acknowledges what the machine may report once only.
+machine processes over a serial line. The machine infers from the host's next message whether its last answer was
+received: the same poll again means "not received", any other message "received". A poll to address 0, which no
+machine answers, therefore acknowledges a report that the machine sends only once.
 """
 
 import asyncio
@@ -14,45 +14,52 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tools.dev.host.fields import Values
-from tools.dev.host.messages import SYNC, Answer, Outcome, general_poll, long_poll, parse
+from tools.dev.host.messages import (
+    SYNC,
+    Answer,
+    Outcome,
+    decode_answer,
+    encode_general_poll,
+    encode_long_poll,
+)
 
 ASSET: Final = 7
 _ADDRESS: Final = 1
 _SYSTEM_ID: Final = 7
 _NEVER: Final = "00000000"
 _TYPES: Final = {"in": 0x00, "out": 0x80, "bonus": 0x10}
-#: How often a poll is sent before it counts as unanswered.
+#: Number of times a poll is sent before it counts as unanswered.
 _TRIES: Final = 4
-#: How often a machine that is busy, or that reports an event instead, is asked again for one answer.
+#: Maximum number of repeats of a poll to a machine that is busy or reports an event instead.
 _INTERRUPTIONS_MAX: Final = 50
 #: Maximum number of codes in a 6F message: the smaller of the two public limits.
 _CODES_MAX: Final = 11
-_HISTORY: Final = 200
+_RECEIVED_MAX: Final = 200
 _POLL_SECONDS: Final = 0.2
-#: Polls without news, and the host asks again.
-_QUIET_POLLS: Final = 5
+#: Number of polls without news after which the host queries open items.
+_POLLS_WITHOUT_NEWS_MAX: Final = 5
 
 
 class HostGoneError(Exception):
-    """The host has started again: whatever it was at, it knows no more of it than its ledger says."""
+    """The host has restarted: of its current work it knows only what its ledger says."""
 
 
 @dataclass
 class Voucher:
-    """A number the host has given. Money from the machine's report on, until it is redeemed."""
+    """A validation number that the host issued. It is worth money from the machine's report until it is redeemed."""
 
     cents: int
     state: str = "given"  # issued, pending, redeemed
 
     @property
     def was_issued(self) -> bool:
-        """Whether the machine has reported it as printed."""
+        """Return whether the machine has reported the ticket as printed."""
         return self.state != "given"
 
 
 @dataclass
 class Movement:
-    """A transfer of the host's: ordered, done (``moved_cents``) or dead."""
+    """A transfer that the host ordered. Its state is ordered, done (``moved_cents``) or dead."""
 
     way: str
     cents: int
@@ -60,57 +67,57 @@ class Movement:
     nonrestricted_cents: int = 0
     state: str = "ordered"
     moved_cents: int = 0
-    """Of every kind of credit."""
+    """Total of all credit kinds."""
 
     @property
     def total_cents(self) -> int:
-        """What was ordered, of every kind of credit."""
+        """Return the ordered total of all credit kinds."""
         return self.cents + self.restricted_cents + self.nonrestricted_cents
 
 
 @dataclass
 class Host:
-    """The host. Vouchers, movements and the account are its ledger; ``given`` is what a restart forgets."""
+    """The host. Vouchers, movements and the account are its ledger; a restart loses ``pending_number``."""
 
     send: Callable[[bytes], bytes]
-    """One message on the line, and what is heard of the answer."""
+    """Function that sends one message on the line and returns the reply as received."""
     opening_cents: int = 50_000
     account_cents: int = 50_000
     vouchers: dict[str, Voucher] = field(default_factory=dict)
     movements: dict[str, Movement] = field(default_factory=dict)
-    given: str = ""
-    fresh: bool = False
+    pending_number: str = ""
+    needs_catch_up: bool = False
     asset: int = ASSET
     key: str = "00" * 20
     """The registration key of transfers: 20 bytes in hexadecimal."""
-    gives_numbers: bool = True
-    """Whether every ticket carries a number of this host's, and not one that the machine made."""
+    issues_numbers: bool = True
+    """Whether every ticket has a validation number of this host, and not of the machine."""
     wait: Callable[[], object] = lambda: None
-    """Let a busy machine work."""
-    heard: deque[Answer] = field(default_factory=lambda: deque(maxlen=_HISTORY))
-    """The last exceptions, events and signatures, as they came."""
+    """Function that lets a busy machine continue."""
+    received: deque[Answer] = field(default_factory=lambda: deque(maxlen=_RECEIVED_MAX))
+    """The last exceptions, events and signatures, in the order of arrival."""
     handpay: Values = field(default_factory=dict)
     """The last hand-pay that the machine reported."""
-    verdicts: list[tuple[str, int]] = field(default_factory=list)
-    """Each inserted ticket, and the code that this host answered."""
+    ticket_replies: list[tuple[str, int]] = field(default_factory=list)
+    """Each inserted ticket, with the code of this host's reply."""
 
     def restart(self) -> None:
-        """All but the ledger is gone."""
-        self.given = ""
-        self.fresh = True
+        """Restart the host: everything except the ledger is lost."""
+        self.pending_number = ""
+        self.needs_catch_up = True
 
-    # -------------------------------------------------------------- its line
-    def answer_to(self, code: int, values: Mapping[str, Any] | None = None) -> Answer:
+    # -------------------------------------------------------------- line
+    def send_poll(self, code: int, values: Mapping[str, Any] | None = None) -> Answer:
         """Send a long poll, repeated until a complete reply arrives; return the last reply."""
-        request = long_poll(_ADDRESS, code, values)
+        request = encode_long_poll(_ADDRESS, code, values)
         interruptions = _INTERRUPTIONS_MAX
         tries = _TRIES
         while True:
-            answer = parse(request, self.send(request))
+            answer = decode_answer(request, self.send(request))
             if answer.outcome in {Outcome.EVENT, Outcome.BUSY} and interruptions:
                 interruptions -= 1
                 if answer.outcome is Outcome.EVENT:
-                    self.heard.append(answer)
+                    self.received.append(answer)
                     self.send(SYNC)
                 self.wait()
             elif answer.outcome in {Outcome.SILENCE, Outcome.DAMAGED} and tries > 1:
@@ -118,45 +125,45 @@ class Host:
             else:
                 return answer
 
-    def ask(self, code: int, values: Mapping[str, Any] | None = None) -> Values:
-        """Return the values of the reply to a long poll; none on silence."""
-        return self.answer_to(code, values).values
+    def read_values(self, code: int, values: Mapping[str, Any] | None = None) -> Values:
+        """Return the values of the reply to a long poll; empty if there is no reply."""
+        return self.send_poll(code, values).values
 
     def read_meters(self, codes: Sequence[int]) -> dict[int, int | None]:
-        """Read meters by code with 6F and AF in turn; None for what the machine does not have."""
+        """Read meters by code with polls 6F and AF alternately; None for a meter that the machine does not have."""
         values: dict[int, int | None] = {}
         for n, start in enumerate(range(0, len(codes), _CODES_MAX)):
             part = [{"code": code} for code in codes[start : start + _CODES_MAX]]
-            answer = self.answer_to(0xAF if n % 2 else 0x6F, {"game": 0, "codes": part})
+            answer = self.send_poll(0xAF if n % 2 else 0x6F, {"game": 0, "codes": part})
             values |= {row["code"]: row["value"] for row in answer.values["meters"]}
         return values
 
     def poll(self) -> bool:
-        """One general poll, and what it leads to; whether anything had happened."""
-        if self.fresh:
+        """Send one general poll and handle the exception; return whether there was any."""
+        if self.needs_catch_up:
             self._catch_up()
-        request = general_poll(_ADDRESS)
-        answer = parse(request, self.send(request))
+        request = encode_general_poll(_ADDRESS)
+        answer = decode_answer(request, self.send(request))
         if answer.outcome in {Outcome.SILENCE, Outcome.NOTHING, Outcome.DAMAGED}:
-            return answer.outcome is not Outcome.NOTHING  # it may be on its way up
-        self.send(SYNC)  # acknowledges: the same poll again would ask for the same answer
-        self.heard.append(answer)
+            return answer.outcome is not Outcome.NOTHING  # the machine may be starting
+        self.send(SYNC)  # acknowledges; the same poll again would request the same answer
+        self.received.append(answer)
         if answer.outcome is not Outcome.DATA:
-            self._see_to(answer.code)
+            self._handle_exception(answer.code)
         return True
 
     @property
     def is_open(self) -> bool:
-        """Whether a ticket or a transfer has no end yet."""
+        """Return whether a ticket or a transfer is not completed."""
         pending = any(voucher.state == "pending" for voucher in self.vouchers.values())
         return pending or any(movement.state == "ordered" for movement in self.movements.values())
 
-    def _see_to(self, exception: int) -> None:
+    def _handle_exception(self, exception: int) -> None:
         match exception:
             case 0x51:
-                self.handpay = self.ask(0x1B)
+                self.handpay = self.read_values(0x1B)
             case 0x57:
-                self._give_number()
+                self._issue_number()
             case 0x3D:
                 self._read_tickets()
             case 0x67:
@@ -167,56 +174,56 @@ class Host:
                 self._end_transfer()
 
     # -------------------------------------------------------------- tickets
-    def _give_number(self) -> None:
-        wanted = self.ask(0x57)
-        if not wanted or wanted["type"] == 0x80:
+    def _issue_number(self) -> None:
+        request = self.read_values(0x57)
+        if not request or request["type"] == 0x80:
             return
-        if not self.given:
-            self.given = f"{_SYSTEM_ID:02d}{len(self.vouchers) + 1:016d}"
-            self.vouchers[self.given] = Voucher(wanted["amount_cents"])
-        if self.ask(0x58, {"system_id": _SYSTEM_ID, "validation": self.given[2:]}):
-            self.given = ""  # taken, or not wanted any more
+        if not self.pending_number:
+            self.pending_number = f"{_SYSTEM_ID:02d}{len(self.vouchers) + 1:016d}"
+            self.vouchers[self.pending_number] = Voucher(request["amount_cents"])
+        if self.read_values(0x58, {"system_id": _SYSTEM_ID, "validation": self.pending_number[2:]}):
+            self.pending_number = ""  # accepted, or no longer needed
 
     def _read_tickets(self) -> None:
-        while self._enter(self.ask(0x4D, {"function": 0})):
+        while self._enter_record(self.read_values(0x4D, {"function": 0})):
             self.send(SYNC)  # acknowledges
 
-    def _enter(self, record: Values) -> bool:
-        """Enter what a record says was printed; whether there was a record."""
+    def _enter_record(self, record: Values) -> bool:
+        """Enter a validation record into the ledger; return whether there was one."""
         if not record or not (record["amount_cents"] or int(record["validation"])):
             return False
         number = f"{record['system_id']:02d}{record['validation']}"
-        if not self.gives_numbers:
+        if not self.issues_numbers:
             self.vouchers.setdefault(number, Voucher(record["amount_cents"]))
-        voucher = self.vouchers[number]  # a KeyError is a number this host never gave
+        voucher = self.vouchers[number]  # a KeyError means a number that this host never issued
         assert voucher.cents == record["amount_cents"]
         if voucher.state == "given":
             voucher.state = "issued"
         return True
 
     def _catch_up(self) -> None:
-        """Read the whole ring: a restarted host acknowledges, unread, the message that was being sent."""
+        """Read all validation records, because a restarted host acknowledges the last message without reading it."""
         for index in range(1, 32):
-            self._enter(self.ask(0x4D, {"function": index}))
-        self.fresh = False
+            self._enter_record(self.read_values(0x4D, {"function": index}))
+        self.needs_catch_up = False
 
     def _judge_ticket(self) -> None:
-        seen = self.ask(0x70)
-        if "validation_data" not in seen:
+        ticket = self.read_values(0x70)
+        if "validation_data" not in ticket:
             return
-        number = seen["validation_data"]
+        number = ticket["validation_data"]
         voucher = self.vouchers.get(number)
-        good = voucher is not None and voucher.state in {"issued", "pending"}
-        if voucher is not None and good:
+        is_valid = voucher is not None and voucher.state in {"issued", "pending"}
+        if voucher is not None and is_valid:
             voucher.state = "pending"
         cents = voucher.cents if voucher is not None else 0
-        code = 0 if good else 0x82
-        self.verdicts.append((number, code))
+        code = 0 if is_valid else 0x82
+        self.ticket_replies.append((number, code))
         order = {"code": code, "amount_cents": cents, "parsing": 0, "validation_data": number}
-        self._take_status(self.ask(0x71, order))
+        self._take_status(self.read_values(0x71, order))
 
     def _end_ticket(self) -> None:
-        self._take_status(self.ask(0x71, {"code": 0xFF}))
+        self._take_status(self.read_values(0x71, {"code": 0xFF}))
         self.send(SYNC)
 
     def _take_status(self, answer: Values) -> None:
@@ -231,8 +238,10 @@ class Host:
             voucher.state = "issued"
 
     # -------------------------------------------------------------- transfers
-    def order(self, way: str, cents: int, *, restricted_cents: int = 0, nonrestricted_cents: int = 0) -> str:
-        """Write a transfer down, then order it; return its identifier."""
+    def order_transfer(
+        self, way: str, cents: int, *, restricted_cents: int = 0, nonrestricted_cents: int = 0
+    ) -> str:
+        """Store a transfer in the ledger, then order it; return its identifier."""
         identifier = f"X{len(self.movements) + 1}"
         self.movements[identifier] = Movement(way, cents, restricted_cents, nonrestricted_cents)
         if way == "in":
@@ -258,37 +267,37 @@ class Host:
             "pool": 1 if movement.restricted_cents else 0,
             "receipt": "",
         }
-        status = self.ask(0x72, order).get("status", 0)
-        if status == 0xC0:  # an end not yet read: perhaps of this very one
+        status = self.read_values(0x72, order).get("status", 0)
+        if status == 0xC0:  # an unread result, perhaps of this transfer
             self._end_transfer()
         elif status == 0x81:
-            self._look_back(identifier)
+            self._search_results(identifier)
         elif status >= 0x80:
-            self._end(identifier, 0, done=False)
+            self._close_movement(identifier, 0, done=False)
 
     def _end_transfer(self) -> None:
-        self._read_result(self.ask(0x72, {"transfer_code": 0xFF, "index": 0}))
+        self._read_result(self.read_values(0x72, {"transfer_code": 0xFF, "index": 0}))
         self.send(SYNC)
 
     def _read_result(self, answer: Values) -> str:
-        """Take the end of a transfer from an answer; the identifier it names."""
+        """Process the result of a transfer; return the identifier it names, or an empty string."""
         if "transaction" not in answer:
             return ""
         identifier: str = answer["transaction"]
         kinds = ("cashable_cents", "restricted_cents", "nonrestricted_cents")
         if answer["status"] in {0x00, 0x01}:
-            self._end(identifier, sum(answer[kind] for kind in kinds), done=True)
+            self._close_movement(identifier, sum(answer[kind] for kind in kinds), done=True)
         elif answer["status"] >= 0x80:
-            self._end(identifier, 0, done=False)
+            self._close_movement(identifier, 0, done=False)
         return identifier
 
-    def _look_back(self, identifier: str) -> None:
+    def _search_results(self, identifier: str) -> None:
         for position in range(1, 36):
-            answer = self.ask(0x72, {"transfer_code": 0xFE, "index": position})
+            answer = self.read_values(0x72, {"transfer_code": 0xFE, "index": position})
             if self._read_result(answer) == identifier:
                 return
 
-    def _end(self, identifier: str, moved_cents: int, *, done: bool) -> None:
+    def _close_movement(self, identifier: str, moved_cents: int, *, done: bool) -> None:
         movement = self.movements[identifier]
         if movement.state != "ordered":
             assert movement.state == "dead" or movement.moved_cents == moved_cents
@@ -299,36 +308,36 @@ class Host:
         elif movement.way == "out":
             self.account_cents += movement.moved_cents
 
-    def settle(self) -> None:
-        """Ask about whatever the ledger says is open: a restart has forgotten why."""
+    def query_open_items(self) -> None:
+        """Query the state of every open ticket and transfer in the ledger."""
         for voucher in self.vouchers.values():
             if voucher.state == "pending":
-                answer = self.ask(0x71, {"code": 0xFF})
+                answer = self.read_values(0x71, {"code": 0xFF})
                 self._take_status(answer)
                 told = self.vouchers.get(answer.get("validation_data", ""))
                 if answer and told is not voucher and voucher.state == "pending":
-                    voucher.state = "issued"  # the machine knows nothing of it
+                    voucher.state = "issued"  # the machine does not know this ticket
                 self.send(SYNC)
         for identifier, movement in self.movements.items():
             if movement.state == "ordered":
-                self._send_order(identifier)  # again, whatever became of it: the machine must know better
+                self._send_order(identifier)  # repeat the order; the machine must reject a duplicate
                 self.send(SYNC)
 
-    def take_up(self) -> None:
-        """After a break: see to whatever waits at the machine, and ask about what is open."""
-        self.settle()  # first: another ticket would take its place at the machine
-        self._give_number()
+    def resume(self) -> None:
+        """Query open items and process pending requests of the machine after an interruption."""
+        self.query_open_items()  # first, because another ticket would replace it at the machine
+        self._issue_number()
         self._judge_ticket()
 
-    def moved(self, way: str) -> int:
-        """All that was moved one way."""
+    def sum_moved_cents(self, way: str) -> int:
+        """Return the total that was moved in one direction."""
         return sum(m.moved_cents for m in self.movements.values() if m.way == way)
 
-    async def attend(self) -> None:
-        """Poll for as long as there is a line; where nothing happens, ask about what is open."""
-        quiet = 0
+    async def poll_forever(self) -> None:
+        """Poll until cancelled; while nothing happens, query the open items."""
+        polls_without_news = 0
         while True:
             await asyncio.sleep(_POLL_SECONDS)
-            quiet = 0 if self.poll() else quiet + 1
-            if quiet % _QUIET_POLLS == _QUIET_POLLS - 1:
-                self.settle()
+            polls_without_news = 0 if self.poll() else polls_without_news + 1
+            if polls_without_news % _POLLS_WITHOUT_NEWS_MAX == _POLLS_WITHOUT_NEWS_MAX - 1:
+                self.query_open_items()

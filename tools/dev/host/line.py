@@ -1,4 +1,4 @@
-"""The host's end of the wire: a request out, and whatever answers in.
+"""Send requests on the host's end of a SAS line and receive the answers.
 
 The first byte of each message carries the wakeup bit. A line without a ninth bit (a TCP serial server) sends
 plain bytes; a pseudo-terminal can carry what a Linux UART in the machine would have delivered for it
@@ -21,33 +21,33 @@ _CHUNK: Final = 512
 
 
 class Wire(StrEnum):
-    """How the wakeup bit is transmitted."""
+    """Transmission of the wakeup bit."""
 
     MARKED = "marked"
-    """Bytes as a receiving UART marks them: for a machine that listens strictly on a pseudo-terminal."""
+    """As a receiving UART marks it, for a machine with strict framing on a pseudo-terminal."""
     PLAIN = "plain"
-    """Not at all: for a machine that listens leniently."""
+    """Not transmitted, for a machine with lenient framing."""
 
 
 class HostLineError(PeerError):
-    """The host's port cannot be used: which, and why."""
+    """The host's port cannot be used; the message names the port and the reason."""
 
 
-def marked(message: bytes) -> bytes:
+def mark_wakeup(message: bytes) -> bytes:
     """Return what a UART with INPCK and PARMRK delivers for a message whose first byte has wrong parity."""
     return b"\xff\x00" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")
 
 
 class HostLine:
-    """An open port. One exchange at a time, from one thread."""
+    """An open port. Use it from one thread, for one exchange at a time."""
 
     def __init__(
         self, port: str, wire: Wire, *, answer_seconds: float = 0.1, gap_seconds: float = 0.01
     ) -> None:
         """Open ``port``, a path or a pyserial URL. Raises :class:`HostLineError`.
 
-        ``answer_seconds``: how long an answer's first byte is waited for (the standard gives the machine
-        20 ms; a busy computer or a network adds its own). ``gap_seconds``: silence that ends an answer.
+        ``answer_seconds``: time limit for the first byte of an answer (20 ms by the standard, but a busy computer
+        or a network adds to it). ``gap_seconds``: silence that ends an answer.
         """
         self.port = port
         self._is_marked = wire is Wire.MARKED
@@ -60,32 +60,32 @@ class HostLine:
             self._serial = serial.serial_for_url(port, baudrate=BAUD, timeout=0, **local)
 
     @contextmanager
-    def _port_errors(self, what: str) -> Iterator[None]:
+    def _port_errors(self, action: str) -> Iterator[None]:
         try:
             yield
         except (serial.SerialException, OSError, ValueError, termios.error) as error:
-            raise HostLineError(f"{self.port}: cannot be {what}: {error}") from error
+            raise HostLineError(f"{self.port}: cannot be {action}: {error}") from error
 
     def close(self) -> None:
-        """Give the port back."""
+        """Close the port."""
         with suppress(OSError, serial.SerialException):
             self._serial.close()
 
     def send(self, message: bytes, *, wake: bool = True) -> None:
         """Send a message; ``wake`` marks its first byte. Raises :class:`HostLineError`."""
         with self._port_errors("written"):
-            self._serial.write(marked(message) if wake and self._is_marked else message)
+            self._serial.write(mark_wakeup(message) if wake and self._is_marked else message)
             self._serial.flush()
 
-    def exchange(self, message: bytes, is_whole: Callable[[bytes], bool]) -> bytes:
-        """Send a message and return its answer: until ``is_whole``, or silence. Raises HostLineError."""
+    def exchange(self, message: bytes, is_complete: Callable[[bytes], bool]) -> bytes:
+        """Send a message and return its answer, which ends by ``is_complete`` or by silence. Raises HostLineError."""
         self.listen(0.0)
         self.send(message)
         sent = time.monotonic()
         answer = self._receive(self._answer_seconds)
         if answer:
             self.latency_seconds = time.monotonic() - sent
-        while answer and not is_whole(answer):
+        while answer and not is_complete(answer):
             more = self._receive(self._gap_seconds)
             if not more:
                 break
@@ -93,14 +93,14 @@ class HostLine:
         return answer
 
     def listen(self, seconds: float) -> bytes:
-        """Return bytes that arrive unasked: a machine that has seen no poll sends its address."""
+        """Return the bytes that arrive without a poll; a machine that receives no polls sends its address."""
         deadline = time.monotonic() + seconds
-        heard = b""
+        received = b""
         while True:
-            more = self._receive(max(0.0, deadline - time.monotonic()))
-            heard += more
-            if not more:
-                return heard
+            data = self._receive(max(0.0, deadline - time.monotonic()))
+            received += data
+            if not data:
+                return received
 
     def _receive(self, seconds: float) -> bytes:
         """Return the next bytes, waiting at most ``seconds`` for the first one."""

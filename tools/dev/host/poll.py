@@ -9,14 +9,14 @@ from tools.dev.host.fields import Field, Kind, Layout
 
 
 class Type(StrEnum):
-    """How a poll is sent."""
+    """Format of a poll."""
 
     READ = "R"
     """Address and poll, no CRC."""
     SET = "S"
     """With data, perhaps none, and CRC."""
     GAME = "M"
-    """As S; the data begins with a game number."""
+    """As SET, but the data begins with a game number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +33,28 @@ class Poll:
     """Whether it may also be sent to address 0, which is never answered."""
 
 
-def bcd(name: str, size: int) -> Field:
-    """Packed decimal digits."""
+def bcd_field(name: str, size: int) -> Field:
+    """Return a field of packed decimal digits."""
     return Field(name, size, Kind.BCD)
 
 
-def lsb(name: str, size: int) -> Field:
+def binary_field(name: str, size: int) -> Field:
     """Return a field for a binary number, least significant byte first."""
     return Field(name, size, Kind.BINARY)
 
 
 def four_byte_meters(*names: str) -> tuple[Field, ...]:
-    """Meters of four BCD bytes: credits or counts."""
-    return tuple(bcd(name, 4) for name in names)
+    """Return fields for meters of four BCD bytes (credits or counts)."""
+    return tuple(bcd_field(name, 4) for name in names)
 
 
-GAME: Final = bcd("game", 2)
+GAME: Final = bcd_field("game", 2)
 DATE: Final = Field("date", 4, Kind.DIGITS)
 TIME: Final = Field("time", 3, Kind.DIGITS)
 EXPIRATION: Final = Field("expiration", 4, Kind.DIGITS)
-POOL: Final = lsb("pool", 2)
-DENOMINATION: Final = lsb("denomination", 1)
-ON: Final = (lsb("enable", 1),)
+POOL: Final = binary_field("pool", 2)
+DENOMINATION: Final = binary_field("denomination", 1)
+ON: Final = (binary_field("enable", 1),)
 
 A, B, K = Confidence.TWO_SOURCES, Confidence.ONE_SOURCE, Confidence.KNOWLEDGE
 X = Confidence.CONFLICT

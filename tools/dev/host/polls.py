@@ -1,4 +1,4 @@
-"""The long polls as we read them: what each asks, and how its answer is laid out.
+"""The table of long polls: the layouts of each request and its answer.
 
 Every answer that is not a bare acknowledgement is address, poll, data, CRC; only the data is described here.
 The confidence of a row says how well it is known publicly: A two independent sources, B one, K general
@@ -9,33 +9,35 @@ from collections.abc import Mapping
 from typing import Final
 
 from tools.dev.host.fields import Layout
-from tools.dev.host.poll import GAME, Poll, bcd, four_byte_meters, lsb
+from tools.dev.host.poll import GAME, Poll, bcd_field, binary_field, four_byte_meters
 from tools.dev.host.polls_acting import ACTING, TICKETS, TRANSFERS
-from tools.dev.host.polls_reading import READING, plain_rows
+from tools.dev.host.polls_reading import READING, create_plain_rows
 
 POLLS: Final[Mapping[int, Poll]] = {
     row.code: row
-    for row in sorted((*plain_rows(), *READING, *ACTING, *TICKETS, *TRANSFERS), key=lambda row: row.code)
+    for row in sorted(
+        (*create_plain_rows(), *READING, *ACTING, *TICKETS, *TRANSFERS), key=lambda row: row.code
+    )
 }
 """Every long poll whose layout is known, by its code."""
 
 EVENTS: Final[Mapping[int, Layout]] = {
     0x4F: (
-        bcd("country", 1),
-        lsb("bill", 1),
-        bcd("count", 4),
+        bcd_field("country", 1),
+        binary_field("bill", 1),
+        bcd_field("count", 4),
     ),
     0x7E: (
-        bcd("wagered", 2),
+        bcd_field("wagered", 2),
         *four_byte_meters("coin_in"),
-        lsb("wager_type", 1),
-        lsb("progressive_group", 1),
+        binary_field("wager_type", 1),
+        binary_field("progressive_group", 1),
     ),
     0x7F: four_byte_meters("win"),
-    0x88: (lsb("reel", 1), lsb("stop", 1)),
-    0x89: (lsb("count", 1),),
-    0x8A: (GAME, bcd("recall_index", 2)),
-    0x8B: (lsb("card", 1),),
+    0x88: (binary_field("reel", 1), binary_field("stop", 1)),
+    0x89: (binary_field("count", 1),),
+    0x8A: (GAME, bcd_field("recall_index", 2)),
+    0x8B: (binary_field("card", 1),),
     0x8C: (GAME,),
 }
-"""What follows the event code in a real-time event (1.3); all of it is confidence K. Others: nothing."""
+"""Layout after the event code of a real-time event (1.3), all of confidence K. Other events have no data."""

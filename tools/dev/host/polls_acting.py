@@ -1,4 +1,4 @@
-"""The polls that act on the machine: control, tickets, transfers, progressives (1.6, 1.10, 1.13 to 1.15)."""
+"""The polls that change the machine: control, tickets, transfers, progressives (1.6, 1.10, 1.13 to 1.15)."""
 
 from typing import Final
 
@@ -19,51 +19,55 @@ from tools.dev.host.poll import (
     R,
     S,
     X,
-    bcd,
+    bcd_field,
+    binary_field,
     four_byte_meters,
-    lsb,
 )
 
-ASSET: Final = lsb("asset", 4)
+ASSET: Final = binary_field("asset", 4)
 _KEY: Final = Field("key", 20, Kind.RAW)
-_AMOUNTS: Final = (bcd("cashable_cents", 5), bcd("restricted_cents", 5), bcd("nonrestricted_cents", 5))
+_AMOUNTS: Final = (
+    bcd_field("cashable_cents", 5),
+    bcd_field("restricted_cents", 5),
+    bcd_field("nonrestricted_cents", 5),
+)
 _VALIDATION: Final = Field("validation", 8, Kind.DIGITS)
 _TICKET_DATA: Final = Field("validation_data", 9, Kind.DIGITS)
-_TEXTS: Final = Many("elements", (lsb("code", 1), Counted("text")))
-_FLAG: Final = (lsb("flag", 1),)
+_TEXTS: Final = Many("elements", (binary_field("code", 1), Counted("text")))
+_FLAG: Final = (binary_field("flag", 1),)
 _RECORD: Final = (
-    lsb("type", 1),
-    lsb("index", 1),
+    binary_field("type", 1),
+    binary_field("index", 1),
     DATE,
     TIME,
     _VALIDATION,
-    bcd("amount_cents", 5),
-    lsb("ticket_number", 2),
-    bcd("system_id", 1),
+    bcd_field("amount_cents", 5),
+    binary_field("ticket_number", 2),
+    bcd_field("system_id", 1),
     EXPIRATION,
     POOL,
 )
 _TRANSFER: Final = (
-    lsb("transfer_code", 1),
-    lsb("index", 1),
-    lsb("type", 1),
+    binary_field("transfer_code", 1),
+    binary_field("index", 1),
+    binary_field("type", 1),
     *_AMOUNTS,
-    lsb("flags", 1),
+    binary_field("flags", 1),
     ASSET,
     _KEY,
     Counted("transaction"),
     EXPIRATION,
     POOL,
     Counted("receipt", Kind.RAW),
-    bcd("lock_timeout", 2),
+    bcd_field("lock_timeout", 2),
 )
 _TRANSFERRED: Final = (
-    lsb("position", 1),
-    lsb("status", 1),
-    lsb("receipt_status", 1),
-    lsb("type", 1),
+    binary_field("position", 1),
+    binary_field("status", 1),
+    binary_field("receipt_status", 1),
+    binary_field("type", 1),
     *_AMOUNTS,
-    lsb("flags", 1),
+    binary_field("flags", 1),
     ASSET,
     Counted("transaction"),
     DATE,
@@ -76,17 +80,17 @@ _TRANSFERRED: Final = (
 )
 _LOCK: Final = (
     ASSET,
-    lsb("lock_status", 1),
-    lsb("available", 1),
-    lsb("host_cashout", 1),
-    lsb("aft_status", 1),
-    lsb("buffer_index_max", 1),
+    binary_field("lock_status", 1),
+    binary_field("available", 1),
+    binary_field("host_cashout", 1),
+    binary_field("aft_status", 1),
+    binary_field("buffer_index_max", 1),
     *_AMOUNTS,
-    bcd("limit_cents", 5),
+    bcd_field("limit_cents", 5),
     EXPIRATION,
     POOL,
 )
-_REGISTRATION: Final = (lsb("status", 1), ASSET, _KEY, lsb("pos_id", 4))
+_REGISTRATION: Final = (binary_field("status", 1), ASSET, _KEY, binary_field("pos_id", 4))
 _CONTROL: Final = {
     0x01: "shutdown (lock out play)",
     0x02: "startup (enable play)",
@@ -98,27 +102,27 @@ _CONTROL: Final = {
     0x0A: "enter maintenance mode",
     0x0B: "exit maintenance mode",
 }
-#: Acting on the machine (1.6).
+#: Control (1.6).
 ACTING: Final = (
     *(Poll(code, name, S, (), None, A) for code, name in _CONTROL.items()),
     Poll(
         0x08,
         "configure bill denominations",
         S,
-        (lsb("denominations", 4), lsb("action", 1)),
+        (binary_field("denominations", 4), binary_field("action", 1)),
         None,
         A,
     ),
     Poll(0x09, "enable or disable a game", M, (GAME, *ON), None, X),
     Poll(0x0E, "real-time event reporting", S, ON, None, A),
-    Poll(0x21, "ROM signature", S, (lsb("seed", 2),), (lsb("signature", 2),), B),
-    Poll(0x2E, "delay game", S, (bcd("delay", 2),), None, B),
+    Poll(0x21, "ROM signature", S, (binary_field("seed", 2),), (binary_field("signature", 2),), B),
+    Poll(0x2E, "delay game", S, (bcd_field("delay", 2),), None, B),
     Poll(0x7F, "receive date and time", S, (DATE, TIME), None, A, broadcast=True),
     Poll(
         0x80,
         "progressive amount",
         S,
-        (lsb("group", 1), lsb("level", 1), bcd("amount_cents", 5)),
+        (binary_field("group", 1), binary_field("level", 1), bcd_field("amount_cents", 5)),
         None,
         K,
         broadcast=True,
@@ -127,14 +131,28 @@ ACTING: Final = (
         0x86,
         "progressive amounts",
         S,
-        (Sized((lsb("group", 1), Many("levels", (lsb("level", 1), bcd("amount_cents", 5))))),),
+        (
+            Sized(
+                (
+                    binary_field("group", 1),
+                    Many("levels", (binary_field("level", 1), bcd_field("amount_cents", 5))),
+                )
+            ),
+        ),
         None,
         K,
         broadcast=True,
     ),
     Poll(0x83, "cumulative progressive wins", M, (GAME,), (GAME, *four_byte_meters("value")), K),
     *(
-        Poll(code, name, R, (), (lsb("group", 1), lsb("level", 1), bcd("amount_cents", 5)), K)
+        Poll(
+            code,
+            name,
+            R,
+            (),
+            (binary_field("group", 1), binary_field("level", 1), bcd_field("amount_cents", 5)),
+            K,
+        )
         for code, name in ((0x84, "progressive win"), (0x85, "SAS progressive win"))
     ),
     Poll(
@@ -145,30 +163,30 @@ ACTING: Final = (
         (
             Sized(
                 (
-                    lsb("group", 1),
-                    lsb("count", 1),
-                    Many("wins", (lsb("level", 1), bcd("amount_cents", 5)), "count"),
+                    binary_field("group", 1),
+                    binary_field("count", 1),
+                    Many("wins", (binary_field("level", 1), bcd_field("amount_cents", 5)), "count"),
                 )
             ),
         ),
         K,
     ),
-    Poll(0x8A, "legacy bonus", S, (*four_byte_meters("amount"), lsb("tax", 1)), None, K),
+    Poll(0x8A, "legacy bonus", S, (*four_byte_meters("amount"), binary_field("tax", 1)), None, K),
     Poll(
         0x8C,
         "tournament",
         M,
-        (GAME, Field("time", 2, Kind.DIGITS), *four_byte_meters("credits"), lsb("pulses", 1)),
+        (GAME, Field("time", 2, Kind.DIGITS), *four_byte_meters("credits"), binary_field("pulses", 1)),
         None,
         K,
     ),
-    Poll(0x94, "remote hand-pay reset", S, (), (lsb("code", 1),), B),
+    Poll(0x94, "remote hand-pay reset", S, (), (binary_field("code", 1),), B),
     Poll(
         0xA8,
         "jackpot reset method",
         S,
-        (lsb("method", 1),),
-        (lsb("code", 1),),
+        (binary_field("method", 1),),
+        (binary_field("code", 1),),
         K,
     ),
     Poll(0xAA, "auto rebet", S, ON, None, B),
@@ -176,8 +194,8 @@ ACTING: Final = (
         0xB0,
         "for one denomination",
         S,
-        (Sized((DENOMINATION, lsb("poll", 1), Rest("data"))),),
-        (Sized((DENOMINATION, lsb("poll", 1), Rest("data"))),),
+        (Sized((DENOMINATION, binary_field("poll", 1), Rest("data"))),),
+        (Sized((DENOMINATION, binary_field("poll", 1), Rest("data"))),),
         B,
     ),
 )
@@ -189,33 +207,33 @@ TICKETS: Final = (
         "cash-out ticket",
         R,
         (),
-        (Field("validation", 4, Kind.DIGITS), bcd("amount_cents", 5)),
+        (Field("validation", 4, Kind.DIGITS), bcd_field("amount_cents", 5)),
         A,
     ),
     Poll(
         0x4C,
         "secure enhanced validation ID",
         S,
-        (lsb("validation_id", 3), lsb("sequence", 3)),
-        (lsb("validation_id", 3), lsb("sequence", 3)),
+        (binary_field("validation_id", 3), binary_field("sequence", 3)),
+        (binary_field("validation_id", 3), binary_field("sequence", 3)),
         A,
     ),
-    Poll(0x4D, "enhanced validation information", S, (lsb("function", 1),), _RECORD, A),
+    Poll(0x4D, "enhanced validation information", S, (binary_field("function", 1),), _RECORD, A),
     Poll(
         0x50,
         "validation meters",
         S,
-        (lsb("type", 1),),
-        (lsb("type", 1), bcd("count", 4), bcd("amount_cents", 5)),
+        (binary_field("type", 1),),
+        (binary_field("type", 1), bcd_field("count", 4), bcd_field("amount_cents", 5)),
         A,
     ),
-    Poll(0x57, "pending cash-out", R, (), (lsb("type", 1), bcd("amount_cents", 5)), A),
+    Poll(0x57, "pending cash-out", R, (), (binary_field("type", 1), bcd_field("amount_cents", 5)), A),
     Poll(
         0x58,
         "validation number",
         S,
-        (bcd("system_id", 1), _VALIDATION),
-        (lsb("status", 1),),
+        (bcd_field("system_id", 1), _VALIDATION),
+        (binary_field("status", 1),),
         A,
     ),
     Poll(
@@ -226,9 +244,9 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    lsb("status", 1),
-                    bcd("amount_cents", 5),
-                    lsb("parsing", 1),
+                    binary_field("status", 1),
+                    bcd_field("amount_cents", 5),
+                    binary_field("parsing", 1),
                     _TICKET_DATA,
                 )
             ),
@@ -242,9 +260,9 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    lsb("code", 1),
-                    bcd("amount_cents", 5),
-                    lsb("parsing", 1),
+                    binary_field("code", 1),
+                    bcd_field("amount_cents", 5),
+                    binary_field("parsing", 1),
                     _TICKET_DATA,
                     EXPIRATION,
                     POOL,
@@ -254,9 +272,9 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    lsb("status", 1),
-                    bcd("amount_cents", 5),
-                    lsb("parsing", 1),
+                    binary_field("status", 1),
+                    bcd_field("amount_cents", 5),
+                    binary_field("parsing", 1),
                     _TICKET_DATA,
                 )
             ),
@@ -270,10 +288,10 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    lsb("mask", 2),
-                    lsb("states", 2),
-                    bcd("cashable_days", 2),
-                    bcd("restricted_days", 2),
+                    binary_field("mask", 2),
+                    binary_field("states", 2),
+                    bcd_field("cashable_days", 2),
+                    bcd_field("restricted_days", 2),
                 )
             ),
         ),
@@ -281,9 +299,9 @@ TICKETS: Final = (
             Sized(
                 (
                     ASSET,
-                    lsb("status", 2),
-                    bcd("cashable_days", 2),
-                    bcd("restricted_days", 2),
+                    binary_field("status", 2),
+                    bcd_field("cashable_days", 2),
+                    bcd_field("restricted_days", 2),
                 )
             ),
         ),
@@ -298,8 +316,8 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    lsb("host_id", 2),
-                    lsb("expiration_days", 1),
+                    binary_field("host_id", 2),
+                    binary_field("expiration_days", 1),
                     Counted("location"),
                     Counted("address1"),
                     Counted("address2"),
@@ -319,7 +337,7 @@ TRANSFERS: Final = (
         0x73,
         "register",
         S,
-        (Sized((lsb("code", 1), ASSET, _KEY, lsb("pos_id", 4))),),
+        (Sized((binary_field("code", 1), ASSET, _KEY, binary_field("pos_id", 4))),),
         (Sized(_REGISTRATION),),
         A,
     ),
@@ -328,9 +346,9 @@ TRANSFERS: Final = (
         "lock and status",
         S,
         (
-            lsb("code", 1),
-            lsb("condition", 1),
-            bcd("timeout", 2),
+            binary_field("code", 1),
+            binary_field("condition", 1),
+            bcd_field("timeout", 2),
         ),
         (Sized(_LOCK),),
         A,

@@ -1,4 +1,4 @@
-"""The polls that read meters and what the machine is (protocol tables 1.6 and 1.7)."""
+"""The polls that read meters and machine information (protocol tables 1.6 and 1.7)."""
 
 from typing import Final
 
@@ -15,31 +15,31 @@ from tools.dev.host.poll import (
     M,
     Poll,
     R,
-    bcd,
+    bcd_field,
+    binary_field,
     four_byte_meters,
-    lsb,
 )
 
 _IDENTITY: Final = (
     Field("game_id", 2, Kind.TEXT),
     Field("additional_id", 3, Kind.TEXT),
     DENOMINATION,
-    lsb("max_bet", 1),
-    lsb("progressive_group", 1),
-    lsb("game_options", 2),
+    binary_field("max_bet", 1),
+    binary_field("progressive_group", 1),
+    binary_field("game_options", 2),
     Field("paytable_id", 6, Kind.TEXT),
     Field("base_percent", 4, Kind.TEXT),
 )
 _HANDPAY: Final = (
-    lsb("progressive_group", 1),
-    lsb("level", 1),
-    bcd("amount", 5),
-    bcd("partial_pay", 2),
-    lsb("reset_id", 1),
+    binary_field("progressive_group", 1),
+    binary_field("level", 1),
+    bcd_field("amount", 5),
+    bcd_field("partial_pay", 2),
+    binary_field("reset_id", 1),
     Field("unused", 10, Kind.RAW),
 )
-_CODE_1: Final = lsb("code", 1)
-_CODE_2: Final = lsb("code", 2)
+_CODE_1: Final = binary_field("code", 1)
+_CODE_2: Final = binary_field("code", 2)
 _READ_METERS: Final = Many("meters", (_CODE_2, Counted("value", Kind.BCD)))
 _ONE_METER: Final = {
     0x10: "cancelled credits",
@@ -62,15 +62,15 @@ _ONE_METER: Final = {
 }
 
 
-def plain_rows() -> tuple[Poll, ...]:
-    """Make the rows that differ only by name: single meters, bill counts, tournament and extended meters."""
-    meters = (Poll(code, name, R, (), (bcd("value", 4),), A) for code, name in _ONE_METER.items())
+def create_plain_rows() -> tuple[Poll, ...]:
+    """Return the rows that differ only by name: single meters, bill counts, tournament and extended meters."""
+    meters = (Poll(code, name, R, (), (bcd_field("value", 4),), A) for code, name in _ONE_METER.items())
     bills = (
-        Poll(code, f"bills of {codes.BILLS[bill]} accepted", R, (), (bcd("value", 4),), A)
+        Poll(code, f"bills of {codes.BILLS[bill]} accepted", R, (), (bcd_field("value", 4),), A)
         for code, bill in codes.BILL_POLLS.items()
     )
     tournament = (
-        Poll(code, f"tournament {name}", M, (GAME,), (GAME, bcd("value", 4)), K)
+        Poll(code, f"tournament {name}", M, (GAME,), (GAME, bcd_field("value", 4)), K)
         for code, name in zip(range(0x95, 0x99), codes.TOURNAMENT, strict=True)
     )
     extended = (
@@ -87,7 +87,7 @@ def plain_rows() -> tuple[Poll, ...]:
     return (*meters, *bills, *tournament, *extended)
 
 
-#: Reading meters and what the machine is (1.6, 1.7).
+#: Meters and machine information (1.6, 1.7).
 READING: Final = (
     Poll(
         0x0F,
@@ -100,7 +100,7 @@ READING: Final = (
         ),
         A,
     ),
-    Poll(0x18, "games since", R, (), (bcd("since_power_up", 2), bcd("since_door_closed", 2)), A),
+    Poll(0x18, "games since", R, (), (bcd_field("since_power_up", 2), bcd_field("since_door_closed", 2)), A),
     Poll(
         0x19,
         "five meters",
@@ -147,9 +147,9 @@ READING: Final = (
         R,
         (),
         (
-            bcd("country", 1),
-            bcd("bill", 1),
-            bcd("count", 4),
+            bcd_field("country", 1),
+            bcd_field("bill", 1),
+            bcd_field("count", 4),
         ),
         A,
     ),
@@ -158,10 +158,10 @@ READING: Final = (
         "hopper status",
         R,
         (),
-        (Sized((lsb("status", 1), lsb("percent_full", 1), bcd("level", 4))),),
+        (Sized((binary_field("status", 1), binary_field("percent_full", 1), bcd_field("level", 4))),),
         A,
     ),
-    Poll(0x51, "games implemented", R, (), (bcd("games", 2),), A),
+    Poll(0x51, "games implemented", R, (), (bcd_field("games", 2),), A),
     Poll(
         0x52,
         "game meters",
@@ -180,16 +180,18 @@ READING: Final = (
         A,
     ),
     Poll(0x55, "selected game", R, (), (GAME,), A),
-    Poll(0x56, "enabled games", R, (), (Sized((lsb("count", 1), Many("games", (GAME,), "count"))),), A),
+    Poll(
+        0x56, "enabled games", R, (), (Sized((binary_field("count", 1), Many("games", (GAME,), "count"))),), A
+    ),
     Poll(0x7E, "date and time", R, (), (DATE, TIME), A),
-    Poll(0x8E, "card hand", R, (), (lsb("hand", 1), Field("cards", 5, Kind.RAW)), K),
+    Poll(0x8E, "card hand", R, (), (binary_field("hand", 1), Field("cards", 5, Kind.RAW)), K),
     Poll(0x8F, "physical reel stops", R, (), (Field("stops", 9, Kind.RAW),), A),
     Poll(
         0x99,
         "tournament meters",
         M,
         (GAME,),
-        (GAME, *(bcd(name.replace(" ", "_"), 4) for name in codes.TOURNAMENT)),
+        (GAME, *(bcd_field(name.replace(" ", "_"), 4) for name in codes.TOURNAMENT)),
         K,
     ),
     Poll(
@@ -207,21 +209,21 @@ READING: Final = (
         (GAME,),
         (
             GAME,
-            lsb("features1", 1),
-            lsb("features2", 1),
-            lsb("features3", 1),
+            binary_field("features1", 1),
+            binary_field("features2", 1),
+            binary_field("features3", 1),
             Field("reserved", 3, Kind.RAW),
         ),
         A,
     ),
-    Poll(0xA4, "cash-out limit", M, (GAME,), (GAME, bcd("limit", 2)), K),
+    Poll(0xA4, "cash-out limit", M, (GAME,), (GAME, bcd_field("limit", 2)), K),
     Poll(0xB1, "player denomination", R, (), (DENOMINATION,), B),
     Poll(
         0xB2,
         "player denominations",
         R,
         (),
-        (Sized((lsb("count", 1), Many("denominations", (DENOMINATION,), "count"))),),
+        (Sized((binary_field("count", 1), Many("denominations", (DENOMINATION,), "count"))),),
         B,
     ),
     Poll(0xB3, "token denomination", R, (), (DENOMINATION,), A),
@@ -229,12 +231,12 @@ READING: Final = (
         0xB4,
         "wager category",
         M,
-        (GAME, bcd("category", 2)),
+        (GAME, bcd_field("category", 2)),
         (
             Sized(
                 (
                     GAME,
-                    bcd("category", 2),
+                    bcd_field("category", 2),
                     Field("payback", 4, Kind.TEXT),
                     Counted("coin_in", Kind.BCD),
                 )
@@ -251,12 +253,12 @@ READING: Final = (
             Sized(
                 (
                     GAME,
-                    bcd("max_bet", 2),
-                    lsb("progressive_group", 1),
-                    lsb("levels", 4),
+                    bcd_field("max_bet", 2),
+                    binary_field("progressive_group", 1),
+                    binary_field("levels", 4),
                     Counted("name"),
                     Counted("paytable_name"),
-                    bcd("wager_categories", 2),
+                    bcd_field("wager_categories", 2),
                 )
             ),
         ),

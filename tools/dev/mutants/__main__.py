@@ -1,4 +1,4 @@
-"""``python -m tools.dev.mutants``: take away what each requirement asks for in turn; say what none missed."""
+"""``python -m tools.dev.mutants``: remove the behaviour of each requirement and report changes that no test detects."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from tools.cli.terminal import echo
 from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, collect
 from tools.dev.conformance.requirements import ROOT, Requirements, RequirementsError, load
 from tools.dev.mutants.scratch import Scratch
-from tools.dev.mutants.trial import Outcome, Trial, Verdict, trials, tried
+from tools.dev.mutants.trial import Outcome, Trial, Verdict, create_trials, run_trial
 
 #: Results of earlier trials; a trial with the same change, file and tests is not run again.
 MEMORY: Final = ROOT / "build" / "mutants.json"
@@ -29,14 +29,18 @@ _LIMIT_SECONDS: Final = 300.0
 @click.option(
     "--row", "names", multiple=True, help="Only this row (J-04), clause (J-04:b) or mutant (J-04/2)."
 )
-@click.option("--all", "every", is_flag=True, help="Also rows that no regulation asks for by name.")
-@click.option("--fresh", is_flag=True, help="Try those again whose change, file and tests are as last time.")
-@click.option("--limit", default=_LIMIT_SECONDS, show_default=True, help="Seconds one run of tests may take.")
-@click.option("--workers", default=_WORKERS, show_default=True, help="Trials at once.")
+@click.option("--all", "every", is_flag=True, help="Also rows that no regulation requires.")
+@click.option(
+    "--fresh", is_flag=True, help="Also repeat trials whose change, file and tests have not changed."
+)
+@click.option(
+    "--limit", default=_LIMIT_SECONDS, show_default=True, help="Time limit of one test run, in seconds."
+)
+@click.option("--workers", default=_WORKERS, show_default=True, help="Number of parallel trials.")
 def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, workers: int) -> None:
-    """Take away the behaviour of each requirement of a regulation in turn: the tests that show it must fail.
+    """Remove the behaviour of each requirement of a regulation in turn; the tests that cover it must fail.
 
-    Exits with 1 if one survives, has no quick test, or cannot be tried.
+    Exits with 1 if a mutant survives, has no quick test, or cannot be tried.
     """
     try:
         requirements = load()
@@ -45,25 +49,28 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
         raise click.ClickException(str(error)) from error
     found = [
         trial
-        for trial in trials(requirements, evidence, regulation=not every)
+        for trial in create_trials(requirements, evidence, regulation=not every)
         if not names or {trial.name, trial.name.partition("/")[0], trial.row.id} & set(names)
     ]
     if not found:
         raise click.ClickException(f"no such mutant: {', '.join(names)}")
-    outcomes = _run(found, workers=workers, limit=limit, fresh=fresh)
-    _report(found, outcomes)
+    outcomes = _run_trials(found, workers=workers, limit=limit, fresh=fresh)
+    _print_outcomes(found, outcomes)
     complaints: list[str] = []
     if not names:
         complaints = [text for row in requirements.rows.values() for text in evidence.complaints(row)]
-        echo("".join(f"{text}\n" for text in complaints) + counts(requirements, evidence, found, outcomes))
+        echo(
+            "".join(f"{text}\n" for text in complaints)
+            + format_counts(requirements, evidence, found, outcomes)
+        )
     if complaints or any(outcome.verdict is not Verdict.KILLED for outcome in outcomes.values()):
         raise SystemExit(1)
 
 
-def counts(
+def format_counts(
     requirements: Requirements, evidence: Evidence, found: Iterable[Trial], outcomes: Mapping[str, Outcome]
 ) -> str:
-    """Return how many rows are shown, partly shown and open, and how many trials confirm those of regulations."""
+    """Return the number of rows by status, and how many rows fail without their behaviour."""
     rows = tuple(requirements.rows.values())
     lines = []
     for title, chosen in (
@@ -85,11 +92,11 @@ def counts(
     return "\n".join(lines)
 
 
-def _run(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> dict[str, Outcome]:
+def _run_trials(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> dict[str, Outcome]:
     memory: dict[str, dict[str, Any]] = json.loads(MEMORY.read_text()) if MEMORY.exists() else {}
     outcomes: dict[str, Outcome] = {}
     waiting: list[Trial] = []
-    digests = {trial.name: _digest(trial) for trial in found}  # digests of the tree as it is copied
+    digests = {trial.name: _compute_digest(trial) for trial in found}  # digests of the tree that is copied
     for trial in found:
         last = memory.get(trial.name, {})
         if fresh or last.get("digest") != digests[trial.name] or last["verdict"] == Verdict.ERROR:
@@ -110,7 +117,7 @@ def _run(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> 
         def one(trial: Trial) -> Outcome:
             scratch = scratches.get()
             try:
-                return tried(trial, scratch, limit, memory.get(trial.name, {}).get("by", ""))
+                return run_trial(trial, scratch, limit, memory.get(trial.name, {}).get("by", ""))
             finally:
                 scratches.put(scratch)
 
@@ -124,7 +131,7 @@ def _run(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> 
     return outcomes
 
 
-def _digest(trial: Trial) -> str:
+def _compute_digest(trial: Trial) -> str:
     """Return the digest of everything a trial depends on: its change, the changed file, its tests."""
     state = hashlib.sha256(repr((trial.mutant, trial.tests)).encode())
     for file in sorted({trial.mutant.file, *(test.file for test in trial.tests)}):
@@ -133,12 +140,12 @@ def _digest(trial: Trial) -> str:
     return state.hexdigest()
 
 
-def _report(found: Iterable[Trial], outcomes: Mapping[str, Outcome]) -> None:
+def _print_outcomes(found: Iterable[Trial], outcomes: Mapping[str, Outcome]) -> None:
     for trial in found:
         outcome = outcomes[trial.name]
         echo(f"{trial.name:<9} {outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.by}")
         if outcome.verdict is not Verdict.KILLED:
-            echo(f"{'':10}taken away: {trial.mutant.takes_away} ({trial.mutant.file})")
+            echo(f"{'':10}removed: {trial.mutant.takes_away} ({trial.mutant.file})")
 
 
 if __name__ == "__main__":

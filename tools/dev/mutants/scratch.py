@@ -1,4 +1,4 @@
-"""A copy of the checkout that tests run in, with one behaviour taken away at a time."""
+"""Copy the checkout, apply one mutant at a time and run tests in the copy."""
 
 import itertools
 import os
@@ -16,12 +16,21 @@ from pathlib import Path
 from typing import Final
 
 from tools.dev.conformance.requirements import Mutant
-from tools.dev.mutants.change import changed
+from tools.dev.mutants.change import apply_mutant
 
-#: what of a checkout no test of the product reads
-_LEFT_OUT: Final = (".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "build", "dist", "*.egg-info")
-#: pytest's exit code of a run cut off at its limit, as ``timeout(1)`` gives it
-OVER_THE_LIMIT: Final = 124
+#: Files of a checkout that no test reads.
+_NOT_COPIED: Final = (
+    ".git",
+    ".venv",
+    "__pycache__",
+    ".*_cache",
+    ".hypothesis",
+    "build",
+    "dist",
+    "*.egg-info",
+)
+#: Exit code of a run that exceeded its time limit, as of ``timeout(1)``.
+TIMEOUT_CODE: Final = 124
 
 #: Each change gets a unique time, because Python considers compiled code current if time and size agree.
 _SECONDS = itertools.count(int(time.time()))
@@ -36,12 +45,12 @@ class Run:
     seconds: float
 
 
-def _create_environment(folder: Path, first: Path) -> Path:
+def _create_environment(folder: Path, checkout: Path) -> Path:
     """Create a virtual environment that imports from ``first``, then from this one's packages; return its Python."""
     venv.create(folder, symlinks=True)
-    packages, own = ({"base": path, "platbase": path} for path in (str(folder), sys.prefix))
-    paths = Path(sysconfig.get_path("purelib", vars=packages)), sysconfig.get_path("purelib", vars=own)
-    (paths[0] / "scratch.pth").write_text(f"{first}\n{paths[1]}\n", encoding="utf-8")
+    packages, parent = ({"base": path, "platbase": path} for path in (str(folder), sys.prefix))
+    paths = Path(sysconfig.get_path("purelib", vars=packages)), sysconfig.get_path("purelib", vars=parent)
+    (paths[0] / "scratch.pth").write_text(f"{checkout}\n{paths[1]}\n", encoding="utf-8")
     return folder / "bin" / "python"
 
 
@@ -54,7 +63,7 @@ class Scratch:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root = folder / "tree"
-        shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*_LEFT_OUT), symlinks=True)
+        shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
         self._temporary = folder / "tmp"
         self._temporary.mkdir()
         self._python = _create_environment(folder / "venv", self.root)
@@ -66,18 +75,18 @@ class Scratch:
         }
 
     @contextmanager
-    def without(self, mutant: Mutant) -> Iterator[None]:
-        """Take the mutant's behaviour away for the time of the block. Raises :class:`MutantError`."""
+    def apply(self, mutant: Mutant) -> Iterator[None]:
+        """Apply the mutant for the duration of the block. Raises :class:`MutantError`."""
         path = self.root / mutant.file
-        text, whole = changed(mutant, self.root), path.read_text(encoding="utf-8")
+        text, original = apply_mutant(mutant, self.root), path.read_text(encoding="utf-8")
         self._write(path, text)
         try:
             yield
         finally:
-            self._write(path, whole)
+            self._write(path, original)
 
-    def pytest(self, tests: Sequence[str], limit_seconds: float) -> Run:
-        """Run these tests up to the first that fails, at most so long; what they started ends with them."""
+    def run_tests(self, tests: Sequence[str], limit_seconds: float) -> Run:
+        """Run tests until one fails or the time limit ends; processes that they started are ended too."""
         command = [str(self._python), "-m", "pytest", "-x", "-q", "-rfE", "-m", "not slow", "--tb=short"]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", *tests]
         started = time.monotonic()
@@ -95,7 +104,7 @@ class Scratch:
                 code = process.returncode
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                output, code = process.communicate()[0], OVER_THE_LIMIT
+                output, code = process.communicate()[0], TIMEOUT_CODE
         for left in self._temporary.iterdir():
             shutil.rmtree(left, ignore_errors=True)
         return Run(code, output, time.monotonic() - started)

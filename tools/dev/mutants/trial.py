@@ -1,4 +1,4 @@
-"""One trial: a behaviour is taken away, the tests of its row run, and one of them must fail."""
+"""Try one mutant: remove a behaviour and run the tests of its row, of which one must fail."""
 
 import re
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from typing import Final
 
 from tools.dev.conformance.evidence import Evidence, Witness
 from tools.dev.conformance.requirements import Mutant, Requirements, Row
-from tools.dev.mutants.change import MutantError, changed
-from tools.dev.mutants.scratch import OVER_THE_LIMIT, Run, Scratch
+from tools.dev.mutants.change import MutantError, apply_mutant
+from tools.dev.mutants.scratch import TIMEOUT_CODE, Run, Scratch
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::\S+?)(?:\[|\s|$)", re.MULTILINE)
-#: the order tests are tried in: those of one module first, whole machines last
-_DEAREST_LAST: Final = ("tests/powercut", "tests/end_to_end")
+#: Folders whose tests run last, because they run whole machines.
+_EXPENSIVE_FOLDERS: Final = ("tests/powercut", "tests/end_to_end")
 _SHOWN_LINES: Final = 15
 
 
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A mutant to try, the row it is of, and the quick tests that show the row (or its clause)."""
+    """A mutant to try, its row, and the quick tests that cover the row (or its clause)."""
 
     name: str
     row: Row
@@ -39,17 +39,19 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The verdict; ``by`` is the test that failed, or what else there is to say."""
+    """The verdict. ``by`` names the test that failed, or gives the reason."""
 
     verdict: Verdict
     by: str = ""
     seconds: float = 0.0
 
 
-def trials(requirements: Requirements, evidence: Evidence, *, regulation: bool = True) -> tuple[Trial, ...]:
-    """One trial a mutant, of the rows a regulation asks for, or with ``regulation`` false of every row.
+def create_trials(
+    requirements: Requirements, evidence: Evidence, *, regulation: bool = True
+) -> tuple[Trial, ...]:
+    """Return one trial per mutant, for the rows of regulations, or for every row if ``regulation`` is false.
 
-    A row is named ``F-05`` or, by clause, ``F-05:b``; further mutants of the same get a number: ``F-05/2``.
+    A trial is named ``F-05`` or, by clause, ``F-05:b``; further mutants of the same row get a number: ``F-05/2``.
     """
     found: list[Trial] = []
     for row in requirements.rows.values():
@@ -58,13 +60,13 @@ def trials(requirements: Requirements, evidence: Evidence, *, regulation: bool =
             mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
             names[mark] = names.get(mark, 0) + 1
             name = mark if names[mark] == 1 else f"{mark}/{names[mark]}"
-            tests = sorted((test for test in evidence.of(mark) if not test.slow), key=_dearness)
+            tests = sorted((test for test in evidence.list_tests(mark) if not test.slow), key=_cost_key)
             found.append(Trial(name=name, row=row, mutant=mutant, tests=tuple(tests)))
     return tuple(found)
 
 
-def tried(trial: Trial, scratch: Scratch, limit_seconds: float, first: str = "") -> Outcome:
-    """Try one mutant. ``first`` is the test most likely to notice it, as ``file::name``.
+def run_trial(trial: Trial, scratch: Scratch, limit_seconds: float, first: str = "") -> Outcome:
+    """Try one mutant. ``first`` is the test most likely to detect it, as ``file::name``.
 
     A test that also fails without the change proves nothing: the verdict is then an error, as it is if the
     change has no effect, if tests cannot be collected, or on a timeout.
@@ -73,38 +75,38 @@ def tried(trial: Trial, scratch: Scratch, limit_seconds: float, first: str = "")
     if not ids:
         return Outcome(verdict=Verdict.NO_TEST)
     try:
-        with scratch.without(trial.mutant):
-            run = scratch.pytest(ids, limit_seconds)
+        with scratch.apply(trial.mutant):
+            run = scratch.run_tests(ids, limit_seconds)
     except MutantError as error:
         return Outcome(verdict=Verdict.ERROR, by=str(error))
     if run.code == 0:
         return Outcome(verdict=Verdict.SURVIVED, by=f"{len(ids)} tests", seconds=run.seconds)
     failed = _FAILED.search(run.output)
     if run.code != 1 or failed is None:
-        return Outcome(verdict=Verdict.ERROR, by=_reason(run), seconds=run.seconds)
-    again = scratch.pytest([failed[1]], limit_seconds)
-    if again.code != 0:
-        reason = f"{failed[1]} fails though nothing is taken away: {_reason(again)}"
-        return Outcome(verdict=Verdict.ERROR, by=reason, seconds=run.seconds + again.seconds)
-    return Outcome(verdict=Verdict.KILLED, by=failed[1], seconds=run.seconds + again.seconds)
+        return Outcome(verdict=Verdict.ERROR, by=_describe_failure(run), seconds=run.seconds)
+    control_run = scratch.run_tests([failed[1]], limit_seconds)
+    if control_run.code != 0:
+        reason = f"{failed[1]} fails without any change: {_describe_failure(control_run)}"
+        return Outcome(verdict=Verdict.ERROR, by=reason, seconds=run.seconds + control_run.seconds)
+    return Outcome(verdict=Verdict.KILLED, by=failed[1], seconds=run.seconds + control_run.seconds)
 
 
-def not_found(mutants: Sequence[tuple[str, Mutant]], root: Path) -> list[str]:
-    """Return the problems of these named mutants before any is tried: a text that is not there exactly once."""
+def list_inapplicable_mutants(mutants: Sequence[tuple[str, Mutant]], root: Path) -> list[str]:
+    """Return the errors of the named mutants that cannot be applied."""
     complaints = []
     for name, mutant in mutants:
         try:
-            changed(mutant, root)
+            apply_mutant(mutant, root)
         except MutantError as error:
             complaints.append(f"{name}: {error}")
     return complaints
 
 
-def _dearness(test: Witness) -> tuple[bool, str]:
-    return test.file.startswith(_DEAREST_LAST), f"{test.file}::{test.name}"
+def _cost_key(test: Witness) -> tuple[bool, str]:
+    return test.file.startswith(_EXPENSIVE_FOLDERS), f"{test.file}::{test.name}"
 
 
-def _reason(run: Run) -> str:
-    if run.code == OVER_THE_LIMIT:
-        return f"over the limit of time after {run.seconds:.0f} s"
+def _describe_failure(run: Run) -> str:
+    if run.code == TIMEOUT_CODE:
+        return f"time limit exceeded after {run.seconds:.0f} s"
     return f"pytest ended with {run.code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES:])

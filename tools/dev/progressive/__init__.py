@@ -1,1 +1,1 @@
-"""A link under fault: simulated machines, a broker and a database of one's own, and the fault campaign."""
+"""Run a progressive link under faults: simulated machines, a private broker and database, and the campaign."""

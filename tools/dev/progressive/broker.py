@@ -1,4 +1,4 @@
-"""A Mosquitto of one's own, with the link's certificates, for simulations, campaigns and tests."""
+"""Run a private Mosquitto broker with the link's certificates, for simulations, campaigns and tests."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ class BrokerMissingError(OperatorError):
     """Mosquitto is not installed."""
 
 
-def mosquitto() -> str:
+def find_mosquitto() -> str:
     """Return the path of the broker's program. Raises :class:`BrokerMissingError`."""
     found = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
     if found is None:
@@ -31,25 +31,25 @@ def mosquitto() -> str:
 
 
 class Broker:
-    """One broker on a free port of this computer; ``folder`` holds its certificates and its log."""
+    """One broker on a free port of this computer. ``folder`` contains its certificates and its log."""
 
     def __init__(self, folder: Path, machines: Iterable[str]) -> None:
-        """Make the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
-        self._program = mosquitto()
+        """Create the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
+        self._program = find_mosquitto()
         self._folder = folder
         make_link(folder, machines, "127.0.0.1", datetime.now(UTC))
         make_key(folder)
-        # Bound for as long as the broker may come back: while it is dead, nobody else is given its port, not
-        # even a client that seeks it there and would be connected to itself.
-        self._place = socket.socket()
-        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._place.bind(("127.0.0.1", 0))
-        self.port: int = self._place.getsockname()[1]
+        # This socket reserves the port while the broker is down. Otherwise another process could get the port, or a
+        # connecting client could be connected to itself.
+        self._port_reservation = socket.socket()
+        self._port_reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._port_reservation.bind(("127.0.0.1", 0))
+        self.port: int = self._port_reservation.getsockname()[1]
         self.log = folder / "broker.log"
         self._configuration = write_broker_configuration(folder, self.port)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def slot(self, name: str) -> LinkSlot:
+    def create_link_slot(self, name: str) -> LinkSlot:
         """Return the connection settings for ``name``."""
         return LinkSlot(
             port=self.port,
@@ -59,25 +59,25 @@ class Broker:
         )
 
     @property
-    def up(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether its process is running."""
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
-        """Run it, and wait until it listens. Raises OperatorError with its last words when it does not."""
+        """Start the broker and wait until it listens. Raises OperatorError with the last line of its log."""
         try:
             async with asyncio.timeout(_UP_SECONDS):
-                while not await self._comes_up():
+                while not await self._start_process():
                     self.kill()
         except TimeoutError:
-            said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-1:]
-            why = f"mosquitto does not come up on port {self.port}: {''.join(said)}"
-            raise OperatorError(why) from None
+            last_lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-1:]
+            message = f"mosquitto does not start on port {self.port}: {''.join(last_lines)}"
+            raise OperatorError(message) from None
 
-    async def _comes_up(self) -> bool:
-        """Start a process; whether it listens, and not somebody else in its place."""
+    async def _start_process(self) -> bool:
+        """Start a process; return whether it is running and its port accepts connections."""
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: ASYNC220 (it is the start of a server, and quick)
+            self._process = subprocess.Popen(  # noqa: ASYNC220 (starting a server is quick)
                 [self._program, "-c", str(self._configuration)], stdout=log, stderr=log
             )
         while self._process.poll() is None:
@@ -89,13 +89,13 @@ class Broker:
         return False
 
     def kill(self) -> None:
-        """End it as a power cut would: everybody's connection is gone, and every message on its way."""
+        """End the process as a power cut would: all connections and messages in transit are lost."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def close(self) -> None:
-        """End it for good."""
+        """End the broker and release its port."""
         self.kill()
-        self._place.close()
+        self._port_reservation.close()

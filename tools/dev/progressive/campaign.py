@@ -1,13 +1,13 @@
-"""Fault campaign of a progressive link: real broker, real controller and store, real link clients.
+"""Inject faults into a progressive link with a real broker, controller, store and link clients.
 
-A scenario is one level that two machines feed and hit. Following its seed, the broker is killed, the
-controller is killed between any two of its statements or disconnected from its store while a second one takes
-over, clocks go wrong, machines are killed after any step of a hit, and wires are disconnected or slow. Every
-third level is a mystery: the controllers decide who wins it, each by the secret that its predecessor
-committed to. Then everything is repaired, and the link must settle with every wager counted once, every hit
-paid once with its locked amount and no less than was shown, and every level exact to the fraction. Meanwhile
-a listener reads every published value. Messages that are lost one by one, doubled and reordered are shown
-without a broker, in ``tests/egm/progressive/test_progressive_client.py``.
+A scenario is one level to which two machines contribute and which they hit. Its seed decides the faults: the broker
+is killed; the controller is killed between any two of its statements, or disconnected from its store while a second
+one takes over; clocks are wrong; machines are killed after any step of a hit; and wires are disconnected or slow.
+Every third level is a mystery: the controllers decide its winner, each by the secret that its predecessor committed
+to. Then everything is repaired. The link must settle with every wager counted once, every hit paid once with its
+locked amount and no less than was shown, and every level exact to the fraction. Meanwhile a listener reads every
+published value. Single lost, duplicated and reordered messages are tested without a broker, in
+``tests/egm/progressive/test_progressive_client.py``.
 
 A scenario has a time limit: one that makes no progress is reported with what every task was waiting for, and
 ends the campaign.
@@ -29,10 +29,10 @@ from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_
 from egm.progressive.level import Terms
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.progressive.broker import Broker
+from tools.dev.progressive.faults import QUICK_SECONDS, STEPS, CampaignMachine, ControllerSuccession
 from tools.dev.progressive.relay import Relay
-from tools.dev.progressive.standstill import standing
-from tools.dev.progressive.troubles import QUICK_SECONDS, STEPS, Office, Seat
-from tools.dev.progressive.witness import Witness
+from tools.dev.progressive.value_checker import ValueChecker
+from tools.dev.progressive.waiting_tasks import describe_waiting_tasks
 from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
 from tools.floor.progressive.sign import listen
 from tools.floor.progressive.store import Store
@@ -42,15 +42,15 @@ STAKE_CENTS: Final = 25
 SCENARIO_SECONDS: Final = 180.0
 _CLEANING_ATTEMPTS: Final = 10
 _HIT_CHANCE: Final = 0.12
-#: With the hits that a scenario plans, so that none is held for being improbable.
+#: Odds that include the planned hits, so that no hit is held as improbable.
 _ODDS: Final = Fraction(1, 2)
 #: One level in this many is a mystery.
-_MYSTERIES: Final = 3
+_MYSTERY_INTERVAL: Final = 3
 _WAGERS: Final = 12
-_PARTED_SECONDS: Final = 0.2
-#: Now and then, longer than the broker and the machines take to give a silent connection up.
-_LONG_PARTED_SECONDS: Final = 5.0
-_LONG_PARTING: Final = 0.04
+_DISCONNECTED_SECONDS_MAX: Final = 0.2
+#: Sometimes longer than the keep-alive time of the connections.
+_LONG_DISCONNECTION_SECONDS: Final = 5.0
+_LONG_DISCONNECTION_PROBABILITY: Final = 0.04
 _SLOW_SECONDS: Final = (0.02, 0.1)
 _BANK: Final = LevelDefinition(
     id="BANK",
@@ -59,35 +59,35 @@ _BANK: Final = LevelDefinition(
     terms=Terms(base_cents=100, increment=Fraction(1, 100), hidden=Fraction(0)),
     chance=Chance(stake_cents=STAKE_CENTS, odds=_ODDS),
 )
-"""It takes over what each level holds when its scenario is reckoned, and is given up by nobody."""
+"""Level that takes over the amount of each level after its scenario."""
 
-_RIGHT: Final = "every wager counted once, every hit paid once, nothing shown too low; to the fraction"
+_SUCCESS_TEXT: Final = "every wager counted once, every hit paid once, nothing shown too low; to the fraction"
 
 
 @dataclass(slots=True)
 class Campaign:
-    """Result of a campaign. ``happened``: each fault that really occurred, and how often."""
+    """Result of a campaign. ``fault_counts`` counts each fault that occurred."""
 
     seed: int
     scenarios: int = 0
-    happened: Counter[str] = field(default_factory=Counter)
+    fault_counts: Counter[str] = field(default_factory=Counter)
     wagers: int = 0
     hits: int = 0
     paid_cents: int = 0
     values_seen: int = 0
-    wrong: list[str] = field(default_factory=list)
-    standing: list[str] = field(default_factory=list)
-    """What every task was waiting for, where a scenario stood still."""
+    findings: list[str] = field(default_factory=list)
+    waiting_tasks: list[str] = field(default_factory=list)
+    """What every task was waiting for, if a scenario made no progress."""
 
-    def lines(self) -> list[str]:
+    def format_report(self) -> list[str]:
         """Return the report lines."""
         done = f"{self.wagers} wagers, {self.hits} hits, {self.paid_cents} minor units paid, "
         return [
-            *(f"{count:8} x {name}" for name, count in sorted(self.happened.items())),
+            *(f"{count:8} x {name}" for name, count in sorted(self.fault_counts.items())),
             f"{done}{self.values_seen} values seen",
-            *(f"wrong: {text}" for text in self.wrong),
-            *self.standing,
-            *(() if self.wrong else (_RIGHT,)),
+            *(f"wrong: {text}" for text in self.findings),
+            *self.waiting_tasks,
+            *(() if self.findings else (_SUCCESS_TEXT,)),
         ]
 
 
@@ -99,21 +99,23 @@ class _Floor:
     relays: dict[str, Relay]
     dice: random.Random
     result: Campaign
-    witness: Witness
-    office: Office = field(init=False)
-    seats: list[Seat] = field(default_factory=list)
+    value_checker: ValueChecker
+    controllers: ControllerSuccession = field(init=False)
+    machines: list[CampaignMachine] = field(default_factory=list)
 
-    def states(self) -> list[str]:
+    def format_states(self) -> list[str]:
         """Return the state of each part, one line each."""
-        parted = [name for name, relay in self.relays.items() if relay.parted]
-        broker = (
-            f"broker: {'up' if self.broker.up else 'down'}; parted from it: {', '.join(parted) or 'nobody'}"
-        )
-        return [broker, self.office.state(), *(seat.state() for seat in self.seats)]
+        parted = [name for name, relay in self.relays.items() if relay.is_disconnected]
+        broker = f"broker: {'up' if self.broker.is_running else 'down'}; disconnected: {', '.join(parted) or 'none'}"
+        return [
+            broker,
+            self.controllers.format_state(),
+            *(machine.format_state() for machine in self.machines),
+        ]
 
-    def slot(self, name: str) -> LinkSlot:
+    def create_link_slot(self, name: str) -> LinkSlot:
         """Return the connection settings for ``name``, over a wire that can be disconnected."""
-        return self.broker.slot(name).model_copy(update={"port": self.relays[name].port})
+        return self.broker.create_link_slot(name).model_copy(update={"port": self.relays[name].port})
 
 
 # ---------------------------------------------------------------------------------------------- the run
@@ -126,84 +128,90 @@ async def run_campaign(
     progress: Callable[[int], None] = lambda _: None,
     scenario_seconds: float = SCENARIO_SECONDS,
 ) -> None:
-    """Run ``scenarios`` of them; what is done and found is in ``result``, however the run ends.
+    """Run ``scenarios`` scenarios and store counts and findings in ``result``, even if the run is interrupted.
 
-    Raises BrokerMissingError, or OperatorError where the broker does not come up.
+    Raises BrokerMissingError, or OperatorError if the broker does not start.
     """
     before = asyncio.all_tasks()
     try:
-        async with _floor(folder, open_store, result) as floor:
+        async with _open_floor(folder, open_store, result) as floor:
             for number in range(scenarios):
-                if not await _in_time(_scenario(number, floor), scenario_seconds, f"S{number}", floor):
+                if not await _run_with_limit(
+                    _run_scenario(number, floor), scenario_seconds, f"S{number}", floor
+                ):
                     break
                 result.scenarios += 1
                 progress(number + 1)
             else:
-                with _named(result, "the whole store"):
-                    floor.office.controller.check()
+                with _record_errors(result, "the whole store"):
+                    floor.controllers.controller.check()
     finally:
         await _end_all(before)
 
 
 @contextlib.asynccontextmanager
-async def _floor(folder: Path, open_store: Callable[[], Store], result: Campaign) -> AsyncIterator[_Floor]:
+async def _open_floor(
+    folder: Path, open_store: Callable[[], Store], result: Campaign
+) -> AsyncIterator[_Floor]:
     dice = random.Random(result.seed)  # noqa: S311 (it must repeat)
     broker = Broker(folder / "link", MACHINES)
     relays = {name: Relay(broker.port) for name in (CONTROLLER, *MACHINES)}
-    witness = Witness()
-    floor = _Floor(broker, relays, dice, result, witness)
+    value_checker = ValueChecker()
+    floor = _Floor(broker, relays, dice, result, value_checker)
     try:
         await broker.start()
         for relay in relays.values():
             await relay.start()
-        office = floor.office = Office(open_store, lambda: floor.slot(CONTROLLER), dice, result.happened)
-        office.controller.open_levels([_BANK])
+        controllers = floor.controllers = ControllerSuccession(
+            open_store, lambda: floor.create_link_slot(CONTROLLER), dice, result.fault_counts
+        )
+        controllers.controller.open_levels([_BANK])
         for machine in MACHINES:
-            office.controller.admit(machine)
-        watching = asyncio.create_task(_watch(floor), name="witness")
+            controllers.controller.admit(machine)
+        watching = asyncio.create_task(_watch_values(floor), name="witness")
         yield floor
         watching.cancel()
-        if not result.standing:
-            with _named(result, "the end"):
-                await office.end()
+        if not result.waiting_tasks:
+            with _record_errors(result, "the end"):
+                await controllers.end_all()
     finally:
-        result.values_seen = witness.seen
+        result.values_seen = value_checker.value_count
         for relay in relays.values():
             await relay.stop()
         broker.close()
 
 
-async def _watch(floor: _Floor) -> None:
-    """Record every wrong published value as a finding; a missing broker is not one."""
+async def _watch_values(floor: _Floor) -> None:
+    """Record every wrong published value as a finding; a lost connection is not a finding."""
     await listen(
-        floor.witness,
-        floor.broker.slot(format_sign_name("1")),
+        floor.value_checker,
+        floor.broker.create_link_slot(format_sign_name("1")),
         time.monotonic_ns,
-        floor.result.wrong.append,
+        floor.result.findings.append,
         name=format_sign_name("1"),
         retry_seconds=QUICK_SECONDS,
         lost=lambda _: None,
     )
 
 
-async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, floor: _Floor) -> bool:
+async def _run_with_limit(work: Coroutine[Any, Any, None], seconds: float, name: str, floor: _Floor) -> bool:
     """Run ``work`` within the limit and return whether it finished; after that, report what is stuck."""
     result = floor.result
-    task = asyncio.create_task(work, name=what)
+    task = asyncio.create_task(work, name=name)
     done, _ = await asyncio.wait({task}, timeout=seconds)
     if done:
-        with _named(result, what):
+        with _record_errors(result, name):
             task.result()
         return task.exception() is None
     current = asyncio.current_task()
-    result.wrong.append(f"{what}: it stands still: not at rest within {seconds:g} s")
-    tasks = standing(each for each in asyncio.all_tasks() if each is not current)
-    result.standing = [*floor.states(), *tasks]
+    result.findings.append(f"{name}: no progress: not settled within {seconds:g} s")
+    tasks = describe_waiting_tasks(each for each in asyncio.all_tasks() if each is not current)
+    result.waiting_tasks = [*floor.format_states(), *tasks]
     return False
 
 
 async def _end_all(before: set[asyncio.Task[Any]]) -> None:
-    """End every task started since ``before`` was taken, without waiting forever for any of them."""
+    """Cancel every task that is not in ``before``, waiting a limited time for each."""
     for _ in range(_CLEANING_ATTEMPTS):
         left = asyncio.all_tasks() - before
         if not left:
@@ -214,17 +222,17 @@ async def _end_all(before: set[asyncio.Task[Any]]) -> None:
 
 
 @contextlib.contextmanager
-def _named(result: Campaign, what: str) -> Iterator[None]:
+def _record_errors(result: Campaign, name: str) -> Iterator[None]:
     try:
         yield
-    except Exception as error:  # noqa: BLE001 (whatever it is, it is a finding)
-        result.wrong.append(f"{what}: {type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 (any error is a finding)
+        result.findings.append(f"{name}: {type(error).__name__}: {error}")
 
 
 # ---------------------------------------------------------------------------------------------- a scenario
-def _level(number: int, dice: random.Random) -> LevelDefinition:
+def _create_level(number: int, dice: random.Random) -> LevelDefinition:
     """Return a new level; every third is a mystery, which the controller decides after a few wagers."""
-    mystery = number % _MYSTERIES == _MYSTERIES - 1
+    mystery = number % _MYSTERY_INTERVAL == _MYSTERY_INTERVAL - 1
     base_cents = dice.choice((100, 1_000, 50_000))
     increment = Fraction(dice.randrange(1, 40), dice.randrange(41, 400))
     ceiling_cents = dice.choice((None, 60_000))
@@ -245,46 +253,49 @@ def _level(number: int, dice: random.Random) -> LevelDefinition:
     )
 
 
-async def _scenario(number: int, floor: _Floor) -> None:
-    definition, office = _level(number, floor.dice), floor.office
-    office.controller.open_levels([definition])
+async def _run_scenario(number: int, floor: _Floor) -> None:
+    definition, controllers = _create_level(number, floor.dice), floor.controllers
+    controllers.controller.open_levels([definition])
     pool = Pool(definition=definition, game="campaign", level="top", keeper=Keeper.CONTROLLER)
-    async with _seats(pool, floor) as seats:
-        await _trouble(_plan(floor.result.seed, number), seats, floor)
+    async with _open_machines(pool, floor) as machines:
+        await _play_with_disturbances(_plan_disturbances(floor.result.seed, number), machines, floor)
         for relay in floor.relays.values():
-            relay.heal()
-        while not all(seat.settled for seat in seats):
-            await _revive(seats, office)
+            relay.reconnect()
+        while not all(machine.is_settled for machine in machines):
+            await _restart_dead_parts(machines, controllers)
             await asyncio.sleep(0.005)
-        office.live_on()
-        await office.revive()
-        await office.settle()
-    with _named(floor.result, definition.id):
-        _reckon(definition, seats, floor)
-        office.controller.give_up(definition.id, _BANK.id)
-        floor.result.happened["level given up"] += 1
+        controllers.cancel_kill()
+        await controllers.replace_if_dead()
+        await controllers.wait_for_deposed()
+    with _record_errors(floor.result, definition.id):
+        _reconcile(definition, machines, floor)
+        controllers.controller.give_up(definition.id, _BANK.id)
+        floor.result.fault_counts["level given up"] += 1
 
 
 @contextlib.asynccontextmanager
-async def _seats(pool: Pool, floor: _Floor) -> AsyncIterator[list[Seat]]:
-    happened = floor.result.happened
-    seats = [Seat(serial, pool, floor.slot(serial), floor.dice, happened) for serial in MACHINES]
-    floor.seats = seats
+async def _open_machines(pool: Pool, floor: _Floor) -> AsyncIterator[list[CampaignMachine]]:
+    fault_counts = floor.result.fault_counts
+    machines = [
+        CampaignMachine(serial, pool, floor.create_link_slot(serial), floor.dice, fault_counts)
+        for serial in MACHINES
+    ]
+    floor.machines = machines
     try:
-        yield seats
+        yield machines
     finally:
-        for seat in seats:
-            await seat.end()
+        for machine in machines:
+            await machine.end()
 
 
-async def _revive(seats: list[Seat], office: Office) -> None:
-    await office.revive()
-    for seat in seats:
-        await seat.revive()
+async def _restart_dead_parts(machines: list[CampaignMachine], controllers: ControllerSuccession) -> None:
+    await controllers.replace_if_dead()
+    for machine in machines:
+        await machine.restart_if_dead()
 
 
 # ---------------------------------------------------------------------------------------------- disturbances
-def _plan(seed: int, number: int) -> dict[int, str]:
+def _plan_disturbances(seed: int, number: int) -> dict[int, str]:
     """Return the disturbance before each wager: each kind occurs, combined with others by the seed.
 
     The dice are separate, because what goes wrong in transit depends on timing.
@@ -294,100 +305,106 @@ def _plan(seed: int, number: int) -> dict[int, str]:
     return dict(zip(dice.sample(range(_WAGERS), len(planned)), sorted(planned), strict=True))
 
 
-async def _trouble(plan: dict[int, str], seats: list[Seat], floor: _Floor) -> None:
-    """Wagers and hits, with what is planned among them."""
+async def _play_with_disturbances(
+    plan: dict[int, str], machines: list[CampaignMachine], floor: _Floor
+) -> None:
+    """Play wagers and hits, with the planned disturbances between them."""
     for n in range(_WAGERS):
-        await _revive(seats, floor.office)
+        await _restart_dead_parts(machines, floor.controllers)
         if (name := plan.get(n)) is not None:
-            disturbing = _DISTURBANCES[name](seats, floor)
+            disturbing = _DISTURBANCES[name](machines, floor)
             if disturbing is not None:
                 await disturbing
-        for seat in seats:
-            seat.play(_HIT_CHANCE)
+        for machine in machines:
+            machine.play(_HIT_CHANCE)
         await asyncio.sleep(floor.dice.choice((0.0, 0.0, 0.01, 0.03)))
 
 
 async def _kill_broker(floor: _Floor) -> None:
     floor.broker.kill()
-    floor.result.happened["broker killed"] += 1
+    floor.result.fault_counts["broker killed"] += 1
     await asyncio.sleep(floor.dice.uniform(0.0, 0.05))
     await floor.broker.start()
 
 
-def _kill_machine(seats: list[Seat], floor: _Floor) -> None:
-    """One machine will die after one step; where it is a step of a hit, it makes one."""
-    seat = floor.dice.choice(seats)
-    seat.die_after(floor.dice.choice(STEPS))
-    seat.play(hit_chance=1.0)
+def _kill_machine(machines: list[CampaignMachine], floor: _Floor) -> None:
+    """Kill one machine after a random step, and make it hit so that the step occurs."""
+    machine = floor.dice.choice(machines)
+    machine.kill_after(floor.dice.choice(STEPS))
+    machine.play(hit_chance=1.0)
 
 
-async def _part(name: str, what: str, floor: _Floor) -> None:
+async def _disconnect(name: str, part: str, floor: _Floor) -> None:
     """Disconnect silently; messages sent meanwhile arrive afterwards if there is still a receiver."""
-    relay, seconds = floor.relays[name], floor.dice.uniform(0.0, _PARTED_SECONDS)
-    relay.part()
-    floor.result.happened[f"{what} parted from the broker"] += 1
-    if floor.dice.random() < _LONG_PARTING:
-        floor.result.happened["parted for longer than a connection is kept"] += 1
-        await asyncio.sleep(_LONG_PARTED_SECONDS)
-    asyncio.get_running_loop().call_later(seconds, relay.heal)
+    relay, seconds = floor.relays[name], floor.dice.uniform(0.0, _DISCONNECTED_SECONDS_MAX)
+    relay.disconnect()
+    floor.result.fault_counts[f"{part} disconnected from the broker"] += 1
+    if floor.dice.random() < _LONG_DISCONNECTION_PROBABILITY:
+        floor.result.fault_counts["disconnected for longer than the keep-alive time"] += 1
+        await asyncio.sleep(_LONG_DISCONNECTION_SECONDS)
+    asyncio.get_running_loop().call_later(seconds, relay.reconnect)
 
 
-def _slow(floor: _Floor) -> None:
+def _slow_wire(floor: _Floor) -> None:
     """Delay one wire by more than its sender's retry time."""
-    floor.relays[floor.dice.choice(sorted(floor.relays))].slow(floor.dice.uniform(*_SLOW_SECONDS))
-    floor.result.happened["wire slow"] += 1
+    floor.relays[floor.dice.choice(sorted(floor.relays))].delay(floor.dice.uniform(*_SLOW_SECONDS))
+    floor.result.fault_counts["wire slow"] += 1
 
 
-def _same_instant(seats: list[Seat], floor: _Floor) -> None:
-    """Both hit, and neither knows of the other."""
-    before = [len(seat.memory.hits) for seat in seats]
-    for seat in seats:
-        seat.play(hit_chance=1.0)
-    if all(len(seat.memory.hits) > n for seat, n in zip(seats, before, strict=True)):
-        floor.result.happened["both hit in one instant"] += 1
+def _hit_at_once(machines: list[CampaignMachine], floor: _Floor) -> None:
+    """Make both machines hit before either knows of the other's hit."""
+    before = [len(machine.memory.hits) for machine in machines]
+    for machine in machines:
+        machine.play(hit_chance=1.0)
+    if all(len(machine.memory.hits) > n for machine, n in zip(machines, before, strict=True)):
+        floor.result.fault_counts["both hit in one instant"] += 1
 
 
-_DISTURBANCES: Final[Mapping[str, Callable[[list[Seat], _Floor], Coroutine[Any, Any, None] | None]]] = {
+_DISTURBANCES: Final[
+    Mapping[str, Callable[[list[CampaignMachine], _Floor], Coroutine[Any, Any, None] | None]]
+] = {
     "broker killed": lambda _, floor: _kill_broker(floor),
-    "controller killed": lambda _, floor: floor.office.die_soon(),
-    "fail-over": lambda _, floor: floor.office.fail_over(),
-    "clock wrong": lambda _, floor: floor.office.mistake_the_time(),
+    "controller killed": lambda _, floor: floor.controllers.plan_kill(),
+    "fail-over": lambda _, floor: floor.controllers.fail_over(),
+    "clock wrong": lambda _, floor: floor.controllers.set_wrong_clock(),
     "machine killed": _kill_machine,
-    "machine parted": lambda seats, floor: _part(floor.dice.choice(seats).serial, "machine", floor),
-    "controller parted": lambda _, floor: _part(CONTROLLER, "controller", floor),
-    "wire slow": lambda _, floor: _slow(floor),
-    "same instant": _same_instant,
+    "machine parted": lambda machines, floor: _disconnect(
+        floor.dice.choice(machines).serial, "machine", floor
+    ),
+    "controller parted": lambda _, floor: _disconnect(CONTROLLER, "controller", floor),
+    "wire slow": lambda _, floor: _slow_wire(floor),
+    "same instant": _hit_at_once,
 }
-"""What may go wrong, by name; what takes time is awaited."""
+"""Disturbances by name. A coroutine is awaited."""
 
 
-# ---------------------------------------------------------------------------------------------- the reckoning
-def _reckon(definition: LevelDefinition, seats: list[Seat], floor: _Floor) -> None:
-    """Hold the machines' memories against the controller's ledger and register, and what was shown."""
-    result, controller = floor.result, floor.office.controller
-    wrong = result.wrong
+# ---------------------------------------------------------------------------------------------- reconciliation
+def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], floor: _Floor) -> None:
+    """Compare the machines' memories with the controller's ledger and register, and with the shown values."""
+    result, controller = floor.result, floor.controllers.controller
+    findings = result.findings
     record = next(r for r in controller.records() if r.id == definition.id)
     register = {hit.claim: hit for hit in controller.register() if hit.level == definition.id}
-    wagers = sum(len(seat.memory.given) for seat in seats)
+    wagers = sum(len(machine.memory.contributions) for machine in machines)
     terms = definition.terms
     if record.level.contributed != wagers * STAKE_CENTS * (terms.increment + terms.hidden):
-        wrong.append(f"{definition.id}: {record.level.contributed} contributed by {wagers} wagers")
-    hits = {name: hit for seat in seats for name, hit in seat.memory.hits.items()}
+        findings.append(f"{definition.id}: {record.level.contributed} contributed by {wagers} wagers")
+    hits = {name: hit for machine in machines for name, hit in machine.memory.hits.items()}
     if hits.keys() != register.keys():
-        wrong.append(f"{definition.id}: hits {sorted(hits)} on the machines, {sorted(register)} on record")
+        findings.append(f"{definition.id}: hits {sorted(hits)} on the machines, {sorted(register)} on record")
     for name in hits.keys() & register.keys():
         hit, line = hits[name], register[name]
         if not line.amount_cents == line.paid_cents == hit.locked_cents == hit.paid_cents:
-            wrong.append(f"{name}: {line} on record, {hit} on the machine")
+            findings.append(f"{name}: {line} on record, {hit} on the machine")
         if line.place == hit.falls + 1 and line.amount_cents < hit.shown_cents:
-            wrong.append(f"{name}: {line.amount_cents} awarded, {hit.shown_cents} shown on the machine")
-        shown_cents = floor.witness.highest_cents(definition.id, line.place - 1)
+            findings.append(f"{name}: {line.amount_cents} awarded, {hit.shown_cents} shown on the machine")
+        shown_cents = floor.value_checker.highest_cents(definition.id, line.place - 1)
         if line.amount_cents < shown_cents:
-            wrong.append(f"{name}: {line.amount_cents} awarded, {shown_cents} shown on the sign")
+            findings.append(f"{name}: {line.amount_cents} awarded, {shown_cents} shown on the sign")
     if sorted(line.place for line in register.values()) != list(range(1, len(register) + 1)):
-        wrong.append(f"{definition.id}: hits without an order of their own")
-    wrong += [f"{seat.serial}: {text}" for seat in seats for text in seat.memory.complaints]
-    result.happened["mystery prize won"] += len(hits) if terms.mystery else 0
+        findings.append(f"{definition.id}: hits without a unique order")
+    findings += [f"{machine.serial}: {text}" for machine in machines for text in machine.memory.complaints]
+    result.fault_counts["mystery prize won"] += len(hits) if terms.mystery else 0
     result.wagers += wagers
     result.hits += len(hits)
     result.paid_cents += sum(hit.paid_cents or 0 for hit in hits.values())

@@ -1,6 +1,6 @@
-"""A simulated machine on a link: the real link client over the real carrier, and a memory that outlives it.
+"""Simulate a machine on a link, with the real link client and carrier and a memory that survives the machine.
 
-It plays by dice instead of games. :class:`Memory` holds what a machine's journal would; everything else is
+Wins are decided by dice instead of games. :class:`Memory` stores what a machine's journal would; everything else is
 lost with the object, as in a killed process. ``step`` is called after each durable change and before its
 consequences: an exception raised there kills the machine at that point.
 """
@@ -33,9 +33,9 @@ _TICK_SECONDS: Final = 0.005
 
 @dataclass(slots=True)
 class Hit:
-    """One hit as the machine's memory has it; amounts in minor units, None until known.
+    """One hit in the machine's memory. Amounts are in minor units, None until known.
 
-    ``falls``: how often the level had fallen when the machine showed ``shown_cents``.
+    ``falls``: number of resets of the level when the machine showed ``shown_cents``.
     """
 
     after: int
@@ -44,29 +44,29 @@ class Hit:
     locked_cents: int | None = None
     paid_cents: int | None = None
     closed: bool = False
-    given_again: bool = False
-    """To a controller whose restored store had lost it: what that locks now is not what is paid."""
+    was_resent: bool = False
+    """Whether the hit was sent again to a controller whose restored store had lost it; the new lock is not paid."""
     trigger: Trigger | None = None
-    """Of a mystery prize: the secret amount."""
+    """Secret amount of a mystery prize."""
 
 
 @dataclass(slots=True)
 class Memory:
     """The durable state of a machine."""
 
-    given: list[Contribution] = field(default_factory=list)
+    contributions: list[Contribution] = field(default_factory=list)
     counted: int = 0
     hits: dict[str, Hit] = field(default_factory=dict)
     shown_cents: int = 0
     falls: int = 0
     boots: int = 0
-    sealed: dict[int, str] = field(default_factory=dict)
-    """Of a mystery level: the commitment heard of each prize."""
+    commitments: dict[int, str] = field(default_factory=dict)
+    """Commitment received for each prize of a mystery level."""
     complaints: list[str] = field(default_factory=list)
 
 
 class SimulatedMachine:
-    """One life of a machine that feeds one level."""
+    """One run of a machine that contributes to one level."""
 
     def __init__(
         self,
@@ -90,40 +90,40 @@ class SimulatedMachine:
         self.link = Link(serial, (pool,), stale_ns=stale_ns)
         self._connections = 0
         memory.boots += 1
-        self.link.restore_contributions(pool.id, memory.counted, memory.given[memory.counted :])
+        self.link.restore_contributions(pool.id, memory.counted, memory.contributions[memory.counted :])
         self.link.restore_shown_amount(pool.id, memory.shown_cents, memory.falls)
         for name, hit in memory.hits.items():
             if hit.closed:
                 self.link.drop_claim(name)
             else:
-                self._take_up(name, hit)
+                self._resume_hit(name, hit)
 
-    def _take_up(self, name: str, hit: Hit) -> None:
-        claim = self._claim(name, hit)
+    def _resume_hit(self, name: str, hit: Hit) -> None:
+        claim = self._create_claim(name, hit)
         if hit.paid_cents is not None:
-            self.link.report_payment(self._commit(name, hit.paid_cents), claim, self._now_ns())
+            self.link.report_payment(self._create_commit(name, hit.paid_cents), claim, self._now_ns())
             return
         if hit.trigger is not None:
             self.link.open_claim(claim, self._now_ns())
-            self._pay(name, hit)
+            self._pay_hit(name, hit)
             return
         self.link.hit(claim, self._now_ns())
         if hit.locked_cents is not None:
             self.link.locked(name)
-            self._pay(name, hit)
+            self._pay_hit(name, hit)
 
     # ------------------------------------------------------------------ playing
     @property
-    def joined(self) -> bool:
-        """The controller has enrolled it."""
+    def is_enrolled(self) -> bool:
+        """Return whether the controller has enrolled the machine."""
         return self.link.feeders[self._pool.id].joined
 
     @property
-    def settled(self) -> bool:
-        """Everything given is counted, and every hit is paid and closed at the controller."""
+    def is_settled(self) -> bool:
+        """Return whether every contribution is counted, and every hit is paid and closed at the controller."""
         feeder = self.link.feeders[self._pool.id]
         memory = self.memory
-        return feeder.counted == len(memory.given) and all(hit.closed for hit in memory.hits.values())
+        return feeder.counted == len(memory.contributions) and all(hit.closed for hit in memory.hits.values())
 
     @property
     def shown_cents(self) -> int:
@@ -131,29 +131,31 @@ class SimulatedMachine:
         return self.link.find_displayed_amount(self._pool.id, self._now_ns()).amount_cents
 
     def play(self, dice: random.Random, hit_chance: float) -> None:
-        """One wager; ``hit_chance`` of it wins the level."""
+        """Play one wager, which hits the level with probability ``hit_chance``."""
         memory, terms = self.memory, self._pool.definition.terms
         stake_cents = self._pool.definition.chance.stake_cents
-        made = Contribution(
+        contribution = Contribution(
             machine=self._serial,
             level=self._pool.id,
-            sequence=len(memory.given) + 1,
+            sequence=len(memory.contributions) + 1,
             wager_cents=stake_cents,
             amount=stake_cents * terms.increment,
         )
-        memory.given.append(made)
-        won = dice.random() < hit_chance and not terms.mystery
-        name = f"{self._serial}.{self._pool.id}.{made.sequence}"
-        if won:  # in the wager's own transaction, as the machine does it
-            memory.hits[name] = Hit(made.sequence, self.shown_cents, self.link.feeders[self._pool.id].falls)
+        memory.contributions.append(contribution)
+        is_hit = dice.random() < hit_chance and not terms.mystery
+        name = f"{self._serial}.{self._pool.id}.{contribution.sequence}"
+        if is_hit:  # in the transaction of the wager, as the machine does
+            memory.hits[name] = Hit(
+                contribution.sequence, self.shown_cents, self.link.feeders[self._pool.id].falls
+            )
         self._step("wager")
-        self.link.queue_contribution(made, self._now_ns())
-        if won:
+        self.link.queue_contribution(contribution, self._now_ns())
+        if is_hit:
             self._step("hit")
-            self.link.hit(self._claim(name, memory.hits[name]), self._now_ns())
-        self._send()
+            self.link.hit(self._create_claim(name, memory.hits[name]), self._now_ns())
+        self._send_messages()
 
-    def _claim(self, name: str, hit: Hit) -> Claim:
+    def _create_claim(self, name: str, hit: Hit) -> Claim:
         return Claim(
             machine=self._serial,
             level=self._pool.id,
@@ -162,26 +164,26 @@ class SimulatedMachine:
             shown_cents=hit.shown_cents,
         )
 
-    def _commit(self, name: str, cents: int) -> Commit:
+    def _create_commit(self, name: str, cents: int) -> Commit:
         return Commit(machine=self._serial, level=self._pool.id, claim=name, amount_cents=cents)
 
-    # ------------------------------------------------------------------ the link's ears
+    # ------------------------------------------------------------------ carrier listener
     async def run(self) -> None:
-        """Live until cancelled or killed."""
+        """Run until cancelled or killed."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self))
             while True:
                 self.link.tick(self._now_ns())
-                self._learn_all()
-                self._send()
+                self._process_all_news()
+                self._send_messages()
                 await asyncio.sleep(self._tick_seconds)
 
     def handle_connection(self) -> None:
-        """Enrol anew."""
+        """Enrol again after a connection."""
         self._connections += 1
         nonce = f"{self._serial}.{self.memory.boots}.{self._connections}"
         self.link.enrol_levels(nonce, self._now_ns())
-        self._send()
+        self._send_messages()
 
     def disconnected(self, why: str) -> None:
         """Mark the level as down."""
@@ -189,92 +191,95 @@ class SimulatedMachine:
         self.link.disconnected()
 
     def process_message(self, message: FromController) -> None:
-        """Take what the controller says."""
+        """Process a message of the controller."""
         self.link.receive(message, self._now_ns())
-        self._learn_all()
-        self._send()
+        self._process_all_news()
+        self._send_messages()
 
     def misunderstood(self, text: str) -> None:
-        """Keep it; nothing moves."""
+        """Store the complaint; no money moves."""
         self.memory.complaints.append(text)
 
-    def _send(self) -> None:
+    def _send_messages(self) -> None:
         for message in self.link.take_messages():
             self._carrier.send(message)
 
-    # ------------------------------------------------------------------ what it learns
-    def _learn_all(self) -> None:
+    # ------------------------------------------------------------------ news
+    def _process_all_news(self) -> None:
         for news in self.link.take_news():
-            self._learn(news)
+            self._process_news(news)
         feeder = self.link.feeders[self._pool.id]
         self.memory.counted = max(self.memory.counted, feeder.counted)
         self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.falls
 
-    def _learn(self, news: News) -> None:
+    def _process_news(self, news: News) -> None:
         match news:
             case AmountLocked():
-                self._locked(news.claim, news.amount_cents)
+                self._handle_locked_amount(news.claim, news.amount_cents)
             case PaymentRecorded():
                 self._step("closed")
                 self.memory.hits[news.claim].closed = True
                 self.link.drop_claim(news.claim)
             case ControllerBehind():
-                self._give_again(news.sequence)
+                self._resend_contributions(news.sequence)
             case MysteryWinFound():
-                self._found(news.won)
+                self._handle_mystery_win(news.won)
             case CommitmentReceived():
-                self.memory.sealed[news.prize] = news.commitment
+                self.memory.commitments[news.prize] = news.commitment
             case ResultsKnown():
-                pass  # no game of dice waits for it
+                pass  # no simulated game waits for it
             case ControllerAhead() | Complaint():
                 self.memory.complaints.append(str(news))
 
-    def _locked(self, name: str, cents: int) -> None:
+    def _handle_locked_amount(self, name: str, cents: int) -> None:
         """Record the amount that the controller locked for a hit, then pay it."""
         hit = self.memory.hits[name]
         if hit.locked_cents is None:
-            self._step("award heard")
+            self._step("award received")
             hit.locked_cents = cents
-            self._step("award kept")
-        elif hit.locked_cents != cents and not hit.given_again:
-            self.memory.complaints.append(f"{name}: awarded {cents} besides")
+            self._step("award stored")
+        elif hit.locked_cents != cents and not hit.was_resent:
+            self.memory.complaints.append(f"{name}: awarded {cents} in addition")
         self.link.locked(name)
-        self._pay(name, hit)
+        self._pay_hit(name, hit)
 
-    def _give_again(self, after: int) -> None:
-        """Give a controller that has lost it what came after a contribution, and the hits of it."""
+    def _resend_contributions(self, after: int) -> None:
+        """Send the contributions after number ``after``, and their hits, again to a controller that lost them."""
         self.memory.counted = after
-        self.link.restore_contributions(self._pool.id, after, self.memory.given[after:])
+        self.link.restore_contributions(self._pool.id, after, self.memory.contributions[after:])
         for name, hit in self.memory.hits.items():
             if hit.after > after and hit.trigger is None:
-                hit.closed, hit.given_again = False, True
-                self._take_up(name, hit)
+                hit.closed, hit.was_resent = False, True
+                self._resume_hit(name, hit)
 
-    def _found(self, won: Won) -> None:
-        """Record a wager that the controller found to have won, then pay it. A repeat changes nothing."""
+    def _handle_mystery_win(self, won: Won) -> None:
+        """Record a wager that won by the controller's decision, then pay it. A repeat changes nothing."""
         hit = self.memory.hits.get(won.claim)
         if hit is None:
-            if self.memory.sealed.get(won.trigger.number, won.trigger.commitment) != won.trigger.commitment:
-                self.memory.complaints.append(f"{won.claim}: its secret is not the one that was promised")
-            self._step("award heard")
+            if (
+                self.memory.commitments.get(won.trigger.number, won.trigger.commitment)
+                != won.trigger.commitment
+            ):
+                self.memory.complaints.append(f"{won.claim}: its secret does not match the commitment")
+            self._step("award received")
             hit = self.memory.hits[won.claim] = Hit(
                 after=won.sequence,
                 shown_cents=won.amount_cents,
                 locked_cents=won.amount_cents,
                 trigger=won.trigger,
             )
-            self._step("award kept")
+            self._step("award stored")
         elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
-            self.memory.complaints.append(f"{won.claim}: {won.amount_cents} besides")
+            self.memory.complaints.append(f"{won.claim}: {won.amount_cents} in addition")
         if not hit.closed:
-            self.link.open_claim(self._claim(won.claim, hit), self._now_ns())
-            self._pay(won.claim, hit)
+            self.link.open_claim(self._create_claim(won.claim, hit), self._now_ns())
+            self._pay_hit(won.claim, hit)
 
-    def _pay(self, name: str, hit: Hit) -> None:
+    def _pay_hit(self, name: str, hit: Hit) -> None:
         if hit.paid_cents is None and hit.locked_cents is not None:
             hit.paid_cents = hit.locked_cents
             self._step("paid")
         if hit.paid_cents is not None:
             self.link.report_payment(
-                self._commit(name, hit.paid_cents), self._claim(name, hit), self._now_ns()
+                self._create_commit(name, hit.paid_cents), self._create_claim(name, hit), self._now_ns()
             )

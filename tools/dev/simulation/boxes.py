@@ -1,53 +1,53 @@
-"""Boxes of a simulated machine as the staff empties them: what each collection brings, to be counted.
+"""Track the contents of the boxes at each collection, so that the staff can count them.
 
-Nothing is taken from the twins, which go on counting; what a collection brings is the difference to the one
-before. Where a power cut or a clear makes it uncertain which collection the machine has recorded, or a bill
-was under way, the staff counts nothing until two more collections.
+The simulated devices are never emptied and continue to count. The contents of a box at a collection are the
+difference from the previous one. If a power cut or a clear makes it uncertain which collection the machine has
+recorded, or a bill was moving, the staff enter no counts until after two more collections.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-#: The staff's boxes, empty.
+#: The contents of empty boxes.
 _EMPTY: Final = {"bill_box": 0, "coin_box": 0}
 
 
 @dataclass(slots=True)
 class Boxes:
-    """Contents of all boxes of a machine; ``look`` returns them, or None while something is under way."""
+    """Contents of all boxes of a machine. ``read_contents`` returns them, or None while a bill or coin is moving."""
 
-    look: Callable[[], Mapping[str, int] | None]
-    _before: Mapping[str, int] | None = None
-    _last: Mapping[str, int] | None = None
-    _ending: Mapping[str, int] | None = None
+    read_contents: Callable[[], Mapping[str, int] | None]
+    _previous_contents: Mapping[str, int] | None = None
+    _last_contents: Mapping[str, int] | None = None
+    _pending_contents: Mapping[str, int] | None = None
     _is_ending: bool = False
 
     def __post_init__(self) -> None:
-        self._last = _EMPTY
+        self._last_contents = _EMPTY
 
     def end_collection(self) -> None:
-        """Take what lies in the boxes; the machine is about to record the end of the collection."""
-        self._ending, self._is_ending = self.look(), True
+        """Take the contents of the boxes when the machine is about to record the end of the collection."""
+        self._pending_contents, self._is_ending = self.read_contents(), True
 
-    def collection_recorded(self) -> None:
-        """Note that the machine says it has recorded the end."""
+    def confirm_collection(self) -> None:
+        """Confirm the collection, because the machine has reported its end as recorded."""
         if self._is_ending:
-            self._before, self._last = self._last, self._ending
+            self._previous_contents, self._last_contents = self._last_contents, self._pending_contents
             self._is_ending = False
 
-    def power_gone(self) -> None:
-        """Doubt a collection whose end the machine has not confirmed."""
+    def handle_power_loss(self) -> None:
+        """Discard the collections if the machine has not confirmed the end of the last one."""
         if self._is_ending:
-            self._before = self._last = None
+            self._previous_contents = self._last_contents = None
             self._is_ending = False
 
-    def memory_cleared(self) -> None:
-        """Empty the boxes: the new journal has metered nothing."""
-        self._before, self._last, self._is_ending = None, self.look(), False
+    def handle_memory_clear(self) -> None:
+        """Take the boxes as empty, because the new journal has metered nothing."""
+        self._previous_contents, self._last_contents, self._is_ending = None, self.read_contents(), False
 
     def count_cents(self, box: str) -> int | None:
         """Return the contents of a box at its last collection, or None if that is unknown."""
-        if self._before is None or self._last is None:
+        if self._previous_contents is None or self._last_contents is None:
             return None
-        return self._last[box] - self._before[box]
+        return self._last_contents[box] - self._previous_contents[box]

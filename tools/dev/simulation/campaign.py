@@ -1,4 +1,4 @@
-"""Campaign of a simulation: a script of actions on one world, with rest and reckoning again and again."""
+"""Run a script of actions on one world, and reconcile all money at intervals."""
 
 import asyncio
 import random
@@ -10,39 +10,39 @@ from pathlib import Path
 from typing import Final
 
 from egm.testing.jumping_loop import jump
-from tools.dev.simulation.actions import Action, Crowd, script
-from tools.dev.simulation.house import House
-from tools.dev.simulation.oracle import Verdict, reckon
+from tools.dev.simulation.actions import Action, Crowd, create_script
+from tools.dev.simulation.cabinet_setup import CabinetSetup
+from tools.dev.simulation.oracle import Verdict, reconcile
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
-#: For sockets to close before the loop does.
+#: Time for sockets to close before the loop ends.
 _CLOSING_SECONDS: Final = 1.0
-_COMING_UP_SECONDS: Final = 60.0
-#: How long the machine may take to come to rest before somebody is stuck.
-_REST_SECONDS: Final = 900.0
+_START_SECONDS_MAX: Final = 60.0
+#: Time limit for the machine to become idle with all money paid out.
+_IDLE_SECONDS_MAX: Final = 900.0
 _REPAIR_TURNS: Final = 30
-_QUIET_TURNS: Final = 20
+_IDLE_TURNS: Final = 20
 _TURN_SECONDS: Final = 0.7
 _PAUSE_SECONDS: Final = 1.5
-#: Number of actions from one reconciliation to the next.
-ACTIONS_A_RECKONING: Final = 500
+#: Number of actions between reconciliations.
+ACTIONS_PER_RECONCILIATION: Final = 500
 
 
-#: A journal is audited again after growing by this factor, so that a long world's cost grows with its length.
-_AUDITED_AGAIN: Final = 1.5
+#: Growth after which a journal is audited again, so that the cost of a long world grows linearly.
+_AUDIT_GROWTH_FACTOR: Final = 1.5
 
 
 class StuckError(Exception):
-    """Somebody's money cannot be got out, or the machine does not come up: says what it shows."""
+    """Money cannot be paid out, or the machine does not start; the message says what the screens show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a seed determines: a house and a script of actions. ``world`` is the seed of everything else."""
+    """A cabinet and a script of actions. ``world`` is the seed of everything else."""
 
     world: int
-    house: House
+    setup: CabinetSetup
     script: Sequence[Action]
 
 
@@ -56,11 +56,11 @@ class Result:
     cabinet_seconds: float = 0.0
     states: Counter[str] = field(default_factory=Counter)
     verdict: Verdict = field(default_factory=Verdict)
-    reckonings: int = 0
+    reconciliations: int = 0
 
 
-def simulate(root: Path, case: Case, progress: Callable[[int], None] = lambda _: None) -> Result:
-    """Run a case in ``root``. Raises what stopped the machine, or StuckError."""
+def run_case(root: Path, case: Case, progress: Callable[[int], None] = lambda _: None) -> Result:
+    """Run a case in ``root``. Raises StuckError, or the error that stopped the machine."""
 
     async def run() -> Result:
         return await _Run(root, case).run(progress)
@@ -72,155 +72,163 @@ class _Run:
     def __init__(self, root: Path, case: Case) -> None:
         dice = random.Random(case.world)  # noqa: S311 (it must repeat)
         self._script = case.script
-        self._world = World(root, case.house, dice.randrange(2**63))
+        self._world = World(root, case.setup, dice.randrange(2**63))
         self._players = {
             number: Player(self._world, number, random.Random(dice.randrange(2**63)))  # noqa: S311
-            for number in range(1, case.house.positions + 1)
+            for number in range(1, case.setup.positions + 1)
         }
         self._crowd = Crowd(self._world, self._players)
         self._result = Result(self._crowd.done)
-        self._audited = 0
-        """Entries that the journal in use had when it was last audited."""
-        self._others: list[asyncio.Task[None]] = []
+        self._audited_entries = 0
+        """Number of entries of the current journal when it was last audited."""
+        self._background_tasks: list[asyncio.Task[None]] = []
 
     async def run(self, progress: Callable[[int], None]) -> Result:
         world, loop = self._world, asyncio.get_running_loop()
-        began = loop.time()
-        loop.set_exception_handler(self._dying)
-        watching = [asyncio.ensure_future(player.attend()) for player in self._players.values()]
-        watching += [asyncio.ensure_future(world.bank.attend())] if world.bank else []
-        self._others = watching
+        start_seconds = loop.time()
+        loop.set_exception_handler(self._handle_loop_error)
+        background_tasks = [asyncio.ensure_future(player.watch_screen()) for player in self._players.values()]
+        background_tasks += [asyncio.ensure_future(world.host.poll_forever())] if world.host else []
+        self._background_tasks = background_tasks
         world.start()
         try:
-            await self._up()
-            self._crowd.repair()
+            await self._wait_until_started()
+            self._crowd.repair_devices()
             for number, action in enumerate(self._script, 1):
-                self._crowd.act(action)
+                self._crowd.perform_action(action)
                 await asyncio.sleep(self._crowd.pause_seconds(_PAUSE_SECONDS))
-                await self._goes_on()
+                await self._ensure_running()
                 progress(number)
-                if number % ACTIONS_A_RECKONING == 0 and number < len(self._script):
-                    await self._reckon(is_last=False)
-                    if self._result.verdict.wrong:
+                if number % ACTIONS_PER_RECONCILIATION == 0 and number < len(self._script):
+                    await self._reconcile(is_last=False)
+                    if self._result.verdict.findings:
                         break
                     world.start()
-                    await self._up()
+                    await self._wait_until_started()
             else:
-                await self._reckon(is_last=True)
+                await self._reconcile(is_last=True)
         finally:
-            for each in watching:
-                each.cancel()
-            for each in watching:
+            for task in background_tasks:
+                task.cancel()
+            for task in background_tasks:
                 with suppress(asyncio.CancelledError):
-                    await each
+                    await task
             await world.stop(cut=True)
             await asyncio.sleep(_CLOSING_SECONDS)
-            world.put_away()
-        self._result.cabinet_seconds = loop.time() - began
+            world.shut_down_devices()
+        self._result.cabinet_seconds = loop.time() - start_seconds
         self._result.cuts, self._result.restarts = world.cuts, world.restarts
         for player in self._players.values():
             self._result.states += player.states
         return self._result
 
-    def _dying(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+    def _handle_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         """Ignore errors of a process that has lost its power."""
         if self._world.is_on:
             loop.default_exception_handler(context)
 
-    async def _goes_on(self) -> None:
-        """Bring the machine back where its power has gone. Raises what else has ended it."""
-        await self._switched_on()
-        if not all(player.now for player in self._players.values()):
-            await self._up()
+    async def _ensure_running(self) -> None:
+        """Restart the machine if it has lost power. Raises any other error that ended it."""
+        await self._restart_if_off()
+        if not all(player.snapshot for player in self._players.values()):
+            await self._wait_until_started()
 
-    async def _up(self) -> None:
-        """Wait until every screen shows something. The machine comes up in every condition of its devices."""
+    async def _wait_until_started(self) -> None:
+        """Wait until every screen shows the machine, which must start whatever the state of its devices."""
         try:
-            async with asyncio.timeout(_COMING_UP_SECONDS):
+            async with asyncio.timeout(_START_SECONDS_MAX):
                 while not all(player.sees_machine for player in self._players.values()):
                     await asyncio.sleep(0.05)
-                    await self._switched_on()
+                    await self._restart_if_off()
         except TimeoutError:
-            raise StuckError("the machine does not come up") from None
+            raise StuckError("the machine does not start") from None
 
-    async def _switched_on(self) -> None:
-        for other in self._others:
-            if other.done():
-                other.result()
-        failure = self._world.failure()
+    async def _restart_if_off(self) -> None:
+        for task in self._background_tasks:
+            if task.done():
+                task.result()
+        failure = self._world.find_failure()
         if failure is not None:
             raise failure
-        if not self._world.is_on or self._world.is_work_due:
+        if not self._world.is_on or self._world.is_work_pending:
             await self._world.stop()
-            self._world.do_work()
+            self._world.do_pending_work()
             self._world.start()
 
-    async def _reckon(self, *, is_last: bool) -> None:
-        """Mend, close and pay out everything, switch off, and hold all against all."""
-        self._world.medium.cut_at = self._world.work = None
-        await self._come_to_rest()
-        self._world.errands = ()
+    async def _reconcile(self, *, is_last: bool) -> None:
+        """Repair everything, close all doors, pay all money out, switch off and reconcile."""
+        self._world.medium.cut_at = self._world.pending_work = None
+        await self._wait_until_idle()
+        self._world.requested_forms = ()
         await self._world.stop()
-        self._result.verdict = reckon(
+        self._result.verdict = reconcile(
             self._world,
             self._players,
             self._world.now(),
-            audit_from=0 if is_last else int(self._audited * _AUDITED_AGAIN),
+            audit_from=0 if is_last else int(self._audited_entries * _AUDIT_GROWTH_FACTOR),
         )
-        self._audited = self._result.verdict.audited or self._audited
-        self._result.reckonings += 1
+        self._audited_entries = self._result.verdict.audited_entries or self._audited_entries
+        self._result.reconciliations += 1
 
-    async def _come_to_rest(self) -> None:
-        quiet = turns = 0
+    async def _wait_until_idle(self) -> None:
+        idle_turns = turns = 0
         try:
-            async with asyncio.timeout(_REST_SECONDS):
-                while quiet < _QUIET_TURNS:
-                    if turns % _REPAIR_TURNS == 0:  # now and then, as a mechanic comes by
-                        self._crowd.repair()
+            async with asyncio.timeout(_IDLE_SECONDS_MAX):
+                while idle_turns < _IDLE_TURNS:
+                    if turns % _REPAIR_TURNS == 0:  # at intervals, as a technician would
+                        self._crowd.repair_devices()
                         self._crowd.close_doors()
-                    rests = [self._rests(player) for player in self._players.values()]
-                    quiet = quiet + 1 if all(rests) else 0
+                    idle = [self._step_towards_idle(player) for player in self._players.values()]
+                    idle_turns = idle_turns + 1 if all(idle) else 0
                     turns += 1
                     await asyncio.sleep(_TURN_SECONDS)
-                    await self._goes_on()
+                    await self._ensure_running()
         except TimeoutError:
-            shown = [player.now for player in self._players.values()]
-            devices = {name: self._world.say(name).get("status") for name in self._world.twins}
+            shown = [player.snapshot for player in self._players.values()]
+            devices = {name: self._world.describe_device(name).get("status") for name in self._world.twins}
             raise StuckError(
-                f"the machine does not come to rest: devices {devices}; what others wait for {self._waits()};"
+                f"the machine does not become idle: devices {devices}; waiting: {self._list_waiting_parties()};"
                 f" screens {shown}"
             ) from None
 
-    def _rests(self, player: Player) -> bool:
-        """Whether there is nothing left to do here; does what is next otherwise."""
-        now = player.now
-        if now is None:
+    def _step_towards_idle(self, player: Player) -> bool:
+        """Take the next step towards an idle machine without credit; return whether it is idle already."""
+        snapshot = player.snapshot
+        if snapshot is None:
             return False
         if player.ruling_needed:
-            self._crowd.rule()
-        elif now.state in {"handpay", "tilt", "out_of_service"}:
+            self._crowd.open_menu_for_ruling()
+        elif snapshot.state in {"handpay", "tilt", "out_of_service"}:
             self._crowd.turn_key()
-        elif now.credit_cents:
-            player.leave()
+        elif snapshot.credit_cents:
+            player.cash_out_or_finish_bet()
         world = self._world
-        still = all(
-            world.say(names[player.position])["status"] in {"idle", "disabled"}
-            for names in (world.of_kind("bill_acceptor"), world.of_kind("ticket_printer"))
+        devices_are_idle = all(
+            world.describe_device(names[player.position])["status"] in {"idle", "disabled"}
+            for names in (world.find_devices("bill_acceptor"), world.find_devices("ticket_printer"))
         )
-        return (now.state, now.credit_cents, still and not self._waits()) == ("idle", 0, True)
+        return (
+            snapshot.state,
+            snapshot.credit_cents,
+            devices_are_idle and not self._list_waiting_parties(),
+        ) == (
+            "idle",
+            0,
+            True,
+        )
 
-    def _waits(self) -> list[str]:
-        """Return who beyond the machine still waits for it: the host, or the controller of a linked level."""
-        others = {"host": self._world.bank, "controller": self._world.link}
-        return [name for name, other in others.items() if other is not None and other.is_open]
+    def _list_waiting_parties(self) -> list[str]:
+        """Return which of host and progressive controller still wait for the machine."""
+        parties = {"host": self._world.host, "controller": self._world.link}
+        return [name for name, party in parties.items() if party is not None and party.is_open]
 
 
-def case_of(seed: int, actions: int, cuts: int) -> Case:
-    """Return the case of a seed."""
+def create_case(seed: int, actions: int, cuts: int) -> Case:
+    """Return the case that a seed determines."""
     dice = random.Random(seed)  # noqa: S311 (it must repeat)
-    house = House.of(dice)
+    setup = CabinetSetup.choose(dice)
     start = random.Random(f"start of {seed}")  # noqa: S311
-    house = replace(
-        house, start=start.choice(("file", "signed", *(("asked",) if house.may_be_asked else ())))
+    setup = replace(
+        setup, start=start.choice(("file", "signed", *(("asked",) if setup.can_use_first_start else ())))
     )
-    return Case(dice.randrange(2**63), house, script(dice, actions, cuts))
+    return Case(dice.randrange(2**63), setup, create_script(dice, actions, cuts))

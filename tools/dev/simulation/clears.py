@@ -1,4 +1,4 @@
-"""Authorised clears of a simulated machine's memory, and what the persons who made them paid by hand."""
+"""Authorised memory clears of a simulated machine, and the claims that were paid by hand at them."""
 
 import re
 from collections import Counter
@@ -30,13 +30,13 @@ from tools.dev.simulation.history import History, read_copy
 if TYPE_CHECKING:
     from tools.dev.simulation.world import World
 
-#: How often the persons pay a claim that they may pay, rather than have the new journal owe it.
-_PAID: Final = 0.3
-#: How often the power goes during a clear, and the most operations of the media that it takes.
-_CUT: Final = 0.3
-_OPERATIONS_MOST: Final = 40
-#: Claims that say nothing of paper or coins under way: who pays one needs to look into no device.
-_ON_THE_MACHINE: Final = frozenset({"credit", "handpay", "table", "game"})
+#: Probability that a claim is paid by hand, if that is allowed, instead of carried over.
+_PAID_PROBABILITY: Final = 0.3
+#: Probability of a power cut during a clear, and the maximum number of media operations before it.
+_CUT_PROBABILITY: Final = 0.3
+_OPERATIONS_MAX: Final = 40
+#: Kinds of claims that do not depend on paper or coins in a device, so that they can be paid by hand.
+_KINDS_WITHOUT_DEVICE: Final = frozenset({"credit", "handpay", "table", "game"})
 _POSITION: Final = re.compile(r"^(\d+)/")
 
 
@@ -47,31 +47,37 @@ class Clears:
     histories: list[History] = field(default_factory=list)
     paid: Counter[str] = field(default_factory=Counter)
 
-    def clear(self, world: "World", dice: Random, seen: Collection[str], *, may_pay: bool) -> set[int]:
-        """Clear the memory of the stopped machine; if the power goes meanwhile, finish the clear.
+    def clear_memory(
+        self, world: "World", dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
+    ) -> set[int]:
+        """Clear the memory of the stopped machine; if the power is cut meanwhile, finish the clear.
 
-        ``seen``: the games whose end a screen has shown. ``may_pay``: claims may be paid by hand. Returns the
-        positions at which a hand-pay was owed, which the new journal owes under another number or not at all.
+        ``shown_games``: the games whose end a screen has shown. ``can_pay_by_hand``: claims may be paid by hand.
+        Returns the positions at which a hand-pay was owed; it is settled, or owed under a new number.
         """
         folder = world.folder.root
-        _damage(folder, dice)
-        self.histories.append(read_copy(folder, world.now(), world.house.positions, folder.parent))
+        _damage_one_copy(folder, dice)
+        self.histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
         decisions: Mapping[str, Decision] = {}
-        owed: set[int] = set()
+        handpay_positions: set[int] = set()
         while True:
             storage = ForgetfulStorage(world.medium, world.random_bytes)
-            if dice.random() < _CUT:
-                world.cut_after(dice.randint(1, _OPERATIONS_MOST))
+            if dice.random() < _CUT_PROBABILITY:
+                world.schedule_power_cut(dice.randint(1, _OPERATIONS_MAX))
             try:
                 if is_clear_unfinished(folder, storage):
                     finish(folder, now=world.now, storage=storage)
                 else:
                     found = inspect_claims(folder, FEATURES, storage=storage)
-                    if not found.inspection.is_complete:  # one copy at most is damaged
+                    if not found.inspection.is_complete:  # at most one copy is damaged
                         copies = (found.inspection.first.why, found.inspection.second.why)
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
-                    decisions = _decide(found, dice, seen, may_pay=may_pay)
-                    owed = {_position(each.id) for each in found.proposals if _kind(each.id) == "handpay"}
+                    decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
+                    handpay_positions = {
+                        _position(each.id)
+                        for each in found.proposals
+                        if _parse_claim_kind(each.id) == "handpay"
+                    }
                     decided = prepare_clearance(
                         found,
                         decisions,
@@ -91,14 +97,14 @@ class Clears:
                 storage.leave()
             if not world.recover_media():
                 break
-        world.boxes.memory_cleared()
+        world.boxes.handle_memory_clear()
         for claim, decision in decisions.items():
-            self.paid[_kind(claim)] += decision.amount_cents or 0
-        return owed
+            self.paid[_parse_claim_kind(claim)] += decision.amount_cents or 0
+        return handpay_positions
 
 
-def _damage(folder: Path, dice: Random) -> None:
-    """Destroy a byte of one of the two copies, or none: the other proves all that is owed."""
+def _damage_one_copy(folder: Path, dice: Random) -> None:
+    """Change a bit of one of the two copies, or of none; the other copy proves all that is owed."""
     second = folder / SECOND_FOLDER
     copies = [[], [folder / DATABASE_NAME], sorted(second.glob(f"*{LOG_SUFFIX}"))]
     files = dice.choice(copies)
@@ -110,27 +116,31 @@ def _damage(folder: Path, dice: Random) -> None:
     path.write_bytes(content)
 
 
-def _decide(
-    found: ClaimInspection, dice: Random, seen: Collection[str], *, may_pay: bool
+def _decide_claims(
+    found: ClaimInspection, dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
 ) -> dict[str, Decision]:
-    """Carry every claim over, but for some that the persons pay by hand."""
+    """Decide to carry every claim over, except some that are paid by hand."""
     decisions: dict[str, Decision] = {}
     for proposal in found.proposals:
-        is_paid = may_pay and dice.random() < _PAID and _may_be_paid(proposal, seen)
+        is_paid = (
+            can_pay_by_hand
+            and dice.random() < _PAID_PROBABILITY
+            and _can_be_paid_by_hand(proposal, shown_games)
+        )
         cents = int(proposal.proposed.amount) if is_paid else None
         act = PAID if is_paid else CARRIED
         decisions[proposal.id] = Decision(act=act, amount_cents=cents, by="1001" if is_paid else "")
     return decisions
 
 
-def _may_be_paid(proposal: Proposal, seen: Collection[str]) -> bool:
-    """Whether it may be paid: of a game that is decided a screen must have shown what it won."""
-    says = proposal.proposed.says
-    is_known = not says.get("decided") or says["play_id"] in seen
-    return PAID in proposal.acts and _kind(proposal.id) in _ON_THE_MACHINE and is_known
+def _can_be_paid_by_hand(proposal: Proposal, shown_games: Collection[str]) -> bool:
+    """Return whether the claim may be paid by hand. If its game is decided, a screen must have shown the win."""
+    details = proposal.proposed.says
+    is_known = not details.get("decided") or details["play_id"] in shown_games
+    return PAID in proposal.acts and _parse_claim_kind(proposal.id) in _KINDS_WITHOUT_DEVICE and is_known
 
 
-def _kind(claim: str) -> str:
+def _parse_claim_kind(claim: str) -> str:
     return _POSITION.sub("", claim).partition(":")[0]
 
 

@@ -1,4 +1,4 @@
-"""Contents of one journal of a simulated machine, and the result of its independent audit.
+"""Read one journal of a simulated machine and audit it independently.
 
 An authorised clear starts a new journal, so a world has one history per clear and one for the current
 journal. Their sums are compared with the books (:mod:`tools.dev.simulation.oracle`).
@@ -18,7 +18,7 @@ from meters.storage import DiskStorage
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-#: In the folder of a world: the export that was audited last.
+#: File in the folder of a world: the export that was audited last.
 EXPORT: Final = Path("export.jsonl")
 _CARRIED_OVER: Final = "house:carried_over"
 _LEVELS: Final = "house:progressive:"
@@ -34,12 +34,12 @@ MONEY_OUT: Final = (
     "out:handpay_disputed",
 )
 #: Account -> which way the host's money went.
-HOST: Final = {"world:aft_in:cashable": "in", "out:aft_out:cashable": "out", "house:bonus": "bonus"}
+HOST_WAYS: Final = {"world:aft_in:cashable": "in", "out:aft_out:cashable": "out", "house:bonus": "bonus"}
 WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
-GIVEN_BACK: Final = (
+RETURNED: Final = (
     *(*WON, "house:double_up_win", "house:residual_win", "house:refund_defect", "house:disputed"),
 )
-#: What the house takes of credit: stakes, remainders, and what persons ruled to be the player's no more.
+#: Credit taken by the venue: stakes, residual credit, and credit that people ruled to be forfeit or unclaimed.
 TAKEN: Final = (
     "house:wager",
     "house:double_up_bet",
@@ -48,10 +48,10 @@ TAKEN: Final = (
     "house:orphan",
     "house:expired",
 )
-#: What is not summed over several journals.
-_OF_THE_LAST: Final = frozenset({"credit_cents", "owed_cents", "carried_cents", "is_audited"})
-ACCOUNTS: Final = (*MONEY_IN, *MONEY_OUT, *HOST, *TAKEN, *GIVEN_BACK)
-#: The name under which the amounts of tickets are in doubt that an acceptor may have taken.
+#: Fields of which the last journal counts, instead of a sum over the journals.
+_LAST_JOURNAL_FIELDS: Final = frozenset({"credit_cents", "owed_cents", "carried_cents", "is_audited"})
+ACCOUNTS: Final = (*MONEY_IN, *MONEY_OUT, *HOST_WAYS, *TAKEN, *RETURNED)
+#: Key of :attr:`History.in_doubt` for tickets that an acceptor may have taken.
 TICKET: Final = "ticket"
 
 
@@ -62,48 +62,48 @@ class History:
     entries: int = 0
     games: int = 0
     balance: Counter[str] = field(default_factory=Counter)
-    """By account, without sign."""
+    """Absolute balance of each account."""
     levels: Counter[str] = field(default_factory=Counter)
-    """Won of progressive levels, by account."""
+    """Wins of progressive levels, by account."""
     bills: Counter[int] = field(default_factory=Counter)
-    """Credited for bills, by position."""
+    """Credit for bills, by position."""
     drop_cents: int = 0
     credit_cents: int = 0
-    """Cashable credit that is left at the positions."""
+    """Cashable credit that remains at the positions."""
     owed_cents: int = 0
     """All credit of players at the end, reserved credit included."""
     carried_cents: int = 0
-    """Credit that a clear brought over from the journal before."""
+    """Credit that a clear carried over from the previous journal."""
     in_doubt: Counter[str] = field(default_factory=Counter)
-    """Upper bound of what people ruled on because its location was unknown, by device."""
-    given_up: Counter[str] = field(default_factory=Counter)
-    """Hand-pays that persons ruled nobody is paid, by the account they had been reserved from."""
+    """Upper bound of the amounts whose location was unknown and on which people ruled, by device."""
+    forfeited: Counter[str] = field(default_factory=Counter)
+    """Hand-pays ruled forfeit or unclaimed, by the account from which they were reserved."""
     orphan_cents: int = 0
-    """Tickets that were found."""
+    """Amount of found tickets."""
     returned_cents: int = 0
-    """Bets of tables that were given back at a cash-out."""
+    """Table bets returned at a cash-out."""
     ruled_cents: int = 0
     """Disputed amounts that people ruled to be paid by hand."""
     counts: list[tuple[str, int, int]] = field(default_factory=list)
-    """Each count of a box: the box, what was counted and what had been metered."""
-    wrong: list[str] = field(default_factory=list)
+    """Box, counted cents and metered cents of each count."""
+    findings: list[str] = field(default_factory=list)
     is_audited: bool = False
 
     def add(self, other: "History") -> None:
         """Add the sums of another journal of the same machine."""
         for name in self.__slots__:
-            if name not in _OF_THE_LAST:
+            if name not in _LAST_JOURNAL_FIELDS:
                 setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in _OF_THE_LAST:
+        for name in _LAST_JOURNAL_FIELDS:
             setattr(self, name, getattr(other, name))
 
 
 def read_history(
-    folder: Path, now: datetime, positions: int, games: Path, *, at_rest: bool, audit_from: int = 0
+    folder: Path, now: datetime, positions: int, games: Path, *, is_idle: bool, audit_from: int = 0
 ) -> History:
     """Open the journal of a stopped machine, audit it, and return its history.
 
-    ``games`` is the folder of custom games; the export is left there. ``at_rest``: the machine holds nothing
+    ``games`` is the folder of custom games; the export is left there. ``is_idle``: the machine holds no money
     of a player, so no game may be open. A journal with fewer entries than ``audit_from`` is not audited,
     because the audit reads all of them and a long world settles very often.
     """
@@ -111,9 +111,9 @@ def read_history(
     with Journal.open(folder, now=lambda: now) as journal:
         journal.self_audit()
         history.entries = journal.sequence
-        _read(journal, history, positions)
+        _read_journal(journal, history, positions)
         if history.entries >= audit_from:
-            _audit(journal, folder, now, games, history, at_rest=at_rest)
+            _audit_export(journal, folder, now, games, history, is_idle=is_idle)
             history.is_audited = True
     return history
 
@@ -123,19 +123,19 @@ def read_copy(folder: Path, now: datetime, positions: int, games: Path) -> Histo
     scratch = games / "copy"
     shutil.copytree(folder, scratch, ignore=shutil.ignore_patterns("run", "cleared"))
     try:
-        return read_history(scratch, now, positions, games, at_rest=False)
+        return read_history(scratch, now, positions, games, is_idle=False)
     finally:
         shutil.rmtree(scratch)
 
 
-def _read(journal: Journal, history: History, positions: int) -> None:
-    read = journal.meters()
+def _read_journal(journal: Journal, history: History, positions: int) -> None:
+    meters_read = journal.meters()
     history.balance.update({account: abs(journal.balance_cents(account)) for account in ACCOUNTS})
-    history.drop_cents = read.values["coin_drop"]
+    history.drop_cents = meters_read.values["coin_drop"]
     numbers = range(1, positions + 1)
     if positions > 1:
         for number in numbers:
-            history.bills[number] = dict(read.select(position=number).values).get("bill_in.value", 0)
+            history.bills[number] = dict(meters_read.select(position=number).values).get("bill_in.value", 0)
     else:
         history.bills[1] = abs(journal.balance_cents("world:bill"))
     history.credit_cents = sum(journal.balance_cents(f"credit:{n}:cashable") for n in numbers)
@@ -152,7 +152,7 @@ def _read(journal: Journal, history: History, positions: int) -> None:
 
 
 def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, StoredEntry]) -> None:
-    """Add what persons ruled, counted or found, and bets that were given back."""
+    """Add the rulings, counts and found tickets of an entry, and the bets that it returned."""
     match entry.kind:
         case "disputed.ruled":
             ruled = read_details(entry)
@@ -163,28 +163,28 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
                 history.ruled_cents += int(ruled["amount_cents"])
                 history.in_doubt[TICKET] += int(ruled["most_cents"])
         case "forfeit.prize" | "handpay.unclaimed":
-            # What is an orphan was won all the same, and left the house by its register.
+            # An unclaimed hand-pay was won nevertheless, and left the venue through the orphan register.
             for flow in reserved[entry.transaction.ref or ""].transfers:
                 if flow.target.startswith("out:"):
                     source = flow.source if entry.kind == "forfeit.prize" else "house:orphan"
-                    history.given_up[source] += flow.amount_cents
+                    history.forfeited[source] += flow.amount_cents
         case "orphan.ticket":
             history.orphan_cents += int(read_details(entry)["amount_cents"])
         case "table.returned":
             history.returned_cents += int(read_details(entry)["amount_cents"])
         case "collection.counted":
             counted = read_details(entry)
-            figures = int(counted["counted_cents"]), int(counted["metered_cents"])
-            history.counts.append((str(counted["box"]), *figures))
+            counts = int(counted["counted_cents"]), int(counted["metered_cents"])
+            history.counts.append((str(counted["box"]), *counts))
 
 
-def _audit(
-    journal: Journal, folder: Path, now: datetime, games: Path, history: History, *, at_rest: bool
+def _audit_export(
+    journal: Journal, folder: Path, now: datetime, games: Path, history: History, *, is_idle: bool
 ) -> None:
-    """Have the export audited independently: chain, signatures, balances, meters, every game replayed."""
+    """Audit the export independently: chain, signatures, balances, meters, and a replay of every game."""
     key = MachineKey.load(DiskStorage(), folder)
     if key is None:
-        history.wrong.append("there is no machine key to sign an export with")
+        history.findings.append("no machine key to sign an export")
         return
     with (games / EXPORT).open("wb") as file:
         export.write(journal, key, file, now)
@@ -194,6 +194,6 @@ def _audit(
             reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)
         )
     history.games = report.games
-    history.wrong += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
-    if at_rest and report.games_open:
-        history.wrong.append(f"audit: {report.games_open} games were never closed")
+    history.findings += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
+    if is_idle and report.games_open:
+        history.findings.append(f"audit: {report.games_open} games were never closed")

@@ -1,7 +1,7 @@
-"""Link of the simulated machine: the real controller of shared levels, at the other end of a wire in memory.
+"""Connect the simulated machine to a real progressive controller over a wire in memory.
 
-The wire carries the real bytes late, some of them twice, and loses what is under way when it breaks. The
-controller may start again on its store, which keeps everything.
+The wire delivers the real bytes late, some of them twice, and loses the bytes in transit when it breaks. The
+controller can be restarted on its store.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import SqliteStore
 
 SERIAL: Final = "EGM-0000001"
-#: The game that plays for its levels, at this stake.
+#: The game that contributes to its levels, at this stake.
 GAME: Final = Path(__file__).parents[3] / "tests" / "vectors" / "three-levels.toml"
 STAKE_CENTS: Final = 50
 LINKED: Final = ("TOP", "LUCKY")
-_VALUES_SECONDS: Final = 0.5
-_LATE_SECONDS: Final = 0.3
-_TWICE: Final = 0.05
+_VALUES_INTERVAL_SECONDS: Final = 0.5
+_DELAY_SECONDS_MAX: Final = 0.3
+_DUPLICATE_PROBABILITY: Final = 0.05
 
 
-def definitions() -> tuple[LevelDefinition, ...]:
+def create_level_definitions() -> tuple[LevelDefinition, ...]:
     """Return the levels of the controller: one won by a prize, one by its secret amount."""
     names = {"en": "Lucky", "fr": "Chanceux"}
     top = {
@@ -57,117 +57,117 @@ def definitions() -> tuple[LevelDefinition, ...]:
 
 
 class FloorLink:
-    """The controller and the wire; a :class:`~egm.progressive.carrier.Carrier` of the machine's."""
+    """The controller and the wire: a :class:`~egm.progressive.carrier.Carrier` for the machine."""
 
     def __init__(
         self, folder: Path, dice: random.Random, now: Callable[[], datetime], source: EntropySource
     ) -> None:
         self._path, self._dice, self._now, self._source = folder / "controller.db", dice, now, source
         self.is_up = True
-        """Whether the wire is whole."""
-        self._ears: CarrierListener | None = None
+        """Whether the wire is connected."""
+        self._listener: CarrierListener | None = None
         self._connections = 0
-        self._open()
+        self._open_controller()
 
-    def _open(self) -> None:
+    def _open_controller(self) -> None:
         self._store = SqliteStore(self._path)
-        self.controller = Controller(self._store, self._now, SecretStore(bytes(32), self._chance))
-        self.controller.open_levels(definitions())
+        self.controller = Controller(self._store, self._now, SecretStore(bytes(32), self._create_generator))
+        self.controller.open_levels(create_level_definitions())
         self.controller.admit(SERIAL)
 
-    def _chance(self, term: int) -> RandomService:
-        who = Personalization(
+    def _create_generator(self, term: int) -> RandomService:
+        personalization = Personalization(
             product="simulation", version="1", machine_serial="controller", instance=1, boot_counter=term
         )
         policy = ReseedPolicy(fresh_input_each_step=False)
         return RandomService.start(
-            personalization=who, sources=[self._source], policy=policy, clock=lambda: 0
+            personalization=personalization, sources=[self._source], policy=policy, clock=lambda: 0
         )
 
     def restart(self) -> None:
         """Restart the controller; messages on their way to it are lost."""
-        self._break()
+        self._disconnect()
         self._store.close()
-        self._open()
+        self._open_controller()
 
     def close(self) -> None:
-        """Give the store up."""
+        """Close the store."""
         self._store.close()
 
     # ------------------------------------------------------------ as a carrier
-    async def run(self, ears: CarrierListener) -> None:
+    async def run(self, listener: CarrierListener) -> None:
         """Send the levels' values to the machine while the wire is connected."""
         try:
             while True:
-                if self.is_up and self._ears is None:
-                    self._ears = ears
+                if self.is_up and self._listener is None:
+                    self._listener = listener
                     self._connections += 1
-                    ears.handle_connection()
+                    listener.handle_connection()
                 if self.is_up:
                     for value in self.controller.values():
-                        self._to_machine(encode(value))
-                await asyncio.sleep(_VALUES_SECONDS)
+                        self._deliver_to_machine(encode(value))
+                await asyncio.sleep(_VALUES_INTERVAL_SECONDS)
         finally:
-            self._ears = None
+            self._listener = None
 
     def send(self, message: FromMachine) -> None:
-        """Send, or lose it where the wire is broken."""
-        if self._ears is not None:
-            self._carry(encode(message), self._to_controller)
+        """Send a message, or discard it if the wire is disconnected."""
+        if self._listener is not None:
+            self._send_delayed(encode(message), self._deliver_to_controller)
 
-    def cut(self) -> None:
+    def drop_connection(self) -> None:
         """Stop all traffic because the machine has lost its power."""
-        self._ears = None
+        self._listener = None
 
-    def lose(self) -> None:
+    def break_wire(self) -> None:
         """Break the wire."""
         self.is_up = False
-        self._break()
+        self._disconnect()
 
-    def _break(self) -> None:
-        ears, self._ears = self._ears, None
-        if ears is not None:
-            ears.disconnected("the wire is broken")
+    def _disconnect(self) -> None:
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            listener.disconnected("the wire is broken")
 
     # ------------------------------------------------------------ the wire
-    def _carry(self, data: bytes, arrive: Callable[[bytes], None]) -> None:
+    def _send_delayed(self, data: bytes, deliver: Callable[[bytes], None]) -> None:
         """Deliver data unless its connection is lost; what a machine sent before its power loss may arrive."""
         connection = self._connections
 
         def there() -> None:
             if self.is_up and connection == self._connections:
-                arrive(data)
+                deliver(data)
 
-        for _ in range(2 if self._dice.random() < _TWICE else 1):
-            late = self._dice.choice((0.0, self._dice.uniform(0.0, _LATE_SECONDS)))
-            asyncio.get_running_loop().call_later(late, there)
+        for _ in range(2 if self._dice.random() < _DUPLICATE_PROBABILITY else 1):
+            delay_seconds = self._dice.choice((0.0, self._dice.uniform(0.0, _DELAY_SECONDS_MAX)))
+            asyncio.get_running_loop().call_later(delay_seconds, there)
 
-    def _to_controller(self, data: bytes) -> None:
-        for answer in self.controller.take([ReceivedMessage(SERIAL, decode_machine_message(data))]):
-            self._carry(encode(answer), self._to_machine)
+    def _deliver_to_controller(self, data: bytes) -> None:
+        for reply in self.controller.take([ReceivedMessage(SERIAL, decode_machine_message(data))]):
+            self._send_delayed(encode(reply), self._deliver_to_machine)
 
-    def _to_machine(self, data: bytes) -> None:
-        if self._ears is not None:
-            self._ears.process_message(decode_controller_message(data))
+    def _deliver_to_machine(self, data: bytes) -> None:
+        if self._listener is not None:
+            self._listener.process_message(decode_controller_message(data))
 
-    # ------------------------------------------------------------ its books
+    # ------------------------------------------------------------ records
     @property
     def is_open(self) -> bool:
-        """Whether a hit is not paid yet."""
+        """Return whether a hit is not paid yet."""
         return any(not hit.way for hit in self.controller.register())
 
-    def paid_cents(self) -> int:
-        """Return what the machine reports as paid from all levels, by the win register."""
+    def sum_paid_cents(self) -> int:
+        """Return the payments from all levels that the machine has reported, from the win register."""
         self.controller.check()
         return sum(hit.paid_cents or 0 for hit in self.controller.register() if hit.way != "void")
 
-    def contributed(self, level: str) -> Fraction:
+    def read_contributions(self, level: str) -> Fraction:
         """Return the contributions of wagers to a level."""
         return next(each.level.contributed for each in self.controller.records() if each.id == level)
 
 
-def slots() -> str:
-    """Return the levels' part of the cabinet file; the game is offered at this stake only."""
+def format_link_tables() -> str:
+    """Return the tables of the levels in the cabinet file, which offers the game at this stake only."""
     tables = [
         f'[[progressives]]\ngame = "three-levels"\nlevel = "{level}"\nkind = "{Kind.LINKED}"\n'
         f'stakes = {{ "{STAKE_CENTS}" = "{name}" }}'

@@ -1,4 +1,4 @@
-"""A person before a screen of the simulated machine: sees what it shows, and presses what it offers."""
+"""Simulate a person at a screen, who reads the messages shown and presses the offered buttons."""
 
 import asyncio
 import random
@@ -26,18 +26,17 @@ from egm.screen.table import Spot, is_table, read_table
 from egm.unix_sockets import open_socket_address
 from tools.dev.simulation.world import ROLES, STAFF, World
 
-#: The longest an outcome is looked at, or a choice thought about.
-_SHOW_SECONDS: Final = 0.8
-_AGAIN_SECONDS: Final = 0.1
-#: Lines of pages that do nothing, and a new PIN: its salt is no seed's.
-_LEFT_ALONE: Final = frozenset({"", "own_pin"})
+#: Maximum time before the person reacts to an outcome or a decision.
+_REACTION_SECONDS_MAX: Final = 0.8
+_RETRY_SECONDS: Final = 0.1
+#: Lines of service pages that are never touched: those without an action, and the new PIN, whose salt is not seeded.
+_IGNORED_ACTIONS: Final = frozenset({"", "own_pin"})
 
-
-#: How often the staff leaves a form whose last answer was refused.
-_GIVE_UP: Final = 0.5
-#: How often the technician opens the service menu.
+#: Probability that the staff leave a form whose last answer was refused.
+_GIVE_UP_PROBABILITY: Final = 0.5
+#: Probability that the technician signs in, if no ruling waits for a manager.
 _TECHNICIAN_COMES: Final = 0.5
-#: Lines of the service menu: the disputed amounts, and the refund of a game that cannot end.
+#: Lines of the service menu: disputed amounts, and the refund of a game that cannot end.
 _DISPUTES: Final = "disputed"
 _REFUND: Final = "form:refund_game"
 #: Title of the service menu page that lists every line open to a signed-in person.
@@ -45,8 +44,8 @@ _SEARCH: Final = "service.menu.search"
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
-    """A hand-pay that the screen showed, and that was gone when it next said how the machine is."""
+class HandPayment:
+    """A hand-pay that the screen showed as owed and then no longer showed."""
 
     number: int
     kind: str
@@ -55,64 +54,64 @@ class Paid:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """Ruling of the staff on a disputed amount: how much is paid, or whether a ticket is valid."""
+    """A staff ruling on a disputed amount: the amount to pay, or whether a ticket is valid."""
 
     amount_cents: str = "0"
     choice: str = ""
 
 
 @dataclass(slots=True)
-class Seen:
-    """Money that a person has seen, over all runs of the machine."""
+class Observations:
+    """Money and forms that a person has seen, over all runs of the machine."""
 
     games: dict[str, Play] = field(default_factory=dict)
-    """How each game ended, by its id."""
-    by_hand: list[Paid] = field(default_factory=list)
+    """Final message of each game, by its id."""
+    hand_payments: list[HandPayment] = field(default_factory=list)
     forms: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """The forms that were filled in at this screen: ``confirmed``, or ``left`` for what they lacked."""
-    wrong: list[str] = field(default_factory=list)
+    """Results of the forms filled in at this screen: ``confirmed``, or ``left`` if something was missing."""
+    findings: list[str] = field(default_factory=list)
 
 
 class Player:
-    """A person at the screen of a position."""
+    """A person at the screen of one position."""
 
     def __init__(self, world: World, position: int, dice: random.Random) -> None:
         self._world = world
         self.position = position
         self._dice = dice
-        self.now: Snapshot | None = None
-        """What the screen shows; None while it is dark."""
-        self.life = 0
-        """The run of the machine that the screen last showed."""
-        self.seen = Seen()
+        self.snapshot: Snapshot | None = None
+        """Last snapshot shown; None while the screen has no connection."""
+        self.run_number = 0
+        """Number of the machine run that the screen last showed."""
+        self.observed = Observations()
         self.states: Counter[str] = Counter()
-        """The states the machine came into here, and how often."""
+        """Number of times that this position entered each machine state."""
         self.games: dict[str, GameView] = {}
-        self._owed: Handpay | None = None
+        self._owed_handpay: Handpay | None = None
         self._credit_cents = 0
-        """What the screen last showed on the credit meter."""
-        self._answered = ""
+        """Credit meter last shown."""
+        self._answered_page_id = ""
         self._ruling: Ruling | None = None
         self._choice = ""
-        """The last choice in a form."""
+        """Last choice made in a form."""
         self._enrolling = ""
-        """Staff number of whom the first start enrols now."""
-        self._errands: Sequence[str] = ()
-        self._errands_done = 0
+        """Staff number of the person being enrolled at the first start."""
+        self._current_forms: Sequence[str] = ()
+        self._forms_done = 0
         self._writer: asyncio.StreamWriter | None = None
 
-    async def attend(self) -> None:
-        """Look at the screen for as long as there is one, machine after machine."""
+    async def watch_screen(self) -> None:
+        """Connect to the screen and react to it, and reconnect after each restart of the machine."""
         while True:
             if self._world.is_on:
                 with suppress(OSError, ValueError):
-                    await self._watch()
-            self.now = None
-            await asyncio.sleep(_AGAIN_SECONDS)
+                    await self._read_messages()
+            self.snapshot = None
+            await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _watch(self) -> None:
+    async def _read_messages(self) -> None:
         folder = self._world.folder
-        self._answered = ""
+        self._answered_page_id = ""
         with open_socket_address(folder.find_screen_socket(self.position)) as address:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
@@ -120,123 +119,134 @@ class Player:
             self._writer.write(encode(Hello(token=token.strip())))
             while line := await reader.readline():
                 if not self._world.is_on:
-                    return  # what a machine without power says is not shown
-                self._sees(decode(line))
+                    return  # messages of a machine without power are not shown
+                self._handle_message(decode(line))
 
     @property
     def sees_machine(self) -> bool:
-        """Whether the screen shows the machine, and not what a first start asks."""
-        now = self.now
-        return now is not None and (now.page is None or not str(now.page.title.value).startswith("first."))
+        """Return whether the screen shows the machine, and not a page of the first start."""
+        snapshot = self.snapshot
+        return snapshot is not None and (
+            snapshot.page is None or not str(snapshot.page.title.value).startswith("first.")
+        )
 
     @property
-    def waits_for_payment(self) -> tuple[object, ...]:
+    def awaited_handpay(self) -> tuple[object, ...]:
         """Return the hand-pay that waits for the attendant's key here, or an empty tuple."""
-        owed = None if self.now is None or self.now.state != "handpay" else self.now.handpay
-        return () if owed is None or owed.ticket == "asked" else _identity(owed)
+        owed = None if self.snapshot is None or self.snapshot.state != "handpay" else self.snapshot.handpay
+        return () if owed is None or owed.ticket == "asked" else _identify_handpay(owed)
 
     @property
-    def attendants_faults(self) -> set[str]:
-        """The faults shown here that the attendant's key clears."""
-        tilts = () if self.now is None or self.now.state != "tilt" else self.now.tilts
+    def attendant_fault_codes(self) -> set[str]:
+        """Return the codes of the shown faults that the attendant's key clears."""
+        tilts = () if self.snapshot is None or self.snapshot.state != "tilt" else self.snapshot.tilts
         return {tilt.code for tilt in tilts if tilt.cleared_by == "attendant"}
 
-    # ------------------------------------------------------------ what it shows
-    def _sees(self, message: Message) -> None:
+    # ------------------------------------------------------------ messages
+    def _handle_message(self, message: Message) -> None:
         if isinstance(message, Snapshot):
-            self._sees_state(message)
+            self._handle_snapshot(message)
         elif isinstance(message, Hello):
             self.games = {game.id: game for game in message.games if game.offered}
         elif isinstance(message, Play):
-            self.seen.games[message.play_id] = message
-            self._later("shown", message.play_id)
-        elif isinstance(message, Decision) and message.options:  # a real wheel's has none
-            self._later("choose", self._dice.choice(message.options))
+            self.observed.games[message.play_id] = message
+            self._press_later("shown", message.play_id)
+        elif isinstance(message, Decision) and message.options:  # the decision of a physical wheel has none
+            self._press_later("choose", self._dice.choice(message.options))
 
-    def _sees_state(self, now: Snapshot) -> None:
-        self._sees_hand_pay(now)
-        if self.now is None or self.now.state != now.state:
-            self.states[now.state] += 1
-        self.now, self.life = now, self._world.lives
-        if any(notice.code == "intervention_closed" for notice in now.notices):
-            self._world.boxes.collection_recorded()
+    def _handle_snapshot(self, snapshot: Snapshot) -> None:
+        self._track_handpay(snapshot)
+        if self.snapshot is None or self.snapshot.state != snapshot.state:
+            self.states[snapshot.state] += 1
+        self.snapshot, self.run_number = snapshot, self._world.runs
+        if any(notice.code == "intervention_closed" for notice in snapshot.notices):
+            self._world.boxes.confirm_collection()
         self._world.rulings_needed[self.position] = self.ruling_needed
-        if now.page is None:
-            self._answered = ""
-        elif now.page.id != self._answered:
-            self._answered = now.page.id
-            delay = self._dice.uniform(0.1, _SHOW_SECONDS)
-            asyncio.get_running_loop().call_later(delay, self._answer, now.page)
-        if now.reminder is not None and "acknowledge" in now.accepts:  # a limit that is reached stays
+        if snapshot.page is None:
+            self._answered_page_id = ""
+        elif snapshot.page.id != self._answered_page_id:
+            self._answered_page_id = snapshot.page.id
+            delay = self._dice.uniform(0.1, _REACTION_SECONDS_MAX)
+            asyncio.get_running_loop().call_later(delay, self._answer_page, snapshot.page)
+        if (
+            snapshot.reminder is not None and "acknowledge" in snapshot.accepts
+        ):  # a reached limit cannot be acknowledged
             self.press("acknowledge")
 
-    def _sees_hand_pay(self, now: Snapshot) -> None:
+    def _track_handpay(self, snapshot: Snapshot) -> None:
         """Count a hand payment: the screen showed an amount as owed and no longer does, and no ticket was printed.
 
         Before a ticket, the amount may be on the credit meter while the service menu is open.
         """
-        before, self._owed = self._owed, now.handpay
-        credit_cents, self._credit_cents = self._credit_cents, now.credit_cents
-        if before is None or (now.handpay is not None and _identity(now.handpay) == _identity(before)):
+        owed_before, self._owed_handpay = self._owed_handpay, snapshot.handpay
+        credit_cents, self._credit_cents = self._credit_cents, snapshot.credit_cents
+        if owed_before is None or (
+            snapshot.handpay is not None
+            and _identify_handpay(snapshot.handpay) == _identify_handpay(owed_before)
+        ):
             return
-        is_credit_again = now.credit_cents >= credit_cents + before.amount_cents
-        instead = before.ticket == "asked" and (now.paying is not None or is_credit_again)
-        if not instead:
-            self.seen.by_hand.append(Paid(before.number, before.kind, before.amount_cents))
+        is_credit_again = snapshot.credit_cents >= credit_cents + owed_before.amount_cents
+        ticket_replaced_it = owed_before.ticket == "asked" and (
+            snapshot.paying is not None or is_credit_again
+        )
+        if not ticket_replaced_it:
+            self.observed.hand_payments.append(
+                HandPayment(owed_before.number, owed_before.kind, owed_before.amount_cents)
+            )
 
-    def memory_was_cleared(self) -> None:
+    def handle_memory_clear(self) -> None:
         """Account for a hand-pay that was settled by a memory clear, or is owed under a new number."""
-        self._owed = None
+        self._owed_handpay = None
 
-    def _later(self, name: str, value: int | str) -> None:
-        delay = self._dice.uniform(0.0, _SHOW_SECONDS)
+    def _press_later(self, name: str, value: int | str) -> None:
+        delay = self._dice.uniform(0.0, _REACTION_SECONDS_MAX)
         asyncio.get_running_loop().call_later(delay, self.press, name, value)
 
-    # ------------------------------------------------------------ what is pressed
+    # ------------------------------------------------------------ buttons
     def press(
         self, name: Any, value: int | str | None = None, options: dict[str, object] | None = None
     ) -> None:
-        """Press something."""
+        """Press a button of the screen."""
         if self._world.is_on and self._writer is not None and not self._writer.is_closing():
             self._writer.write(encode(Intent(name=name, value=value, options=options)))
 
-    def play(self, dice: random.Random) -> None:
-        """Press PLAY; at a cloth without chips, lay some first."""
-        now = self.now
-        game = self.games.get(now.game_id or "") if now else None
-        if now and game and is_table(game) and not (now.bet_wager.get("bets") or now.standing):
-            self.bet(dice)
+    def press_play(self, dice: random.Random) -> None:
+        """Press PLAY; at a table without chips, place some first."""
+        snapshot = self.snapshot
+        game = self.games.get(snapshot.game_id or "") if snapshot else None
+        if snapshot and game and is_table(game) and not (snapshot.bet_wager.get("bets") or snapshot.standing):
+            self.choose_bet(dice)
         self.press("play")
 
-    def leave(self) -> None:
-        """Cash out; where a bet stays until it is decided, play on at its game."""
-        notices = self.now.notices if self.now else ()
-        stays = next((one for one in notices if one.code.startswith("bets_stay")), None)
-        if stays is None:
+    def cash_out_or_finish_bet(self) -> None:
+        """Cash out. If a bet stays on a table until it is decided, select its game and play it."""
+        notices = self.snapshot.notices if self.snapshot else ()
+        notice = next((each for each in notices if each.code.startswith("bets_stay")), None)
+        if notice is None:
             self.press("cash_out")
-        elif "game" in stays.values:
-            self.press("game", stays.values["game"])
+        elif "game" in notice.values:
+            self.press("game", notice.values["game"])
         else:
             self.press("play")
 
-    def bet(self, dice: random.Random) -> None:
-        """Choose another bet of the game that is up: one of those it offers, or chips on a cloth."""
-        game = self.games.get(self.now.game_id or "") if self.now else None
+    def choose_bet(self, dice: random.Random) -> None:
+        """Choose another bet of the selected game: one of its options, or chips on a table."""
+        game = self.games.get(self.snapshot.game_id or "") if self.snapshot else None
         if game is None:
             return
         if is_table(game):
-            bets = _chips(read_table(game).spots, dice)
+            bets = _choose_chips(read_table(game).spots, dice)
             self.press("bet", sum(bets.values()), {"bets": bets})
         elif game.bet_options:
             self.press("bet", dice.choice(game.bet_options))
 
-    def denomination(self, dice: random.Random) -> None:
-        """Choose another denomination of it."""
-        game = self.games.get(self.now.game_id or "") if self.now else None
+    def choose_denomination(self, dice: random.Random) -> None:
+        """Choose another denomination of the selected game."""
+        game = self.games.get(self.snapshot.game_id or "") if self.snapshot else None
         if game is not None:
             self.press("denomination", dice.choice(game.denominations_cents))
 
-    def game(self, dice: random.Random) -> None:
+    def choose_game(self, dice: random.Random) -> None:
         """Choose another game."""
         if self.games:
             self.press("game", dice.choice(sorted(self.games)))
@@ -244,18 +254,18 @@ class Player:
     # ------------------------------------------------------------ the service menu
     @property
     def ruling_needed(self) -> str:
-        """The line of the service menu that leads to a ruling this position waits for, or nothing."""
-        if self.now is None:
+        """Return the menu line that leads to the ruling this position waits for, or an empty string."""
+        if self.snapshot is None:
             return ""
-        if any(tilt.code.endswith(".disputed") for tilt in self.now.tilts):
+        if any(tilt.code.endswith(".disputed") for tilt in self.snapshot.tilts):
             return _DISPUTES
-        return _REFUND if any(notice.code == "wheel_unheard" for notice in self.now.notices) else ""
+        return _REFUND if any(notice.code == "wheel_unheard" for notice in self.snapshot.notices) else ""
 
-    def _answer(self, page: ServicePage) -> None:
-        """Sign in as a member of the staff, then look at any page and fill in any form.
+    def _answer_page(self, page: ServicePage) -> None:
+        """Sign in as a member of the staff, then open any page and fill in any form.
 
-        Nothing is broken that cannot be repaired, and no device is tested: coins of a hopper test belong to
-        no player.
+        Actions that cannot be undone are avoided, and so are device tests, because coins of a hopper test
+        belong to no player.
         """
         prompt, title = page.prompt, str(page.title.value)
         if title.startswith("form."):
@@ -265,60 +275,64 @@ class Player:
             self._answer_first_start(page)
             return
         if prompt is not None and prompt.kind == "digits":
-            self._enter(page, self._person_for(title))
+            self._enter_text(page, self._choose_staff_number(title))
             return
         if prompt is not None and prompt.kind == "pin":
-            self._enter(page, STAFF[str(prompt.label.values["number"])])
+            self._enter_text(page, STAFF[str(prompt.label.values["number"])])
             return
-        lines = [row.action for table in page.tables for row in table.rows if row.action not in _LEFT_ALONE]
-        touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
-        if line := self._line_towards_ruling([*lines, *touched]) or self._errand(page, lines):
-            self._touch(page, line)
+        lines = [
+            row.action for table in page.tables for row in table.rows if row.action not in _IGNORED_ACTIONS
+        ]
+        buttons = [each.id for each in page.actions if each.enabled and each.style != "danger"]
+        if line := self._find_ruling_line([*lines, *buttons]) or self._find_next_form_line(page, lines):
+            self._touch_line(page, line)
             return
         back = [each.id for each in page.actions if each.style == "back"]
-        choices = back if page.test else [*lines, *touched]
+        choices = back if page.test else [*lines, *buttons]
         if choices:
-            self._touch(page, self._dice.choice(choices))
+            self._touch_line(page, self._dice.choice(choices))
 
     def _answer_first_start(self, page: ServicePage) -> None:
-        """Two persons answer the pages of a first start, or have the file put back that they signed last."""
+        """Answer a page of the first start as two people, or restore the file that they signed last."""
         step, prompt = str(page.title.value).split(".")[1], page.prompt
         rows = [row for table in page.tables for row in table.rows]
         offered = [each.id for each in page.actions if each.enabled]
         enrolled = [number for number in STAFF if any(row.cells[0].value == number for row in rows)]
         missing = [number for number in STAFF if number not in enrolled]
         has_signed = any(row.mark == "good" for row in rows)
-        if line := next((row.action for row in rows if row.cells[0] in self._world.first_choices), ""):
-            self._touch(page, line)
+        if line := next((row.action for row in rows if row.cells[0] in self._world.first_start_choices), ""):
+            self._touch_line(page, line)
         elif prompt is not None and step == "staff":
-            self._enrol(page, prompt.kind)
+            self._answer_enrolment(page, prompt.kind)
         elif prompt is not None and prompt.kind == "digits":
-            self._enter(page, list(STAFF)[has_signed])
+            self._enter_text(page, list(STAFF)[has_signed])
         elif prompt is not None and prompt.kind == "pin":
-            self._enter(page, STAFF[str(prompt.label.values["number"])])
+            self._enter_text(page, STAFF[str(prompt.label.values["number"])])
         elif prompt is not None:
-            self._enter(page, self._world.first_answers[str(prompt.label.value).rpartition(".")[2]])
+            self._enter_text(
+                page, self._world.first_start_answers[str(prompt.label.value).rpartition(".")[2]]
+            )
         else:
             ways = ("add", "next") if step == "staff" and missing else ("sign", "without", "next")
             self._enrolling = next(iter(missing), "")
             if way := next((way for way in ways if way in offered), ""):
-                self._touch(page, way)
+                self._touch_line(page, way)
 
-    def _enrol(self, page: ServicePage, kind: str) -> None:
+    def _answer_enrolment(self, page: ServicePage, kind: str) -> None:
         number = self._enrolling
         answers = {"digits": number, "choice": ROLES[number], "pin": STAFF[number]}
-        self._enter(page, answers.get(kind, f"Simulation {number}"))
+        self._enter_text(page, answers.get(kind, f"Simulation {number}"))
 
-    def _person_for(self, title: str) -> str:
-        """Return who signs in: now and then the technician, where no ruling waits for a manager."""
+    def _choose_staff_number(self, title: str) -> str:
+        """Return the staff number to sign in with: sometimes the technician's, if no ruling waits for a manager."""
         manager, second, technician = STAFF
         if title == "service.second_person":
             return second
         is_free = title == "service.sign_in" and not any(self._world.rulings_needed.values())
         return technician if is_free and self._dice.random() < _TECHNICIAN_COMES else manager
 
-    def _touch(self, page: ServicePage, line: str) -> None:
-        """Touch a line or key of a page; of a disputed amount, look first at what is to be decided."""
+    def _touch_line(self, page: ServicePage, line: str) -> None:
+        """Touch a line or button of a page; before a disputed amount, determine the correct ruling."""
         self._ruling = None
         if line.startswith(f"{_DISPUTES}:"):
             cells = [row.cells for table in page.tables for row in table.rows if row.action == line]
@@ -326,84 +340,97 @@ class Player:
             self._ruling = Ruling(str(cells[0][-2].value), "good" if is_on_paper else "void")
         self.press("answer", line, {"page": page.id})
 
-    def _errand(self, page: ServicePage, lines: list[str]) -> str:
-        """Return what leads to the next form on the staff's list, by the search, and out after the last."""
-        forms = self._world.errands
+    def _find_next_form_line(self, page: ServicePage, lines: list[str]) -> str:
+        """Return the line or button that leads to the next requested form, or out of the menu after the last."""
+        forms = self._world.requested_forms
         if not forms:
             return ""
-        if forms is not self._errands:
-            self._errands, self._errands_done = forms, 0
+        if forms is not self._current_forms:
+            self._current_forms, self._forms_done = forms, 0
         if page.title.value == _SEARCH:
-            for number in range(self._errands_done, len(forms)):
+            for number in range(self._forms_done, len(forms)):
                 if forms[number] in lines:
-                    self._errands_done = number + 1
+                    self._forms_done = number + 1
                     return forms[number]
-            self._errands_done = len(forms)  # the signed-in person may not fill in any of the remaining forms
-        ways = ("search", "back") if self._errands_done < len(forms) else ("back", "leave")
+            self._forms_done = len(forms)  # the signed-in person may not fill in any of the remaining forms
+        ways = ("search", "back") if self._forms_done < len(forms) else ("back", "leave")
         return next((each.id for way in ways for each in page.actions if each.id == way), "")
 
-    def _line_towards_ruling(self, lines: list[str]) -> str:
-        """Return the line of a page that leads to a ruling some position waits for, or nothing."""
+    def _find_ruling_line(self, lines: list[str]) -> str:
+        """Return the line of a page that leads to a needed ruling of any position, or an empty string."""
         needed = self._world.rulings_needed
-        here = needed.get(self.position, "")
-        elsewhere = [f"position:{number}" for number, line in sorted(needed.items()) if line and not here]
-        sought = (*((here, f"{here}:") if here else ()), *elsewhere, *(("subject:money",) if here else ()))
-        return next((line for each in sought for line in lines if line.startswith(each)), "")
+        own_line = needed.get(self.position, "")
+        position_lines = [
+            f"position:{number}" for number, line in sorted(needed.items()) if line and not own_line
+        ]
+        prefixes = (
+            *((own_line, f"{own_line}:") if own_line else ()),
+            *position_lines,
+            *(("subject:money",) if own_line else ()),
+        )
+        return next((line for each in prefixes for line in lines if line.startswith(each)), "")
 
     def _fill_in(self, page: ServicePage) -> None:
-        """Answer the next field of a form by the kind its prompt declares, or confirm the form.
+        """Answer the next field of a form by the kind of its prompt, or confirm the form.
 
-        A form is left where something that it needs is missing, and mostly where an answer was refused.
+        The form is left if something that it needs is missing, and sometimes after a refused answer.
         """
         prompt, form = page.prompt, str(page.title.value).split(".")[1]
         is_in_vain = any(row.mark == "warning" for table in page.tables for row in table.rows)
-        if is_in_vain or (page.notice_severity != "info" and self._dice.random() < _GIVE_UP):
-            self.seen.forms[form] |= {"left"}
+        if is_in_vain or (page.notice_severity != "info" and self._dice.random() < _GIVE_UP_PROBABILITY):
+            self.observed.forms[form] |= {"left"}
             self.press("answer", "back", {"page": page.id})
         elif prompt is None:
-            self.seen.forms[form] |= {"confirmed"}
+            self.observed.forms[form] |= {"confirmed"}
             if form == "collection_end":
                 self._world.boxes.end_collection()
             self.press("answer", "confirm", {"page": page.id})
         elif self._ruling is not None and prompt.kind == "amount":
-            self._enter(page, self._ruling.amount_cents)
+            self._enter_text(page, self._ruling.amount_cents)
         elif prompt.kind == "choice":
             offered = [choice.id for choice in prompt.choices]
             ruled = "" if self._ruling is None else self._ruling.choice
             self._choice = ruled if ruled in offered else self._dice.choice(offered or [""])
-            self._enter(page, self._choice)
+            self._enter_text(page, self._choice)
         elif form == "box_count":
             self._count_box(page)
         elif prompt.kind == "text":
-            self._enter(page, "nobody claims it")
+            self._enter_text(page, "nobody claims it")
         else:
-            typed = (*("1", "25", "100", "500"), self._world.today, *STAFF, *self._world.papers()[-3:])
-            self._enter(page, self._dice.choice(typed))
+            typed = (
+                *("1", "25", "100", "500"),
+                self._world.today,
+                *STAFF,
+                *self._world.list_printed_tickets()[-3:],
+            )
+            self._enter_text(page, self._dice.choice(typed))
 
     def _count_box(self, page: ServicePage) -> None:
         """Enter the contents of the chosen box at its last collection; leave the form if they are unknown."""
         cents = self._world.boxes.count_cents(self._choice)
         if cents is None:
-            self.seen.forms["box_count"] |= {"left"}
+            self.observed.forms["box_count"] |= {"left"}
             self.press("answer", "back", {"page": page.id})
         else:
-            self._enter(page, str(cents))
+            self._enter_text(page, str(cents))
 
-    def _enter(self, page: ServicePage, text: str) -> None:
+    def _enter_text(self, page: ServicePage, text: str) -> None:
         self.press("answer", "enter", {"page": page.id, "input": text})
 
 
-def _identity(owed: Handpay) -> tuple[object, ...]:
-    """Return what distinguishes one hand-pay from another; with several positions its slip number may change."""
+def _identify_handpay(owed: Handpay) -> tuple[object, ...]:
+    """Return the values that identify a hand-pay; with several positions its slip number may change."""
     return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.number
 
 
-def _chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, int]:
-    """Chips on one to three spots, and on those that these need."""
+def _choose_chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, int]:
+    """Return bets on one to three spots, and on the spots that these require."""
     bets: dict[str, int] = {}
     for spot in dice.sample(list(spots), min(len(spots), dice.choice((1, 1, 2, 3)))):
-        at = spots.get(spot)
-        while at is not None and at.id not in bets:
-            bets[at.id] = min(at.most, at.least + at.step * dice.choice((0, 0, 0, 1, 2)))
-            at = spots.get(at.needs or "")
+        spot_to_bet = spots.get(spot)
+        while spot_to_bet is not None and spot_to_bet.id not in bets:
+            bets[spot_to_bet.id] = min(
+                spot_to_bet.most, spot_to_bet.least + spot_to_bet.step * dice.choice((0, 0, 0, 1, 2))
+            )
+            spot_to_bet = spots.get(spot_to_bet.needs or "")
     return bets

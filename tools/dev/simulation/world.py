@@ -1,4 +1,4 @@
-"""World of a simulation: one cabinet with its media and devices, its power, and hands on all of it."""
+"""Run one simulated cabinet with its media, devices, power supply, host and staff."""
 
 import asyncio
 import os
@@ -43,20 +43,20 @@ from meters.lock import FILE_NAME
 from meters.recall import read_details
 from tools.dev.host.host import Host
 from tools.dev.simulation.boxes import Boxes
+from tools.dev.simulation.cabinet_file_work import sign_cabinet_file
+from tools.dev.simulation.cabinet_setup import CabinetSetup
 from tools.dev.simulation.clears import Clears
-from tools.dev.simulation.house import House
 from tools.dev.simulation.link import FloorLink
-from tools.dev.simulation.upkeep import sign
 
 #: PINs by staff number: the manager, the second person that some forms need, and the technician.
 STAFF: Final = {"1001": "730194", "1002": "582601", "1003": "914327"}
 ROLES: Final = {"1001": "manager", "1002": "manager", "1003": "technician"}
-#: Cost of a PIN's digest here: it is nobody's secret.
+#: Cost of a PIN's digest. It is low because the PINs are not secret.
 _PIN_COST: Final = 2
 
 
 class _SeededSource:
-    """The generator's only source of entropy: the seed."""
+    """The generator's only entropy source: the seed."""
 
     name = "simulation"
     entropy_bits = Fraction(8)
@@ -66,18 +66,18 @@ class _SeededSource:
         self._dice = dice
 
     def samples(self, count: int) -> bytes:
-        """``count`` bytes."""
+        """Return ``count`` bytes."""
         return self._dice.randbytes(count)
 
 
 class World:
-    """See the module. Use on a :class:`~egm.testing.jumping_loop.JumpingLoop`."""
+    """One simulated cabinet. Use it on a :class:`~egm.testing.jumping_loop.JumpingLoop`."""
 
-    def __init__(self, root: Path, house: House, seed: int) -> None:
-        self.house = house
+    def __init__(self, root: Path, setup: CabinetSetup, seed: int) -> None:
+        self.setup = setup
         self.folder = StateFolder(root / "state")
         self.folder.prepare()
-        self.cabinet = house.write(root)
+        self.cabinet = setup.write_cabinet_file(root)
         self._seed = root / "cabinet.seed.toml"
         self.file = load_cabinet(self.cabinet)
         self._machine_table = self.file.machine
@@ -90,7 +90,7 @@ class World:
         self._prepare_first_start()
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium = Medium(random.Random(dice.randbytes(8)))  # noqa: S311
-        self.medium.gone = self._power_gone
+        self.medium.gone = self._handle_power_loss
         self.random_bytes = random.Random(dice.randbytes(8)).randbytes  # noqa: S311
         self.cables: dict[str, Cable] = {}
         self.twins: dict[str, Twin[Any]] = {}
@@ -100,60 +100,60 @@ class World:
             self.twins[name] = protocol.twin(name, self.cables[name])
             self.twins[name].currency = self.profile.currency
         self._features = Features(
-            replace(feature, services=tuple(self._without_threads(feature.services)))
+            replace(feature, services=tuple(self._replace_threaded_services(feature.services)))
             for feature in FEATURES.all
         )
-        self.bank = Host(self.send) if house.host else None
+        self.host = Host(self.exchange_with_host) if setup.host else None
         self._wire: HostWire | None = None
         self.link: FloorLink | None = None
-        if house.link:
+        if setup.link:
             clock = LoopClock(asyncio.get_running_loop())
             source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
             self.link = FloorLink(root, random.Random(dice.randbytes(8)), clock.now, source)  # noqa: S311
-        self.bad_messages = 0
-        """How many of the next messages of the host, or of their answers, may be lost."""
+        self.lossy_messages = 0
+        """Number of the next host messages that may be lost, or whose replies may be lost."""
         self.rulings_needed: dict[int, str] = {}
-        """By position, the line of the service menu that leads to a ruling it waits for."""
-        self.errands: Sequence[str] = ()
-        """The lines of forms that the staff fills in one after the other; without any they look around."""
+        """Line of the service menu that leads to the ruling a position waits for, by position."""
+        self.requested_forms: Sequence[str] = ()
+        """Menu lines of the forms that the staff fill in, in order. If it is empty, they open any page."""
         self._machine: asyncio.Task[None] | None = None
         self.is_on = False
         self.release = 1
-        self.file_before = ""
+        self.previous_file = ""
         """The cabinet file before the last update."""
         self.clears = Clears()
-        self.boxes = Boxes(self._boxes)
-        self.work: Callable[[], None] | None = None
-        """What persons do to the machine when it is off next."""
-        self.lives = self.cuts = self.restarts = 0
+        self.boxes = Boxes(self._read_boxes)
+        self.pending_work: Callable[[], None] | None = None
+        """Work to do on the machine the next time it is off, or None."""
+        self.runs = self.cuts = self.restarts = 0
 
     def _prepare_first_start(self) -> None:
         """Enrol the staff and sign the cabinet file, or leave both to the first start on the screen."""
         text = self.cabinet.read_text(encoding="utf-8")
-        if self.house.start == "asked":
-            self._seed.write_text(self.house.seed(self.cabinet), encoding="utf-8")
+        if self.setup.start == "asked":
+            self._seed.write_text(self.setup.format_first_start_seed(self.cabinet), encoding="utf-8")
             self.cabinet.unlink()
             return
         for number, pin in STAFF.items():
             person = Person(number, f"Simulation {number}", Role(ROLES[number]))
             Roster.load(self.folder.staff).with_person(person, self._digest(pin), by="", at=BEGINNING)
-        if self.house.start == "signed":
-            sign(self.folder.root, text, BEGINNING)
+        if self.setup.start == "signed":
+            sign_cabinet_file(self.folder.root, text, BEGINNING)
 
     # ------------------------------------------------------------ power
     def start(self) -> None:
-        """Switch the machine on. Its devices keep what they have."""
-        self.boxes.power_gone()
+        """Switch the machine on. The contents of its devices remain."""
+        self.boxes.handle_power_loss()
         self.is_on = True
         for name, twin in self.twins.items():
             self.cables[name].plug()
             twin.begin()
-        self._machine = asyncio.ensure_future(self._live())
+        self._machine = asyncio.ensure_future(self._run_machine())
 
-    async def _live(self) -> None:
-        """Run the machine, and again whenever its staff has it start anew."""
+    async def _run_machine(self) -> None:
+        """Run the machine, and run it again after each restart by the staff."""
         while self.is_on:
-            self.lives += 1
+            self.runs += 1
             if not self.cabinet.exists():
                 await run_first_start(
                     self.folder,
@@ -170,7 +170,7 @@ class World:
                 self.folder,
                 self.file,
                 LoopClock(asyncio.get_running_loop()),
-                opener=self._open,
+                opener=self._open_cable,
                 sources=(self._source,),
                 features=self._features,
                 storage=storage,
@@ -183,12 +183,12 @@ class World:
             finally:
                 storage.leave()
 
-    def cut_after(self, operations: int) -> None:
+    def schedule_power_cut(self, operations: int) -> None:
         """Cut the power after the given number of operations of the medium."""
         self.medium.cut_at = self.medium.operations + operations
 
-    def _power_gone(self) -> None:
-        """Discard everything that the dying process still sends; bytes already on the lines may arrive."""
+    def _handle_power_loss(self) -> None:
+        """Simulate a power loss: unplug all lines; bytes already sent on them may still arrive."""
         self.is_on = False
         self.cuts += 1
         for cable in self.cables.values():
@@ -196,14 +196,14 @@ class World:
                 cable.deliver_sent_data()
             cable.unplug()
         if self.link is not None:
-            self.link.cut()
+            self.link.drop_connection()
         if self._machine is not None:
             self._machine.cancel()
 
     async def stop(self, *, cut: bool = False) -> None:
-        """Switch the machine off, or cut its power; the media are then what they hold.
+        """Switch the machine off, or cut its power, and restore the media.
 
-        Raises what had ended the machine before, if anything but the power had.
+        Raises the error that ended the machine, unless it ended because of the power cut.
         """
         machine, self._machine = self._machine, None
         if cut:
@@ -220,91 +220,91 @@ class World:
         self.recover_media()
 
     def recover_media(self) -> bool:
-        """Close what a process left open and restore the media; return whether the power had gone."""
+        """Close the files that a process left open and restore the media; return whether the power was cut."""
         was_cut = self.medium.dead
-        self._let_go()
+        self._release_locks()
         self.medium.restore()
         return was_cut
 
     @property
-    def is_work_due(self) -> bool:
-        """Whether persons have switched the machine off, or are about to, to work on it."""
-        return self.work is not None and self.medium.cut_at is None
+    def is_work_pending(self) -> bool:
+        """Return whether work is pending and no power cut is scheduled."""
+        return self.pending_work is not None and self.medium.cut_at is None
 
-    def do_work(self) -> None:
-        """Have persons do what they came for, the machine being off."""
-        work, self.work = self.work, None
+    def do_pending_work(self) -> None:
+        """Do the pending work on the machine, which is off."""
+        work, self.pending_work = self.pending_work, None
         if work is not None:
             work()
 
-    def put_file_back(self) -> None:
+    def restore_previous_file(self) -> None:
         """Put back the cabinet file as it was before the last update."""
-        self.cabinet.write_text(self.file_before, encoding="utf-8")
+        self.cabinet.write_text(self.previous_file, encoding="utf-8")
 
     def now(self) -> datetime:
         """Return the current time, UTC."""
         return LoopClock(asyncio.get_running_loop()).now()
 
-    def _let_go(self) -> None:
-        """Close the locks a dying process has left, as the end of a real one does."""
+    def _release_locks(self) -> None:
+        """Close the lock files of a stopped process, as the end of a real process does."""
         for held in Path("/proc/self/fd").iterdir():
             with suppress(OSError):
                 if held.readlink() in self._locks:
                     os.close(int(held.name))
 
-    def failure(self) -> BaseException | None:
-        """Return what ended the machine, or None if it was the power cut or is still running."""
+    def find_failure(self) -> BaseException | None:
+        """Return the error that ended the machine, or None if it is running or was ended by a power cut."""
         if self._machine is None or self.medium.dead or not self._machine.done():
             return None
         if self._machine.cancelled():
             return RuntimeError("the machine was cancelled")
         return self._machine.exception() or RuntimeError("the machine ended by itself")
 
-    def put_away(self) -> None:
-        """Stop every device, for good."""
+    def shut_down_devices(self) -> None:
+        """Stop every device and the controller permanently."""
         for twin in self.twins.values():
             twin.halt()
         if self.link is not None:
             self.link.close()
 
     # ------------------------------------------------------------ the host
-    def _without_threads(self, services: Iterable[Make]) -> Iterator[Make]:
-        """No server for monitoring, and a host's line on the loop."""
-        for each in services:
-            if each is create_sas_lines:
-                yield self._lines
-            elif each is create_progressive_link:
-                yield self._linked
-            elif each is not create_exporter:
-                yield each
+    def _replace_threaded_services(self, services: Iterable[Make]) -> Iterator[Make]:
+        """Yield the services without the monitoring server, with host and progressive lines on the loop."""
+        for service in services:
+            if service is create_sas_lines:
+                yield self._create_sas_lines
+            elif service is create_progressive_link:
+                yield self._create_progressive_link
+            elif service is not create_exporter:
+                yield service
 
-    def _lines(self, context: MachineContext) -> Iterator[Attachment]:
+    def _create_sas_lines(self, context: MachineContext) -> Iterator[Attachment]:
         readings = Readings(context.engine.machine.journal)
         for name, settings in context.file.sas.items():
             line = LoopLine(context, name, settings, readings)
             self._wire = HostWire(line, context.clock)
             yield line
 
-    def _linked(self, context: MachineContext) -> Iterator[Attachment]:
+    def _create_progressive_link(self, context: MachineContext) -> Iterator[Attachment]:
         if self.link is not None:
             yield ProgressiveLink(context, self.link)
 
-    def send(self, message: bytes) -> bytes:
-        """One message of the host's, and what it hears of the answer."""
+    def exchange_with_host(self, message: bytes) -> bytes:
+        """Send one message of the host and return the reply as received; it is empty if either was lost."""
         wire = self._wire
         if not self.is_on or wire is None or not isinstance(wire.line, LoopLine) or not wire.line.served:
             return b""
-        lost = ""
-        if self.bad_messages:
-            self.bad_messages -= 1
-            lost = self._dice.choice(("request", "answer", ""))
+        lost_part = ""
+        if self.lossy_messages:
+            self.lossy_messages -= 1
+            lost_part = self._dice.choice(("request", "answer", ""))
         wire.tick()
-        answer = b"" if lost == "request" else wire.send(message)
-        return answer if self.is_on and not lost else b""
+        reply = b"" if lost_part == "request" else wire.send(message)
+        return reply if self.is_on and not lost_part else b""
 
     # ------------------------------------------------------------ devices
-    def hand(self, device: str, action: str, **values: int | str | bool) -> bool:
-        """Act on a device; return False if there is no such device or the act is impossible now."""
+    def act_on_device(self, device: str, action: str, **values: int | str | bool) -> bool:
+        """Perform an action on a device; return False if it does not exist or the action is impossible now."""
         if device not in self.twins or (action == "plug" and not self.is_on):
             return False
         try:
@@ -313,11 +313,11 @@ class World:
             return False
         return True
 
-    def say(self, device: str) -> Mapping[str, Any]:
+    def describe_device(self, device: str) -> Mapping[str, Any]:
         """Return a device's description of itself."""
         return self.twins[device].describe()
 
-    def of_kind(self, kind: str) -> dict[int, str]:
+    def find_devices(self, kind: str) -> dict[int, str]:
         """Return the names of the devices of a kind, by position."""
         return {
             device.position: name
@@ -325,24 +325,24 @@ class World:
             if PROTOCOLS[device.protocol].kind == kind
         }
 
-    def _boxes(self) -> Mapping[str, int] | None:
-        """Return the contents of the boxes of all positions, or None while a paper or a coin is moving."""
-        bills = [self.say(name) for name in self.of_kind("bill_acceptor").values()]
-        coins = [self.say(name) for name in self.of_kind("coin_acceptor").values()]
-        if any(said["status"] not in {"idle", "disabled"} for said in bills):
+    def _read_boxes(self) -> Mapping[str, int] | None:
+        """Return the contents of the boxes of all positions, or None while a bill or coin is moving."""
+        bills = [self.describe_device(name) for name in self.find_devices("bill_acceptor").values()]
+        coins = [self.describe_device(name) for name in self.find_devices("coin_acceptor").values()]
+        if any(device["status"] not in {"idle", "disabled"} for device in bills):
             return None
         return {
-            "bill_box": sum(said["stacked_cents"] for said in bills),
-            "coin_box": sum(said["drop_cents"] for said in coins),
+            "bill_box": sum(device["stacked_cents"] for device in bills),
+            "coin_box": sum(device["drop_cents"] for device in coins),
         }
 
     @property
-    def first_choices(self) -> tuple[Words, ...]:
+    def first_start_choices(self) -> tuple[Words, ...]:
         """Return the choices for a first start where it shows a list: the jurisdiction and its time zone."""
-        return (say_local(load_profile(self.house.place).title), say_plain("UTC"))
+        return (say_local(load_profile(self.setup.jurisdiction).title), say_plain("UTC"))
 
     @property
-    def first_answers(self) -> Mapping[str, str]:
+    def first_start_answers(self) -> Mapping[str, str]:
         """Return the text typed at a first start, by the name of the field."""
         machine = self._machine_table
         names = ("serial", "operator_number", "site", "address", "licence_holder")
@@ -350,31 +350,33 @@ class World:
 
     @property
     def today(self) -> str:
-        """The date as a form asks for it."""
+        """Return the date in the format of a form."""
         return f"{self.now():%Y%m%d}"
 
-    def papers(self) -> list[str]:
+    def list_printed_tickets(self) -> list[str]:
         """Return the numbers of the last complete tickets printed at each position."""
-        printers = self.of_kind("ticket_printer")
+        printers = self.find_devices("ticket_printer")
         return [
-            paper["barcode"]
+            ticket["barcode"]
             for position in sorted(printers)
-            for paper in self.say(printers[position])["printed"][-8:]
-            if paper["barcode_complete"] and paper["barcode"]
+            for ticket in self.describe_device(printers[position])["printed"][-8:]
+            if ticket["barcode_complete"] and ticket["barcode"]
         ]
 
     def is_on_paper(self, position: int, dispute: str) -> bool:
-        """Whether the printer of a position has put out a whole ticket with the number of a dispute.
+        """Return whether the printer of a position printed a complete ticket with the number of a dispute.
 
-        The number is masked in the journal, so it is compared with the papers' numbers masked alike.
+        The number is masked in the journal, so it is compared with the masked numbers of the printed tickets.
         """
         with open_view(self.folder.root) as view:
             records = [read_details(entry) for entry in view.entries("ticket.disputed")]
         masked = {str(record["number"]) for record in records if record["id"] == dispute}
-        papers = self.say(self.of_kind("ticket_printer")[position])["printed"]
-        return any(paper["barcode_complete"] and mask_number(paper["barcode"]) in masked for paper in papers)
+        tickets = self.describe_device(self.find_devices("ticket_printer")[position])["printed"]
+        return any(
+            ticket["barcode_complete"] and mask_number(ticket["barcode"]) in masked for ticket in tickets
+        )
 
-    def _open(self, path: str, settings: LineSettings) -> Handle:
+    def _open_cable(self, path: str, settings: LineSettings) -> Handle:
         if not self.is_on:
-            raise LineLostError(path, "the power is gone")
+            raise LineLostError(path, "no power")
         return self.cables[Path(path).name].open(path, settings)

@@ -1,4 +1,4 @@
-"""A simulated floor: many machines on one level, over the real broker, controller and link clients."""
+"""Simulate a floor: many machines on one level, with the real broker, controller and link clients."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ from tools.floor.progressive.store import Store
 _PATIENCE_SECONDS: Final = 300.0
 _STALE_NS: Final = 5_000_000_000
 _TICK_SECONDS_EACH: Final = 0.001
-"""One process plays all of them: the more there are, the less often each looks at the time."""
+"""Tick interval per machine. One process runs all of them, so each ticks less often if there are more."""
 _HIT_CHANCE: Final = 0.001
 LEVEL: Final = LevelDefinition(
     id="floor",
@@ -45,10 +45,10 @@ class Floor:
     machines: Sequence[SimulatedMachine]
     service: "asyncio.Task[None]"
 
-    async def until(self, condition: Callable[[], bool], seconds: float = _PATIENCE_SECONDS) -> None:
-        """Wait until this holds.
+    async def wait_until(self, condition: Callable[[], bool], seconds: float = _PATIENCE_SECONDS) -> None:
+        """Wait until the condition holds.
 
-        Raises TimeoutError, what ended the controller, or OperatorError with what a machine complains about.
+        Raises TimeoutError, the error that ended the controller, or OperatorError with a machine's complaint.
         """
         async with asyncio.timeout(seconds):
             while not condition():
@@ -60,30 +60,32 @@ class Floor:
 
     def is_settled(self) -> bool:
         """Return whether every wager is counted and every hit is paid."""
-        return all(machine.settled for machine in self.machines)
+        return all(machine.is_settled for machine in self.machines)
 
 
 @contextlib.asynccontextmanager
-async def floor(
+async def open_floor(
     broker: Broker,
     store: Store,
     names: Sequence[str],
     definition: LevelDefinition = LEVEL,
     step: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Floor]:
-    """Yield the floor once every machine is enrolled; ``step`` is called as each machine calls it."""
+    """Yield the floor once every machine is enrolled; each machine calls ``step`` after its durable changes."""
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([definition])
     for name in names:
         controller.admit(name)
-    service = asyncio.create_task(Service(controller, broker.slot("controller"), lambda _: None).run())
+    service = asyncio.create_task(
+        Service(controller, broker.create_link_slot("controller"), lambda _: None).run()
+    )
     pool = Pool(definition=definition, game="floor", level="top", keeper=Keeper.CONTROLLER)
     machines = [
         SimulatedMachine(
             name,
             pool,
             Memory(),
-            MqttCarrier(broker.slot(name), name),
+            MqttCarrier(broker.create_link_slot(name), name),
             now_ns=time.monotonic_ns,
             stale_ns=_STALE_NS,
             tick_seconds=len(names) * _TICK_SECONDS_EACH,
@@ -93,9 +95,9 @@ async def floor(
     ]
     tasks = [service, *(asyncio.create_task(machine.run()) for machine in machines)]
     try:
-        at_work = Floor(controller, machines, service)
-        await at_work.until(lambda: all(machine.joined for machine in machines))
-        yield at_work
+        running_floor = Floor(controller, machines, service)
+        await running_floor.wait_until(lambda: all(machine.is_enrolled for machine in machines))
+        yield running_floor
     finally:
         for task in tasks:
             task.cancel()
@@ -106,29 +108,29 @@ async def floor(
 async def run_floor(
     folder: Path, open_store: Callable[[], Store], *, machines: int, wagers: int, seed: int
 ) -> list[str]:
-    """Play ``wagers`` on each of ``machines``; return what is wrong once all is counted and paid.
+    """Play ``wagers`` wagers on each of ``machines`` machines; return the differences once all is counted and paid.
 
-    Raises BrokerMissingError, or TimeoutError where the floor does not come up or to rest.
+    Raises BrokerMissingError, or TimeoutError if the floor does not start or settle.
     """
     dice = random.Random(seed)  # noqa: S311 (it must repeat)
     names = [f"FLOOR-{n}" for n in range(1, machines + 1)]
     broker = Broker(folder / "link", names)
     with contextlib.closing(broker), contextlib.closing(open_store()) as store:
         await broker.start()
-        async with floor(broker, store, names) as at_work:
+        async with open_floor(broker, store, names) as running_floor:
             for _ in range(wagers):
-                for machine in at_work.machines:
+                for machine in running_floor.machines:
                     machine.play(dice, _HIT_CHANCE)
                 await asyncio.sleep(0)
-            await at_work.until(at_work.is_settled)
-        (record,) = (each for each in at_work.controller.records() if each.id == LEVEL.id)
+            await running_floor.wait_until(running_floor.is_settled)
+        (record,) = (each for each in running_floor.controller.records() if each.id == LEVEL.id)
         paid = sum(
-            hit.paid_cents or 0 for machine in at_work.machines for hit in machine.memory.hits.values()
+            hit.paid_cents or 0 for machine in running_floor.machines for hit in machine.memory.hits.values()
         )
-    wrong = []
+    differences = []
     if paid != record.level.paid:
-        wrong.append(f"{paid} paid on the machines, {record.level.paid} on record")
+        differences.append(f"{paid} paid on the machines, {record.level.paid} on record")
     stake_cents, terms = LEVEL.chance.stake_cents, LEVEL.terms
     if record.level.contributed != machines * wagers * stake_cents * (terms.increment + terms.hidden):
-        wrong.append(f"{record.level.contributed} contributed by {machines * wagers} wagers")
-    return wrong
+        differences.append(f"{record.level.contributed} contributed by {machines * wagers} wagers")
+    return differences

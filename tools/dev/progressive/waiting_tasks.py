@@ -1,4 +1,4 @@
-"""Report what a stuck program is waiting for: every task, down to the innermost await."""
+"""Describe what a stuck program is waiting for: every task, down to the innermost await."""
 
 import asyncio
 from collections.abc import Iterable
@@ -7,17 +7,20 @@ from typing import Any
 _DEPTH_MAX = 50
 
 
-def standing(tasks: Iterable[asyncio.Task[Any]]) -> list[str]:
+def describe_waiting_tasks(tasks: Iterable[asyncio.Task[Any]]) -> list[str]:
     """Return a line for each task and for each of its suspended frames, outermost first."""
     lines = []
     for task in sorted(tasks, key=asyncio.Task.get_name):
-        asked = f", told to stop {task.cancelling()} times" if task.cancelling() else ""
-        lines += [f"task {task.get_name()}{asked}", *(f"    {frame}" for frame in _frames(task.get_coro()))]
+        cancellations = f", cancelled {task.cancelling()} times" if task.cancelling() else ""
+        lines += [
+            f"task {task.get_name()}{cancellations}",
+            *(f"    {frame}" for frame in _list_suspended_frames(task.get_coro())),
+        ]
     return lines
 
 
-def _frames(waiting: Any) -> list[str]:
-    """Yield the suspended frames of a coroutine. ``Task.get_stack`` gives only the outermost frame."""
+def _list_suspended_frames(waiting: Any) -> list[str]:
+    """Return the suspended frames of a coroutine. ``Task.get_stack`` gives only the outermost frame."""
     found: list[str] = []
     while waiting is not None and len(found) < _DEPTH_MAX:
         frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "ag_frame", None)

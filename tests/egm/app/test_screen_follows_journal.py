@@ -5,7 +5,7 @@ import random
 
 from egm.testing.jumping_loop import jump
 from meters import open_view
-from tools.dev.simulation.house import House
+from tools.dev.simulation.cabinet_setup import CabinetSetup
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
@@ -17,12 +17,12 @@ def test_the_screen_is_told_of_the_last_entry_whoever_wrote_it(tmp_path):
     told = []
 
     async def life():
-        world = World(tmp_path, House(games=("maple-classic",)), 1)
+        world = World(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
         player = Player(world, 1, random.Random(1))
         world.start()
-        watching = asyncio.ensure_future(player.attend())
+        watching = asyncio.ensure_future(player.watch_screen())
         for act in (
-            lambda: world.hand("bill-1", "insert", amount_cents=500),
+            lambda: world.act_on_device("bill-1", "insert", amount_cents=500),
             lambda: player.press("cash_out"),
         ):
             await asyncio.sleep(QUIET_SECONDS)
@@ -30,11 +30,15 @@ def test_the_screen_is_told_of_the_last_entry_whoever_wrote_it(tmp_path):
             await asyncio.sleep(QUIET_SECONDS)
             with open_view(world.folder.root) as view:
                 told.append(
-                    (player.now.journal_sequence, view.sequence, next(view.entries(newest_first=True)).kind)
+                    (
+                        player.snapshot.journal_sequence,
+                        view.sequence,
+                        next(view.entries(newest_first=True)).kind,
+                    )
                 )
         watching.cancel()
         await world.stop()
-        world.put_away()
+        world.shut_down_devices()
 
     jump(life())
     assert [kind for _, _, kind in told] == ["bill.confirmed", "ticket.taken"]

@@ -1,29 +1,29 @@
-"""A listener that receives every published value, as the public sees it, and records any that was ever too low."""
+"""Check every published value of a level against the previous one, as a sign receives them."""
 
 from egm.progressive.messages import LevelWin, Value
 
 
-class Witness:
-    """Holds each value of a level against the one before. It listens as a sign does."""
+class ValueChecker:
+    """Compares each published value of a level with the previous one."""
 
     def __init__(self) -> None:
         self._last: dict[str, Value] = {}
         self._highest: dict[tuple[str, int], int] = {}
-        self.seen = 0
+        self.value_count = 0
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
-        """Take a value; return what is wrong with it, or nothing. One that comes late is passed over."""
+        """Check a value; return its contradiction, or an empty string. Values that arrive late are ignored."""
         del now_ns, retained
         last = self._last.get(value.level)
         if last is not None and value.sequence <= last.sequence:
             return ""
         self._last[value.level] = value
         self._highest[value.level, value.falls] = value.amount_cents
-        self.seen += 1
+        self.value_count += 1
         return "" if last is None else value.find_contradiction(last.amount_cents, last.falls)
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
-        """Do nothing: who has won moves no level."""
+        """Do nothing, because a win message does not change a level."""
 
     def highest_cents(self, level: str, falls: int) -> int:
         """Return the highest value shown of a level after ``falls`` resets, in minor units; 0 if none was shown."""

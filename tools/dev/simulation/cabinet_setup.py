@@ -1,4 +1,4 @@
-"""A house from its seed: the cabinet's positions, its devices and their protocols, its games and place."""
+"""Derive a cabinet from a seed: its positions, devices and protocols, its games and its jurisdiction."""
 
 import random
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Final
 
 from paytables.definition import LIBRARY
 from tools.dev.host.host import ASSET
-from tools.dev.simulation.link import GAME, SERIAL, slots
+from tools.dev.simulation.link import GAME, SERIAL, format_link_tables
 
 REELS: Final = ("maple-classic", "hold-fast", "river-wheel", "seven-rivers", "aurora-keno", "orchard-picnic")
 TABLES: Final = (
@@ -22,19 +22,19 @@ TABLES: Final = (
     "quebec-war",
     "jacks-or-better-9-6",
 )
-#: A roulette of the library, decided by the wheel that stands with the machine.
+#: A roulette of the library whose result comes from a physical wheel.
 BY_WHEEL: Final = "quebec-roulette-french"
-#: Games with levels the machine keeps itself.
-LEVELS: Final = {"lantern-harbour": ("harbour", "grand-harbour")}
+#: Games with levels of the machine itself.
+OWN_LEVELS: Final = {"lantern-harbour": ("harbour", "grand-harbour")}
 PRINTERS: Final = ("tcl", "ithaca")
-#: Places that take few games, and those.
-ELSEWHERE: Final = {
+#: Jurisdictions that permit few games, and these games.
+GAMES_BY_JURISDICTION: Final = {
     "quebec-vlt": ("maple-classic", "river-wheel"),
     "quebec-casino": ("maple-classic", "quebec-roulette-french", "quebec-blackjack"),
     "monaco": ("maple-classic", "hold-fast", "river-wheel"),
 }
 #: Player protection that a venue may require in addition to the neutral jurisdiction's rules.
-LIMITS: Final = """
+PROTECTION_TABLE: Final = """
 [protection]
 own_limits = true
 clock = true
@@ -42,45 +42,51 @@ clock = true
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """The cabinet on the floor."""
+class CabinetSetup:
+    """The setup of one cabinet."""
 
-    place: str = "generic"
+    jurisdiction: str = "generic"
     positions: int = 1
     bill: str = "id003"
     printer: str = "tcl"
     hopper: bool = True
     limits: bool = False
     host: bool = False
-    """Whether its tickets and transfers go through a host."""
+    """Whether its tickets and transfers go through a host system."""
     link: bool = False
-    """Whether a controller keeps levels of one of its games."""
+    """Whether one of its games has levels at a progressive controller."""
     wheel: bool = False
     games: tuple[str, ...] = ("maple-classic", "hold-fast", "river-wheel")
     levels: tuple[tuple[str, str], ...] = field(default=())
     start: str = "file"
-    """Where its cabinet file comes from: a ``file`` that nobody signed, one ``signed`` by two persons before
-    the machine is started, or one ``asked`` for on the screen at the first start."""
+    """Origin of the cabinet file: an unsigned ``file``, one ``signed`` by two people before the machine is started,
+    or one entered (``asked`` for) on the screen at the first start."""
 
     @property
-    def may_be_asked(self) -> bool:
-        """Whether its cabinet file can come from the first start, whose places are those of the library."""
+    def can_use_first_start(self) -> bool:
+        """Return whether the first start can write its cabinet file; it offers the library's jurisdictions only."""
         return self.positions == 1 and not (self.limits or self.link)
 
     @classmethod
-    def of(cls, dice: random.Random) -> "House":
-        """Any house; each has some of what there is, so that no part hides another."""
-        if (place := dice.choice(("generic", "generic", "generic", *ELSEWHERE))) in ELSEWHERE:
-            return cls(place=place, printer=dice.choice(PRINTERS), games=ELSEWHERE[place])
+    def choose(cls, dice: random.Random) -> "CabinetSetup":
+        """Return a random cabinet. Each has only some of all features, so that no feature hides another."""
+        if (
+            jurisdiction := dice.choice(("generic", "generic", "generic", *GAMES_BY_JURISDICTION))
+        ) in GAMES_BY_JURISDICTION:
+            return cls(
+                jurisdiction=jurisdiction,
+                printer=dice.choice(PRINTERS),
+                games=GAMES_BY_JURISDICTION[jurisdiction],
+            )
         positions = dice.choice((1, 1, 2, 3))
         host = positions == 1 and dice.random() < 0.5
         wheel = positions > 1 and dice.random() < 0.5
         games = [*dice.sample(REELS, dice.randint(1, 2)), *dice.sample(TABLES, dice.randint(1, 2))]
         levels: list[tuple[str, str]] = []
         if dice.random() < 0.4:
-            game = dice.choice(sorted(LEVELS))
+            game = dice.choice(sorted(OWN_LEVELS))
             games.append(game)
-            levels += [(game, level) for level in LEVELS[game]]
+            levels += [(game, level) for level in OWN_LEVELS[game]]
         return cls(
             positions=positions,
             bill=dice.choice(("id003", "ebds", "cctalk_bill")),
@@ -94,8 +100,8 @@ class House:
             levels=tuple(levels),
         )
 
-    def devices(self) -> dict[str, str]:
-        """Return each device's name and its table in the cabinet file."""
+    def list_device_tables(self) -> dict[str, str]:
+        """Return the table of each device in the cabinet file, by the device's name."""
         found = {"io": 'protocol = "ioboard"'}
         if self.wheel:
             found["wheel"] = 'protocol = "wheel"'
@@ -106,21 +112,21 @@ class House:
                 found[f"{kind}-{number}"] = f'protocol = "{protocol}"\nposition = {number}'
         return found
 
-    def seed(self, cabinet: Path) -> str:
-        """Return the builder's part of its cabinet file; the first start asks for the rest."""
+    def format_first_start_seed(self, cabinet: Path) -> str:
+        """Return the manufacturer's part of its cabinet file; the first start asks for the remaining parts."""
         return "[metrics]\nport = 0\n\n" + cabinet.read_text(encoding="utf-8").partition("port = 0\n\n")[2]
 
-    def write(self, folder: Path) -> Path:
-        """Write its cabinet file, and what that names, into a folder."""
-        profile = folder / "place.toml"
-        text = (Path(str(files("egm.profiles"))) / f"{self.place}.toml").read_text(encoding="utf-8")
-        profile.write_text(text + (LIMITS if self.limits else ""), encoding="utf-8")
-        games = [*self.games, *([_by_wheel(folder)] if self.wheel else [])]
+    def write_cabinet_file(self, folder: Path) -> Path:
+        """Write its cabinet file and the files that it names into a folder."""
+        profile = folder / "jurisdiction.toml"
+        text = (Path(str(files("egm.profiles"))) / f"{self.jurisdiction}.toml").read_text(encoding="utf-8")
+        profile.write_text(text + (PROTECTION_TABLE if self.limits else ""), encoding="utf-8")
+        games = [*self.games, *([_write_wheel_roulette(folder)] if self.wheel else [])]
         games += [str(GAME)] if self.link else []
         tables = [f'[[games]]\ngame = "{game}"' for game in games]
         tables += [f'[[progressives]]\ngame = "{game}"\nlevel = "{level}"' for game, level in self.levels]
-        tables += [f"[devices.{name}]\n{table}" for name, table in self.devices().items()]
-        tables += [slots()] if self.link else []
+        tables += [f"[devices.{name}]\n{table}" for name, table in self.list_device_tables().items()]
+        tables += [format_link_tables()] if self.link else []
         tables += [_HOST] if self.host else []
         path = folder / "cabinet.toml"
         path.write_text(
@@ -135,7 +141,7 @@ operator_number = "1"
 site = "Simulation"
 address = "1 Seed Street"
 licence_holder = "Nobody"
-profile = "./place.toml"
+profile = "./jurisdiction.toml"
 positions = {positions}
 
 [metrics]
@@ -153,7 +159,7 @@ bonuses = true
 asset_number = {ASSET}"""
 
 
-def _by_wheel(folder: Path) -> str:
+def _write_wheel_roulette(folder: Path) -> str:
     name = "roulette-by-wheel"
     text = (LIBRARY / "tables" / f"{BY_WHEEL}.toml").read_text(encoding="utf-8")
     text = text.replace(f'id = "{BY_WHEEL}"', f'id = "{name}"', 1)

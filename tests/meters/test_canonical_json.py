@@ -40,7 +40,7 @@ def test_what_the_journal_writes_is_read():
     ],
     ids=("transfers", "a field", "deep", "beside another", "in other words", "with a space"),
 )
-def test_a_name_told_twice_is_two_stories_under_one_hash(found, told):
+def test_duplicate_json_keys_are_rejected(found, told):
     body = BODY.replace(found, told, 1)
     assert body != BODY
     with pytest.raises(ValueError, match="not canonical JSON"):

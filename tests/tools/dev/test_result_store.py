@@ -12,7 +12,7 @@ import paytables
 from egm.play.stored_prizes import compute_code_digest
 from paytables import definition, load_game
 from tools.dev.commands.prove import command
-from tools.dev.kept import Kept, OtherCalculationError
+from tools.dev.result_store import OtherCalculationError, ResultStore
 
 HOLDEM = paytables.definition.LIBRARY / "tables" / "france-casino-holdem.toml"
 OF = {"definition": "a", "version of the program": "1"}
@@ -24,7 +24,7 @@ def result(case):
 
 def run(path, cases, stop=None, done=None):
     """Two maps over the cases; stopped before ``stop`` results are worked out anew."""
-    kept = Kept(path, OF)
+    kept = ResultStore(path, OF)
     done = [] if done is None else done
 
     def work(case):
@@ -77,17 +77,17 @@ def test_a_damaged_result_is_worked_out_again_with_all_that_follow(tmp_path):
     assert done[0] == 1
 
 
-def test_what_is_of_something_else_is_refused(tmp_path):
+def test_stored_results_of_another_calculation_are_rejected(tmp_path):
     run(tmp_path / "part", range(5), 2)
     before = (tmp_path / "part").read_bytes()
-    with pytest.raises(OtherCalculationError, match="part: is part of another definition;"):
-        Kept(tmp_path / "part", {**OF, "definition": "b"})
-    with pytest.raises(OtherCalculationError, match="of another version of the program; remove it"):
-        Kept(tmp_path / "part", {**OF, "version of the program": "2"})
+    with pytest.raises(OtherCalculationError, match="part: belongs to a different definition;"):
+        ResultStore(tmp_path / "part", {**OF, "definition": "b"})
+    with pytest.raises(OtherCalculationError, match="to a different version of the program; remove the file"):
+        ResultStore(tmp_path / "part", {**OF, "version of the program": "2"})
     assert (tmp_path / "part").read_bytes() == before
     (tmp_path / "part").write_bytes(b"")
-    with pytest.raises(OtherCalculationError, match="does not say what it is of"):
-        Kept(tmp_path / "part", OF)
+    with pytest.raises(OtherCalculationError, match="does not identify its calculation"):
+        ResultStore(tmp_path / "part", OF)
 
 
 def test_a_proof_is_written_into_its_definition_and_nothing_is_left(tmp_path):
@@ -109,13 +109,13 @@ def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
     part = tmp_path / "holdem.toml.part"
     data = definition.parse(paytables.source.read(HOLDEM, definition.LIBRARY))
     del data["proved"]
-    Kept(
+    ResultStore(
         part, {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
     ).close(done=False)
     before = path.read_text()
     found = CliRunner().invoke(command, [str(path)])
     assert found.exit_code == 1
-    assert f"{part}: is part of another definition; remove it" in found.output
+    assert f"{part}: belongs to a different definition; remove the file" in found.output
     assert path.read_text() == before
 
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL of one's own, for benches and tests: a private folder, a private socket, no network."""
+"""Run a private PostgreSQL server for benchmarks and tests: own folder, own socket, no network."""
 
 import contextlib
 import os
@@ -14,15 +14,15 @@ from typing import Final
 from egm.errors import OperatorError
 
 _UP_SECONDS: Final = 30.0
-#: It refuses to run as root: one of these takes its place.
-_OTHERS: Final = ("postgres", "nobody")
+#: Users to run the server as, because it refuses to run as root.
+_SERVER_USERS: Final = ("postgres", "nobody")
 
 
 class PostgresMissingError(OperatorError):
     """PostgreSQL is not installed."""
 
 
-def postgres_program(name: str) -> str:
+def find_postgres_program(name: str) -> str:
     """Return the path of a PostgreSQL program; each Debian version has its own.
 
     Raises :class:`PostgresMissingError`.
@@ -40,24 +40,24 @@ class Postgres:
     """A PostgreSQL server on a socket in its own folder."""
 
     def __init__(self) -> None:
-        """Make and start it. Raises :class:`PostgresMissingError`, OperatorError if it fails."""
-        postgres = postgres_program("postgres")
+        """Create and start the server. Raises :class:`PostgresMissingError`, or OperatorError if it fails."""
+        postgres = find_postgres_program("postgres")
         self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         self._user: str | None = None
         if os.geteuid() == 0:
             known = {entry.pw_name for entry in pwd.getpwall()}
-            self._user = next((name for name in _OTHERS if name in known), None)
+            self._user = next((name for name in _SERVER_USERS if name in known), None)
             if self._user is not None:
                 shutil.chown(self.folder, self._user)
         self.folder.chmod(0o700)
         data = str(self.folder / "data")
-        self._run("initdb", "--auth=trust", "--username=egm", "--no-sync", "-D", data)
+        self._run_program("initdb", "--auth=trust", "--username=egm", "--no-sync", "-D", data)
         self._command = [postgres, "-D", data, "-k", str(self.folder), "-c", "listen_addresses="]
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
-    def _run(self, name: str, *arguments: str) -> None:
-        command = [postgres_program(name), *arguments]
+    def _run_program(self, name: str, *arguments: str) -> None:
+        command = [find_postgres_program(name), *arguments]
         done = subprocess.run(
             command, user=self._user, cwd=self.folder, capture_output=True, text=True, check=False
         )
@@ -65,35 +65,35 @@ class Postgres:
             raise OperatorError(f"{name}: {done.stderr.strip()}")
 
     def start(self) -> None:
-        """Run it, and wait until it answers. Raises OperatorError where it does not."""
-        silence = subprocess.DEVNULL
+        """Start the server and wait until it replies. Raises OperatorError if it does not."""
+        devnull = subprocess.DEVNULL
         self._process = subprocess.Popen(
-            self._command, user=self._user, cwd=self.folder, stdout=silence, stderr=silence
+            self._command, user=self._user, cwd=self.folder, stdout=devnull, stderr=devnull
         )
         limit = time.monotonic() + _UP_SECONDS
         while time.monotonic() < limit:
             with contextlib.suppress(OperatorError):
-                self._run("pg_isready", "-h", str(self.folder), "-U", "egm", "-q")
+                self._run_program("pg_isready", "-h", str(self.folder), "-U", "egm", "-q")
                 return
-            time.sleep(0.05)  # another program: there is nothing else to wait on
-        raise OperatorError("PostgreSQL does not come up")
+            time.sleep(0.05)  # another program, which can only be polled
+        raise OperatorError("PostgreSQL does not start")
 
-    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop it as a restart of its service does: every session is ended, not waited for."""
+    def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server as a restart of its service does: all sessions are ended without waiting."""
         if self._process is not None:
-            self._process.send_signal(how)
+            self._process.send_signal(signal_number)
             self._process.wait()
 
     def dsn(self, database: str = "postgres") -> str:
         """Return the connection string of a database."""
         return f"host={self.folder} user=egm dbname={database}"
 
-    def new_database(self, name: str) -> str:
-        """Make a database; how to reach it."""
-        self._run("createdb", "-h", str(self.folder), "-U", "egm", name)
+    def create_database(self, name: str) -> str:
+        """Create a database and return its connection string."""
+        self._run_program("createdb", "-h", str(self.folder), "-U", "egm", name)
         return self.dsn(name)
 
     def close(self) -> None:
-        """End it, and remove what it kept."""
-        self.stop(signal.SIGQUIT)  # at once: nothing need be written that is removed next
+        """Stop the server and remove its folder."""
+        self.stop(signal.SIGQUIT)  # immediate shutdown, because the data is removed next
         shutil.rmtree(self.folder)

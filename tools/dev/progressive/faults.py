@@ -1,0 +1,290 @@
+"""Inject the faults of the link campaign into the machines and the controllers.
+
+The parts are real. A killed part stays dead, its memory or store survives it, and every fault that really
+occurred is counted.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from egm.config.levels import LinkSlot
+from egm.progressive.connection import finish
+from egm.progressive.mqtt import MqttCarrier
+from egm.progressive.pools import Pool
+from tools.dev.progressive.machine import Memory, SimulatedMachine
+from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.secret_store import SecretStore
+from tools.floor.progressive.serve import Service
+from tools.floor.progressive.store import (
+    DeposedError,
+    Row,
+    SqliteStore,
+    Store,
+    StoreBusyError,
+    StoreLostError,
+)
+
+#: Time between two attempts to connect.
+QUICK_SECONDS: Final = 0.02
+_VALUES_SECONDS: Final = 0.05
+#: Points at which a machine can be killed: after each durable change, before its consequences.
+STEPS: Final = ("wager", "hit", "award received", "award stored", "paid", "closed")
+#: Maximum clock error in either direction: more than a day, so that the date is wrong too.
+_SKEW_SECONDS: Final = 90_000
+#: Speed of the links' clocks, so that retries happen sooner.
+_CLOCK_SPEED: Final = 40
+_STALE_NS: Final = 5_000_000_000
+_TICK_SECONDS: Final = 0.01
+_STATEMENTS_MAX: Final = 60
+#: Key of the mystery levels' secrets, the same for every controller of a store.
+_KEY: Final = bytes(range(32))
+
+
+class Killed(BaseException):
+    """A process was killed here. It is not an Exception, so that no handler can continue."""
+
+
+def _read_fast_clock_ns() -> int:
+    return time.monotonic_ns() * _CLOCK_SPEED
+
+
+class CampaignMachine:
+    """One machine of the campaign. Its memory survives each of its runs."""
+
+    def __init__(
+        self, serial: str, pool: Pool, slot: LinkSlot, dice: random.Random, fault_counts: Counter[str]
+    ) -> None:
+        self.serial = serial
+        self.memory = Memory()
+        self._pool = pool
+        self._slot = slot
+        self._dice = dice
+        self._fault_counts = fault_counts
+        self._fatal_step = ""
+        self._is_dead = False
+        self.machine: SimulatedMachine
+        self._task: asyncio.Task[None]
+        self.start()
+
+    def start(self) -> None:
+        """Start a new run of the machine."""
+        self._is_dead = False
+        self.machine = SimulatedMachine(
+            self.serial,
+            self._pool,
+            self.memory,
+            MqttCarrier(self._slot, self.serial, retry_seconds=QUICK_SECONDS),
+            now_ns=_read_fast_clock_ns,
+            stale_ns=_STALE_NS,
+            tick_seconds=_TICK_SECONDS,
+            step=self._step,
+        )
+        self._task = asyncio.create_task(self.machine.run(), name=self.serial)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether the machine is running and settled; the last message may have killed it."""
+        return not self._is_dead and self.machine.is_settled
+
+    def format_state(self) -> str:
+        """Return its state in one line."""
+        memory, machine = self.memory, self.machine
+        open_hits = {name: hit for name, hit in memory.hits.items() if not hit.closed}
+        return (
+            f"{self.serial}: dead {self._is_dead}, enrolled {machine.is_enrolled}, "
+            f"{memory.counted} of {len(memory.contributions)} counted, "
+            f"claims {machine.link.claims()}, open {open_hits}, run {memory.boots}"
+        )
+
+    def kill_after(self, step: str) -> None:
+        """Kill the machine when it next completes this step."""
+        self._fatal_step = step
+
+    def _step(self, name: str) -> None:
+        if name == self._fatal_step and not self._is_dead:
+            self._fatal_step, self._is_dead = "", True
+            self._fault_counts[f"machine killed after: {name}"] += 1
+            self._task.cancel()
+        if self._is_dead:
+            raise Killed
+
+    def play(self, hit_chance: float) -> None:
+        """Play one wager, unless the machine is dead; the wager may kill it."""
+        if not self._is_dead:
+            with contextlib.suppress(Killed):
+                self.machine.play(self._dice, hit_chance)
+
+    async def restart_if_dead(self) -> None:
+        """Start the machine again if it is dead. Raises any other error that ended it."""
+        if self._is_dead or self._task.done():
+            await self.end()
+            self.start()
+
+    async def end(self) -> None:
+        """End the current run. Raises any error except a kill."""
+        await finish(self._task)
+        if self._task.cancelled():
+            return
+        error = self._task.exception()
+        if isinstance(error, BaseExceptionGroup):
+            error = error.split((Killed, asyncio.CancelledError))[1]
+        if error is not None and not isinstance(error, Killed):
+            raise error
+
+
+@dataclass(slots=True)
+class _Term:
+    """One controller and its store."""
+
+    store: Store
+    controller: Controller
+    task: asyncio.Task[None] = field(init=False)
+    statements_until_kill: int = 0
+    is_dead: bool = False
+
+
+class ControllerSuccession:
+    """Successive controllers on one store. Each may be killed at any statement or lose its connection to the store."""
+
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        slot: Callable[[], LinkSlot],
+        dice: random.Random,
+        fault_counts: Counter[str],
+    ) -> None:
+        """Start the first controller. ``slot`` returns the current connection settings."""
+        self._open = open_store
+        self._slot = slot
+        self._dice = dice
+        self._fault_counts = fault_counts
+        self._skew = timedelta()
+        self._secret_store = SecretStore(_KEY)
+        self._deposed: list[_Term] = []
+        self._term = self._start_term(self._open())
+
+    @property
+    def controller(self) -> Controller:
+        """Return the active controller."""
+        return self._term.controller
+
+    def format_state(self) -> str:
+        """Return its state in one line."""
+        term = self._term
+        return (
+            f"controller of term {term.store.term}: running {not term.task.done()}, deposed {self._deposed}"
+        )
+
+    def set_wrong_clock(self) -> None:
+        """Set a wrong clock for the controllers."""
+        self._fault_counts["clock wrong"] += 1
+        self._skew = timedelta(seconds=self._dice.uniform(-_SKEW_SECONDS, _SKEW_SECONDS))
+
+    def plan_kill(self) -> None:
+        """Kill the active controller at one of its next statements."""
+        self._term.statements_until_kill = self._dice.randrange(1, _STATEMENTS_MAX)
+
+    def cancel_kill(self) -> None:
+        """Cancel the planned kill."""
+        self._term.statements_until_kill = 0
+
+    def _start_term(self, store: Store) -> _Term:
+        term = _Term(store, Controller(store, lambda: datetime.now(UTC) + self._skew, self._secret_store))
+        original_run = store.run
+
+        def run(sql: str, *values: Any) -> list[Row]:
+            if term.is_dead:  # everything else that it was doing ends too
+                raise Killed
+            rows = original_run(sql, *values)
+            if term.statements_until_kill:
+                term.statements_until_kill -= 1
+                if not term.statements_until_kill:
+                    term.is_dead = True
+                    self._fault_counts["controller killed"] += 1
+                    raise Killed
+            return rows
+
+        store.run = run  # type: ignore[method-assign]  # a statement at which the process dies
+        service = Service(
+            term.controller,
+            self._slot(),
+            lambda _: None,
+            values_seconds=_VALUES_SECONDS,
+            retry_seconds=QUICK_SECONDS,
+        )
+        term.task = asyncio.create_task(service.run(), name=f"controller of term {store.term}")
+        return term
+
+    async def replace_if_dead(self) -> None:
+        """Let another controller take over if the active one is dead. Raises any other error that ended it."""
+        if self._term.task.done():
+            await _end_term(self._term, Killed)
+            self._term = self._start_term(await self._open_released_store())
+
+    async def fail_over(self) -> None:
+        """Disconnect the active controller from the store without its knowledge, and let a second one take over.
+
+        Raises AssertionError if a second controller can open the store while the first one uses it.
+        """
+        await self.replace_if_dead()
+        try:
+            self._open().close()
+        except StoreBusyError:
+            self._fault_counts["second controller stood by"] += 1
+        else:
+            raise AssertionError("two controllers work on one store")
+        self._term.statements_until_kill = 0
+        self._deposed.append(self._term)
+        _disconnect_store(self._term.store)
+        self._term = self._start_term(await self._open_released_store())
+        self._fault_counts["second controller took over"] += 1
+
+    async def _open_released_store(self) -> Store:
+        """Open the store as soon as its last controller has released it; PostgreSQL detects that with a delay."""
+        while True:
+            with contextlib.suppress(StoreBusyError):
+                return self._open()
+            await asyncio.sleep(QUICK_SECONDS)
+
+    async def wait_for_deposed(self) -> None:
+        """Wait until every deposed controller has detected it and stopped."""
+        while self._deposed:
+            term = self._deposed[-1]
+            await asyncio.wait({term.task})
+            self._deposed.pop()
+            await _end_term(term, Killed, DeposedError, StoreLostError)
+            if not isinstance(term.task.exception(), Killed):  # it was killed while being disconnected
+                self._fault_counts["deposed controller stopped by itself"] += 1
+
+    async def end_all(self) -> None:
+        """End all controllers."""
+        for term in (*self._deposed, self._term):
+            await _end_term(term, Killed, DeposedError, StoreLostError)
+
+
+async def _end_term(term: _Term, *expected: type[BaseException]) -> None:
+    """End a controller and close its store. Raises its error unless it is ``expected``."""
+    term.statements_until_kill = 0
+    await finish(term.task)
+    term.store.rollback()
+    term.store.close()
+    error = None if term.task.cancelled() else term.task.exception()
+    if error is not None and not isinstance(error, expected):
+        raise error
+
+
+def _disconnect_store(store: Store) -> None:
+    """Disconnect a store as a lost network would: its lock is released, but its controller is not informed."""
+    if isinstance(store, SqliteStore):
+        fcntl.flock(store._lock, fcntl.LOCK_UN)  # noqa: SLF001 (the lock of a process presumed dead)
+    else:
+        with contextlib.suppress(StoreLostError):
+            store.run("SELECT pg_terminate_backend(pg_backend_pid())")

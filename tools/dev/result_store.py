@@ -1,0 +1,114 @@
+"""Store the results of a long calculation as they arrive, so that it can be resumed.
+
+The file begins with a line that identifies the calculation. The results follow in the order of their cases. Each
+is a length of four bytes and then its numpy arrays, compressed. A truncated result is computed again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = tuple[NDArray[np.generic], ...]
+#: Number of results per sync, because a sync takes longer than some results.
+DURABLE_EVERY: Final = 32
+
+
+class OtherCalculationError(Exception):
+    """The stored results belong to a different calculation."""
+
+
+class ResultStore:
+    """The stored results of one calculation at ``path``. ``identity`` identifies the calculation.
+
+    Raises :class:`OtherCalculationError`, naming the difference, and OSError.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, str]) -> None:
+        self.path, self.stored_results = path, list[Arrays]()
+        if path.exists():
+            with path.open("rb") as file:
+                self._check_identity(file.readline(), dict(identity))
+                complete_bytes = file.tell()
+                while (result := _read_result(file)) is not None:
+                    self.stored_results.append(result)
+                    complete_bytes = file.tell()
+            os.truncate(path, complete_bytes)
+        else:
+            path.write_bytes(json.dumps(dict(identity)).encode() + b"\n")
+        self.file = path.open("ab")
+        self.next_index = 0
+
+    def _check_identity(self, line: bytes, identity: dict[str, str]) -> None:
+        try:
+            stored = json.loads(line)
+        except ValueError:
+            stored = None
+        if not isinstance(stored, dict):
+            raise OtherCalculationError(
+                f"{self.path}: does not identify its calculation; remove the file to start again"
+            )
+        differing = sorted(
+            name for name in stored.keys() | identity.keys() if stored.get(name) != identity.get(name)
+        )
+        if differing:
+            names = " and ".join(differing)
+            raise OtherCalculationError(
+                f"{self.path}: belongs to a different {names}; remove the file to start again"
+            )
+
+    def map(
+        self, map_function: Callable[..., Iterator[Arrays]], work: Callable[..., Arrays], cases: Iterable[int]
+    ) -> Iterator[Arrays]:
+        """Yield the result of each case: the stored results first, then those computed by ``map_function``.
+
+        A calculation that calls this several times must do so in the same order every time.
+        """
+        pending_cases = list(cases)
+        known = self.stored_results[self.next_index : self.next_index + len(pending_cases)]
+        self.next_index += len(known)
+        yield from known
+        for result in map_function(work, pending_cases[len(known) :]):
+            self._store_result(result)
+            yield result
+
+    def _store_result(self, result: Arrays) -> None:
+        buffer = BytesIO()
+        for array in result:
+            np.save(buffer, array, allow_pickle=False)
+        data = zlib.compress(buffer.getvalue(), 1)
+        self.file.write(len(data).to_bytes(4) + data)
+        self.file.flush()
+        self.next_index += 1
+        if self.next_index % DURABLE_EVERY == 0:
+            os.fsync(self.file.fileno())
+
+    def close(self, *, done: bool) -> None:
+        """Close the file, and remove it if the calculation is ``done``."""
+        self.file.close()
+        if done:
+            self.path.unlink()
+
+
+def _read_result(file: BinaryIO) -> Arrays | None:
+    """Return the next result, or None if there is no complete one."""
+    length = int.from_bytes(file.read(4))
+    data = file.read(length)
+    if not length or len(data) != length:
+        return None
+    try:
+        buffer = BytesIO(zlib.decompress(data))
+    except zlib.error:
+        return None
+    found = []
+    while buffer.tell() < buffer.getbuffer().nbytes:
+        found.append(np.load(buffer, allow_pickle=False))
+    return tuple(found)

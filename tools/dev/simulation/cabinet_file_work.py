@@ -1,0 +1,79 @@
+"""Edit, sign and check the cabinet file of a simulated machine that is off.
+
+The file is edited as text, so that it does not matter whether a first start or the simulation wrote it.
+"""
+
+import re
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from egm.integrity.keys import IntegrityKey
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from meters import open_view
+from paytables.definition import LIBRARY
+from tools.dev.simulation.cabinet_setup import REELS
+
+_GAME: Final = re.compile(r'\[\[games\]\]\ngame = "([^"]+)"\n+')
+_VERSION: Final = re.compile(r'^version = "(\d+)\.(\d+)\.(\d+)"$', re.MULTILINE)
+_DENOMINATIONS: Final = re.compile(r"^denominations_cents = \[([^\]]+)\]$", re.MULTILINE)
+_SIGNERS: Final = ("1001", "1002")
+
+
+def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
+    """Store the signature of two people for a cabinet file."""
+    signature = Signature(digest_of(text), _SIGNERS, "it is installed", time.isoformat(timespec="seconds"))
+    signature.write(state / FILE_NAME)
+
+
+def is_signed(state: Path) -> bool:
+    """Return whether a cabinet file of this machine was signed, so that the machine accepts no other."""
+    with open_view(state) as view:
+        return view.state(IntegrityKey.CABINET) is not None
+
+
+def can_restore_file(state: Path) -> bool:
+    """Return whether the journal contains the text of the cabinet file that was signed last."""
+    with open_view(state) as view:
+        return any(True for _ in view.entries(KIND, limit=1))
+
+
+def update_games(cabinet: Path, dice: Random) -> None:
+    """Install another version of a game, or remove a game from the cabinet file, or add one."""
+    text = cabinet.read_text(encoding="utf-8")
+    games = _GAME.findall(text)
+    levels = set(re.findall(r'\[\[progressives\]\]\ngame = "([^"]+)"', text))
+    removable = [game for game in games if game not in levels and not game.startswith("./")]
+    addable = [game for game in REELS if not any(game in each for each in games)]
+    change = dice.choice(("version", "version", "version", "remove", "add"))
+    if change == "remove" and len(games) > 1 and removable:
+        text = _replace_game_table(text, dice.choice(removable), "")
+    elif change == "add" and addable:
+        text = text.replace("[[games]]", f'[[games]]\ngame = "{dice.choice(addable)}"\n\n[[games]]', 1)
+    else:
+        game = dice.choice(games)
+        path = _write_next_version(cabinet.parent, game, dice)
+        text = _replace_game_table(text, game, f'[[games]]\ngame = "./{path.name}"\n\n')
+    cabinet.write_text(text, encoding="utf-8")
+
+
+def _replace_game_table(text: str, game: str, table: str) -> str:
+    return _GAME.sub(lambda found: table if found[1] == game else found[0], text)
+
+
+def _write_next_version(folder: Path, game: str, dice: Random) -> Path:
+    """Write the next version of a definition into the cabinet's folder; it may offer fewer denominations."""
+    path = Path(game) if game.startswith("/") else folder / game
+    source = path if path.suffix else next(LIBRARY.rglob(f"{game}.toml"))
+    text = source.read_text(encoding="utf-8")
+    version = [int(part) for part in _VERSION.findall(text)[0]]
+    version[2] += 1
+    text = _VERSION.sub(f'version = "{".".join(map(str, version))}"', text, count=1)
+    if offered := _DENOMINATIONS.search(text):
+        cents = offered[1].split(",")
+        offered_cents = cents[: dice.randint(1, len(cents))]
+        text = text.replace(offered[0], f"denominations_cents = [{','.join(offered_cents)}]", 1)
+    target = folder / f"{source.stem.partition('@')[0]}@{version[2]}.toml"
+    target.write_text(text, encoding="utf-8")
+    return target
