@@ -201,11 +201,12 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             "coins in the drop box: ",
         ),
         (games_ended_at_another_position, replace(ONE, positions=2), doing(*("bill", "play") * 4), "audit: "),
-        (
+        pytest.param(
             a_machine_that_says_it_paid_more,
             replace(ONE, link=True),
             doing("bill", "game", *("play",) * 60),
             "linked",
+            marks=pytest.mark.slow,
         ),
         (
             bills_taken_with_a_door_open,
@@ -231,30 +232,34 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             doing("bill", *WAIT, "residual", *WAIT, "bill", *WAIT, "play"),
             "audit: .* it is started for 5 cents, but the smallest stake here is 10000000 cents",
         ),
-        (
+        pytest.param(
             a_key_that_restarts_a_working_generator,
             CabinetSetup(games=(), wheel=True),
             doing("bill", *WAIT, *("bet", "play", "language", "language", "key") * 20),
             "audit: .* the generator that is restarted was in service",
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             a_key_that_serves_payments_last,
             replace(ONE, positions=2, hopper=False),
             doing(*("coin", "bill", "fault", "cash out", "language", "key") * 30),
             "the attendant's key cleared .* before the hand-pay at position",
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             a_key_that_serves_its_own_position_only,
             replace(ONE, positions=2, hopper=False),
             doing(*("fault",) * 4, *("bill",) * 4, *WAIT),
             "StuckError: the machine does not become idle",
+            marks=pytest.mark.slow,
         ),
         (bills_credited_as_another_amount, ONE, doing("bill", *WAIT, "cash out", *WAIT), "bills in at 1: "),
-        (
+        pytest.param(
             a_collection_that_forgets_the_one_before,
             ONE,
             doing(*("bill", *WAIT, "menu", *("language",) * 125) * 5),
             "counted of the bill_box: ",
+            marks=pytest.mark.slow,
         ),
         (
             credit_that_a_clear_forgets,

@@ -42,6 +42,7 @@ SLOW_SEEDS = (
 )
 #: Worlds of the command's default length that failed once.
 LONG_SEEDS = (
+    20261398,  # a hand-pay carried over by a clear, and paid before the screen showed it
     1,  # clears after a power cut read one copy only, and ended in the middle of the history
     20261130,  # likewise
     20261263,  # a ticket in a stopped acceptor, ruled void, and taken by it afterwards
@@ -78,8 +79,13 @@ def test_a_world_of_the_default_length_agrees_with_its_machine_and_its_audit(tmp
 
 
 @pytest.mark.requirement("D-04", "F-01", "G-05")
-@pytest.mark.parametrize("jurisdiction", sorted(GAMES_BY_JURISDICTION))
-@pytest.mark.parametrize("actions", [120, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("jurisdiction", "actions"),
+    [
+        ("monaco", 120),
+        *(pytest.param(name, 250, marks=pytest.mark.slow) for name in sorted(GAMES_BY_JURISDICTION)),
+    ],
+)
 def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, jurisdiction, actions):
     result = run_case(
         tmp_path,

@@ -321,10 +321,11 @@ class Crowd:
         def work() -> None:
             shown_games = {play_id for player in self._list_players() for play_id in player.observed.games}
             can_pay_by_hand = self._world.link is None  # a controller is not informed of a game paid by hand
-            for position in self._world.clears.clear_memory(
+            handpays = self._world.clears.clear_memory(
                 self._world, dice, shown_games, can_pay_by_hand=can_pay_by_hand
-            ):
-                self.players[position].handle_memory_clear()
+            )
+            for position, is_settled in handpays.items():
+                self.players[position].handle_memory_clear(is_handpay_settled=is_settled)
 
         dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (it must repeat)
         self._schedule_work(work)

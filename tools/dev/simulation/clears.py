@@ -49,17 +49,17 @@ class Clears:
 
     def clear_memory(
         self, world: "World", dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
-    ) -> set[int]:
+    ) -> dict[int, bool]:
         """Clear the memory of the stopped machine; if the power is cut meanwhile, finish the clear.
 
         ``shown_games``: the games whose end a screen has shown. ``can_pay_by_hand``: claims may be paid by hand.
-        Returns the positions at which a hand-pay was owed; it is settled, or owed under a new number.
+        Returns for each position at which a hand-pay was owed whether it is settled, or owed under a new number.
         """
         folder = world.folder.root
         _damage_one_copy(folder, dice)
         self.histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
         decisions: Mapping[str, Decision] = {}
-        handpay_positions: set[int] = set()
+        settled_handpays: dict[int, bool] = {}
         while True:
             storage = ForgetfulStorage(world.medium, world.random_bytes)
             if dice.random() < _CUT_PROBABILITY:
@@ -73,8 +73,8 @@ class Clears:
                         copies = (found.inspection.first.why, found.inspection.second.why)
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
                     decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
-                    handpay_positions = {
-                        _position(each.id)
+                    settled_handpays = {
+                        _position(each.id): decisions[each.id].act == PAID
                         for each in found.proposals
                         if _parse_claim_kind(each.id) == "handpay"
                     }
@@ -100,7 +100,7 @@ class Clears:
         world.boxes.handle_memory_clear()
         for claim, decision in decisions.items():
             self.paid[_parse_claim_kind(claim)] += decision.amount_cents or 0
-        return handpay_positions
+        return settled_handpays
 
 
 def _damage_one_copy(folder: Path, dice: Random) -> None:

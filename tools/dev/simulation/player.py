@@ -88,6 +88,7 @@ class Player:
         """Number of times that this position entered each machine state."""
         self.games: dict[str, GameView] = {}
         self._owed_handpay: Handpay | None = None
+        self._is_handpay_renumbered = False
         self._credit_cents = 0
         """Credit meter last shown."""
         self._answered_page_id = ""
@@ -176,13 +177,17 @@ class Player:
     def _track_handpay(self, snapshot: Snapshot) -> None:
         """Count a hand payment: the screen showed an amount as owed and no longer does, and no ticket was printed.
 
-        Before a ticket, the amount may be on the credit meter while the service menu is open.
+        Before a ticket, the amount may be on the credit meter while the service menu is open. A machine whose memory
+        is not open, such as one whose cabinet file is being signed, does not show what it owes.
         """
+        if not snapshot.journal_sequence:
+            return
+        was_renumbered, self._is_handpay_renumbered = self._is_handpay_renumbered, False
         owed_before, self._owed_handpay = self._owed_handpay, snapshot.handpay
         credit_cents, self._credit_cents = self._credit_cents, snapshot.credit_cents
         if owed_before is None or (
             snapshot.handpay is not None
-            and _identify_handpay(snapshot.handpay) == _identify_handpay(owed_before)
+            and (was_renumbered or _identify_handpay(snapshot.handpay) == _identify_handpay(owed_before))
         ):
             return
         is_credit_again = snapshot.credit_cents >= credit_cents + owed_before.amount_cents
@@ -194,9 +199,11 @@ class Player:
                 HandPayment(owed_before.number, owed_before.kind, owed_before.amount_cents)
             )
 
-    def handle_memory_clear(self) -> None:
+    def handle_memory_clear(self, *, is_handpay_settled: bool) -> None:
         """Account for a hand-pay that was settled by a memory clear, or is owed under a new number."""
-        self._owed_handpay = None
+        if is_handpay_settled:
+            self._owed_handpay = None
+        self._is_handpay_renumbered = not is_handpay_settled
 
     def _press_later(self, name: str, value: int | str) -> None:
         delay = self._dice.uniform(0.0, _REACTION_SECONDS_MAX)
