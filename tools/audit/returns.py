@@ -148,9 +148,8 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
             doubled.add(play_id)
             continue
         start = started.pop(play_id, None)
-        if (
-            start is None or entry.kind == GAME_VOID.kind
-        ):  # a game that started before a clear is in another journal
+        # a game that started before a clear is in another journal
+        if start is None or entry.kind == GAME_VOID.kind:
             continue
         game, cents = start["game"], start["denomination_cents"]
         sums = sums_by_version.setdefault(

@@ -53,7 +53,7 @@ def found(bodies):
 def test_a_game_that_cannot_be_read_is_named(bodies, kind, change, why):
     index = find(bodies, kind)
     altered = list(rechained(edit(bodies, index, lambda raw: change(raw["record"]))))
-    assert (index + 1, f"the record of the play is incomplete: {kind}: {why}") in found(altered)
+    assert (index + 1, f"the record of the game cannot be read: {kind}: {why}") in found(altered)
 
 
 @pytest.mark.requirement("E-13")
