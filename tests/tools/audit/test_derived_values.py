@@ -143,7 +143,7 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
         rule.check(read, ledger, facts)
     else:
         with pytest.raises(
-            Differs, match="record.after does not equal record.before with the change of option"
+            Differs, match=r"record\.after does not equal record\.before with the change of option"
         ):
             rule.check(read, ledger, facts)
 

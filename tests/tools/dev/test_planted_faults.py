@@ -209,7 +209,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             bills_taken_with_a_door_open,
             ONE,
             doing("bill", "door", *WAIT),
-            r"audit: .* bill.escrow: it is not allowed while the machine is door_open",
+            r"audit: .* bill.escrow: the entry is not allowed while the machine is door_open",
         ),
         (
             decided_games_that_may_be_void,
@@ -227,7 +227,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             any_credit_taken_for_a_remainder,
             ONE,
             doing("bill", *WAIT, "residual", *WAIT, "bill", *WAIT, "play"),
-            "audit: .* it is started for 5 cents, but the smallest stake here is 10000000 cents",
+            "audit: .* the game is started for 5 cents, but the smallest stake here is 10000000 cents",
         ),
         (
             a_key_that_restarts_a_working_generator,
