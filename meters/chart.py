@@ -169,11 +169,15 @@ def check_flow(source: str, target: str) -> None:
     """Raise :class:`ForbiddenTransfer` unless the chart allows value to flow from ``source`` to ``target``."""
     giver, taker = find_account(source), find_account(target)
     if not giver.can_be_debited:
-        raise ForbiddenTransfer(f"{source} -> {target}: {source} only takes ({giver.meaning})")
+        raise ForbiddenTransfer(f"{source} -> {target}: value may only flow into {source} ({giver.meaning})")
     if not taker.takes:
-        raise ForbiddenTransfer(f"{source} -> {target}: {target} only gives ({taker.meaning})")
+        raise ForbiddenTransfer(
+            f"{source} -> {target}: value may only flow out of {target} ({taker.meaning})"
+        )
     if giver.book is not taker.book:
-        raise ForbiddenTransfer(f"{source} -> {target}: the {giver.book} book never mixes with {taker.book}")
+        raise ForbiddenTransfer(
+            f"{source} -> {target}: value never flows from the {giver.book} book to the {taker.book} book"
+        )
 
 
 @lru_cache(maxsize=4096)

@@ -100,7 +100,7 @@ def test_no_meter_of_money_moves_for_a_thing(tmp_path):
         name for name in moved if name.startswith("handpays.merchandise")
     }
     room.journal.self_audit()
-    with pytest.raises(ForbiddenTransfer, match="never mixes"):
+    with pytest.raises(ForbiddenTransfer, match="value never flows from the"):
         room.journal.append(
             Transaction(
                 id="x", kind="x", transfers=(Transfer("prizes:cart:offered", "out:handpay_jackpot", 25000),)

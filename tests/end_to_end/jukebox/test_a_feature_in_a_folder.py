@@ -237,7 +237,9 @@ def test_a_wrong_entry_of_it_is_refused_before_it_is_durable(room):
     with pytest.raises(EntryError, match=r"song\.ended: state\.song is missing"):
         room.machine.post(SONG_ENDED, SongEnded(song=7))
     state = {JukeboxKey.SONG: None, IntegrityKey.SERVICE: True}
-    with pytest.raises(EntryError, match=r"song\.ended: state\.service_call: it does not write this key"):
+    with pytest.raises(
+        EntryError, match=r"song\.ended: state\.service_call: the entry's declaration does not allow this key"
+    ):
         room.machine.post(SONG_ENDED, SongEnded(song=7), state=state)
     assert room.journal.sequence == before
 

@@ -119,10 +119,10 @@ def test_nothing_written_without_the_key_is_signed_or_passed(own, bodies, what):
         Anchor(DiskStorage(), folder, key, Head(2, decode(bodies[1]).hash_hex)).close()
     code, said = verdict("export", own / "export.jsonl", "--state", own)
     assert (code, (own / "export.jsonl").exists()) == (1, False)
-    assert f"entry {wrong_at}: it was not written by this machine (seal)" in said
+    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in said
     code, said = verdict("verify", "--state", own)
     assert code == 1
-    assert f"entry {wrong_at}: it was not written by this machine (seal)" in said
+    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in said
     with pytest.raises(JournalDamaged):
         Journal.open(own, now=lambda: datetime(2026, 6, 1, tzinfo=UTC))
 
@@ -141,7 +141,7 @@ def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodi
     (own / "second" / "journal.head").unlink()
     code, said = verdict("export", own / "export.jsonl", "--state", own)
     assert code == 1
-    assert "every sealed head is missing" in said
+    assert "every journal head is missing" in said
     # Whoever has no key but an earlier export misses what it reached.
     early = {len(bodies): decode(bodies[-1]).hash_hex}
     report = Auditor(Shelf(), early).run(bodies[:-4])

@@ -80,7 +80,12 @@ def hit(raw, **changes):
 @pytest.mark.parametrize(
     ("kind", "number", "change", "why"),
     [
-        ("game.start", 1, lambda raw: hit(raw, amount_cents=9999), "expected 5010, found 9999"),
+        (
+            "game.start",
+            1,
+            lambda raw: hit(raw, amount_cents=9999),
+            "amount_cents of level three-levels.top.50: expected",
+        ),
         ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "record hits: expected"),
         (
             "game.start",

@@ -221,7 +221,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             games_that_are_called_defective,
             replace(ONE, games=("jacks-or-better-9-6",)),
             doing("bill", *WAIT, "play", "door", "menu", "menu"),
-            "audit: .* the play may not be void: its record can be taken up",
+            "audit: .* the play may not be void: the game can be continued from its record",
         ),
         (
             any_credit_taken_for_a_remainder,
