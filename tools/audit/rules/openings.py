@@ -128,7 +128,7 @@ RULES: Final = (
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
         also=(
             require(
-                "the coins in the hopper may be entered at first only, but stock:fill and stock:hopper are not 0",
+                "the hopper's first coins are recorded once, but stock:fill or stock:hopper was already not 0",
                 lambda scope: not any(map(scope.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
             ),
         ),
