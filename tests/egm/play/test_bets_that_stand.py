@@ -219,10 +219,14 @@ def test_a_session_is_not_over_while_bets_stand(point):
 
 # ---------------------------------------------------------------------------------------------- the audit
 LIES = {
-    "table": ("game.start", lambda told: told["table"].update(point=4), "the game before it left"),
-    "nothing": ("game.start", lambda told: told.pop("table"), "the game before it left"),
-    "left": ("game.end", lambda told: None, "it leaves the table as"),
-    "standing": ("game.start", lambda told: told.update(standing_credits=9), "standing credits"),
+    "table": ("game.start", lambda told: told["table"].update(point=4), "left by the game before it"),
+    "nothing": ("game.start", lambda told: told.pop("table"), "left by the game before it"),
+    "left": ("game.end", lambda told: None, "state.table:"),
+    "standing": (
+        "game.start",
+        lambda told: told.update(standing_credits=9),
+        "record.standing_credits: expected",
+    ),
 }
 
 

@@ -325,7 +325,7 @@ def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
     ("kind", "source", "target", "why"),
     [
         ("game.end", "prizes:cart:offered", "prizes:cart:given", "the game won"),
-        ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "no game won"),
+        ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "is not the end of a game that won one"),
     ],
 )
 def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, why):

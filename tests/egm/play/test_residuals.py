@@ -134,7 +134,10 @@ def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
 
 @pytest.mark.parametrize(
     ("won_cents", "kind", "why"),
-    [(5, "residual.played", "expected 0"), (5, "residual.gift", "no journal entry may have this kind")],
+    [
+        (5, "residual.played", "expected 0"),
+        (5, "residual.gift", "no feature of the machine declares this kind of entry"),
+    ],
 )
 def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatch, won_cents, kind, why):
     room = make(ScriptedChance(4))

@@ -130,4 +130,4 @@ def test_nobody_bets_on_a_ball_that_has_come_to_rest(tmp_path):
     assert start < number
     order = [*range(start), number, *range(start, number), *range(number + 1, len(entries))]
     found = found_in(ordered(entries, order), shelf)
-    assert any("the number of its round was reported" in why for why in found.values()), found
+    assert any("of its round was reported" in why for why in found.values()), found
