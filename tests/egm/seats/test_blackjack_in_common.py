@@ -442,7 +442,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     audit = GameAudit(Shelf(), lambda _, why: told.append(why))
     for entry in swapped:
         audit.check_entry(entry)
-    assert told == ["seat 0 was queried, but 'split' was answered for it"]
+    assert told == ["record.choice: only seat 0 may decide; expected the default 'stand', found 'split'"]
 
 
 @pytest.mark.parametrize(

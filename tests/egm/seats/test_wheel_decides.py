@@ -384,7 +384,8 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
 
 @pytest.mark.requirement("A-05")
 @pytest.mark.parametrize(
-    ("told", "found"), [(17, []), (18, ["it ends with 17, but the wheel reported 18 for its spin"])]
+    ("told", "found"),
+    [(17, []), (18, ["the recorded number is 17, but the wheel reported 18 for this spin"])],
 )
 def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, found):
     room = started(tmp_path).insert(2000)

@@ -215,7 +215,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             decided_games_that_may_be_void,
             ONE,
             doing("bill", *WAIT, "play", "door", "menu", "menu"),
-            "audit: .* the play may not be void: it is decided",
+            "audit: .* the play may not be void: the game is decided",
         ),
         (
             games_that_are_called_defective,
