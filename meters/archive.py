@@ -58,7 +58,7 @@ class Boundary:
             )
             _ = found.genesis
         except (KeyError, TypeError, ValueError) as why:
-            raise JournalDamaged("journal", f"it does not say where its archive ends: {why!r}") from why
+            raise JournalDamaged("journal", f"the stored end of its archive cannot be read: {why!r}") from why
         return found
 
     def to_state(self) -> dict[str, JSON]:
@@ -163,9 +163,11 @@ class Archive:
                     last,
                     boundary.genesis.hash_hex,
                 ):
-                    raise JournalDamaged(str(path), "it is a segment of another place or journal")
+                    raise JournalDamaged(
+                        str(path), "the segment belongs to other entries or to another journal"
+                    )
                 if last == boundary.through and trailer.digest != boundary.segment:
-                    raise JournalDamaged(str(path), "it is not the segment the journal names")
+                    raise JournalDamaged(str(path), "its digest is not that of the segment the journal names")
             except JournalDamaged as why:
                 reasons.append(str(why))
             else:

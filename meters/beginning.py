@@ -18,7 +18,8 @@ def check_beginning(location: JournalLocation) -> None:
     if key_left and not location.storage.exists(location.state_dir / FIRST_START):
         raise JournalDamaged(
             str(location.state_dir),
-            "there is a machine key, and the journal it sealed is gone: have it cleared",
+            "there is a machine key, but the journal that it authenticated is gone: "
+            "an authorised memory clear is needed",
         )
 
 

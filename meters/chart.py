@@ -71,28 +71,34 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("credit:<position>:cashable", Role.CREDIT, "the player's money on the credit meter"),
     Account("credit:<position>:restricted", Role.CREDIT, "promotional credit that can only be played"),
     Account("credit:<position>:nonrestricted", Role.CREDIT, "promotional credit that can be cashed out"),
-    Account("world:bill", Role.IN, "bills stacked"),
+    Account("world:bill", Role.IN, "bills stacked in the cash box"),
     Account("world:coin", Role.IN, "coins and tokens accepted"),
     Account("world:voucher_in:<kind>", Role.IN, "vouchers redeemed"),
     Account("world:aft_in:<kind>", Role.IN, "AFT transfers to the machine"),
-    Account("house:carried_over", Role.IN, "what a cleared journal still owed its players"),
+    Account("house:carried_over", Role.IN, "money that a cleared journal still owed to players"),
     Account("house:win", Role.WIN, "wins paid by the machine to the credit meter"),
-    Account("house:push", Role.WIN, "stakes given back: pushes, halves, bets taken down from a table"),
+    Account("house:push", Role.WIN, "stakes returned: pushes, halves, bets taken down from a table"),
     Account("house:double_up_win", Role.WIN, "wins of the double-up"),
-    Account("house:attendant_jackpot", Role.WIN, "wins the machine cannot pay, paid by hand"),
+    Account("house:attendant_jackpot", Role.WIN, "wins that the machine cannot pay itself, paid by hand"),
     Account("house:progressive:<level>", Role.WIN, "progressive wins of a level"),
     Account("house:bonus", Role.WIN, "awards of an external bonus system"),
-    Account("house:residual_win", Role.WIN, "wins of residual credits played off"),
-    Account("house:refund_defect", Role.WIN, "wagers given back: defect not of the player's doing"),
-    Account("house:complement", Role.WIN, "complements of payment, by hand, in their own register"),
-    Account("house:disputed", Role.WIN, "disputed amounts a person decided, by hand, in their own register"),
-    Account("house:wager", Role.WAGER, "every wager: coin-in"),
-    Account("house:double_up_bet", Role.WAGER, "winnings put at stake again: not coin-in"),
-    Account("house:residual", Role.WAGER, "residual credits removed or played off: not coin-in"),
+    Account("house:residual_win", Role.WIN, "wins of residual credit that was played off"),
+    Account("house:refund_defect", Role.WIN, "wagers returned after a defect that the player did not cause"),
+    Account(
+        "house:complement", Role.WIN, "complements of payment, paid by hand and listed in their own register"
+    ),
+    Account(
+        "house:disputed", Role.WIN, "disputed amounts, as staff ruled on them, listed in their own register"
+    ),
+    Account("house:wager", Role.WAGER, "all wagers (coin-in)"),
+    Account(
+        "house:double_up_bet", Role.WAGER, "winnings staked again in the double-up, which are not coin-in"
+    ),
+    Account("house:residual", Role.WAGER, "residual credit removed or played off, which is not coin-in"),
     Account("house:forfeit", Role.WAGER, "credits forfeited by a player who disrupted the machine"),
-    Account("house:orphan", Role.OUT, "credits found without an owner, to their register"),
-    Account("house:expired", Role.OUT, "promotional credits expired"),
-    Account("out:handpay_cancelled_credit", Role.OUT, "credits paid by an attendant"),
+    Account("house:orphan", Role.OUT, "credit found without an owner, listed in its own register"),
+    Account("house:expired", Role.OUT, "expired promotional credit"),
+    Account("out:handpay_cancelled_credit", Role.OUT, "cancelled credit paid by an attendant"),
     Account("out:handpay_jackpot", Role.OUT, "jackpots paid by an attendant"),
     Account("out:handpay_progressive", Role.OUT, "progressive wins paid by an attendant"),
     Account("out:handpay_bonus", Role.OUT, "external bonus awards paid by an attendant"),
@@ -101,29 +107,41 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("out:voucher:<kind>", Role.OUT, "vouchers issued"),
     Account("out:hopper", Role.OUT, "coins paid by the hopper"),
     Account("out:aft_out:<kind>", Role.OUT, "AFT transfers to the host"),
-    Account("stock:floor", Role.STORE, "the world outside the cabinet", Book.STOCK),
+    Account("stock:floor", Role.STORE, "coins and bills outside the cabinet", Book.STOCK),
     Account("stock:hopper", Role.STORE, "coins in the hopper", Book.STOCK),
-    Account("stock:coin_box", Role.STORE, "coins fallen to the drop box", Book.STOCK),
+    Account("stock:coin_box", Role.STORE, "coins diverted to the drop box", Book.STOCK),
     Account("stock:fill", Role.STORE, "coins put into the hopper by attendants", Book.STOCK),
-    Account("pool:<level>:startup", Role.STORE, "what the house put up at each reset", Book.POOL),
-    Account("pool:<level>:contributed", Role.STORE, "what wagers put up", Book.POOL),
-    Account("pool:<level>:carried", Role.STORE, "what it held when a journal was cleared", Book.POOL),
-    Account("pool:<level>:current", Role.STORE, "what the level shows", Book.POOL),
-    Account("pool:<level>:overflow", Role.STORE, "what came in above the ceiling", Book.POOL),
-    Account("pool:<level>:hidden", Role.STORE, "the secondary pool that becomes the next reset", Book.POOL),
-    Account("pool:<level>:won", Role.STORE, "what players hit", Book.POOL),
-    Account("prizes:<prize>:offered", Role.STORE, "prizes in kind the house puts up", Book.PRIZES),
+    Account("pool:<level>:startup", Role.STORE, "operator funding of the level at resets", Book.POOL),
+    Account("pool:<level>:contributed", Role.STORE, "contributions of wagers to the level", Book.POOL),
+    Account(
+        "pool:<level>:carried",
+        Role.STORE,
+        "amount of the level carried over from a cleared journal",
+        Book.POOL,
+    ),
+    Account("pool:<level>:current", Role.STORE, "amount that the level shows", Book.POOL),
+    Account("pool:<level>:overflow", Role.STORE, "contributions above the level's ceiling", Book.POOL),
+    Account("pool:<level>:hidden", Role.STORE, "secondary pool, which is added at the next reset", Book.POOL),
+    Account("pool:<level>:won", Role.STORE, "amounts of the level that players have hit", Book.POOL),
+    Account("prizes:<prize>:offered", Role.STORE, "prizes in kind that the operator offers", Book.PRIZES),
     Account("prizes:<prize>:given", Role.STORE, "prizes in kind handed to players", Book.PRIZES),
-    Account("prizes:<prize>:unclaimed", Role.STORE, "prizes in kind nobody has claimed", Book.PRIZES),
-    Account("tournament:points:<position>", Role.CREDIT, "points to play with in a round", Book.TOURNAMENT),
-    Account("tournament:won:<position>", Role.CREDIT, "points won in a round, which count", Book.TOURNAMENT),
-    Account("tournament:entry", Role.IN, "points given at the beginning of a round", Book.TOURNAMENT),
-    Account("tournament:win", Role.WIN, "points won", Book.TOURNAMENT),
-    Account("tournament:push", Role.WIN, "points of stakes given back", Book.TOURNAMENT),
-    Account("tournament:wager", Role.WAGER, "points played", Book.TOURNAMENT),
+    Account("prizes:<prize>:unclaimed", Role.STORE, "prizes in kind that nobody has claimed", Book.PRIZES),
+    Account(
+        "tournament:points:<position>", Role.CREDIT, "points available for play in a round", Book.TOURNAMENT
+    ),
+    Account(
+        "tournament:won:<position>",
+        Role.CREDIT,
+        "points won in a round, which count for the result",
+        Book.TOURNAMENT,
+    ),
+    Account("tournament:entry", Role.IN, "points issued at the start of a round", Book.TOURNAMENT),
+    Account("tournament:win", Role.WIN, "points won in games of a round", Book.TOURNAMENT),
+    Account("tournament:push", Role.WIN, "points of returned stakes", Book.TOURNAMENT),
+    Account("tournament:wager", Role.WAGER, "points wagered", Book.TOURNAMENT),
     Account("tournament:closed", Role.OUT, "points removed at the end of a round", Book.TOURNAMENT),
-    Account("fees:participants", Role.STORE, "entry fees as their participants pay them", Book.FEES),
-    Account("fees:sold", Role.STORE, "entry fees sold, at the venue's desk", Book.FEES),
+    Account("fees:participants", Role.STORE, "entry fees, as paid by the participants", Book.FEES),
+    Account("fees:sold", Role.STORE, "entry fees received at the venue's desk", Book.FEES),
 )
 
 
@@ -151,11 +169,15 @@ def check_flow(source: str, target: str) -> None:
     """Raise :class:`ForbiddenTransfer` unless the chart allows value to flow from ``source`` to ``target``."""
     giver, taker = find_account(source), find_account(target)
     if not giver.can_be_debited:
-        raise ForbiddenTransfer(f"{source} -> {target}: {source} only takes ({giver.meaning})")
+        raise ForbiddenTransfer(f"{source} -> {target}: value may only flow into {source} ({giver.meaning})")
     if not taker.takes:
-        raise ForbiddenTransfer(f"{source} -> {target}: {target} only gives ({taker.meaning})")
+        raise ForbiddenTransfer(
+            f"{source} -> {target}: value may only flow out of {target} ({taker.meaning})"
+        )
     if giver.book is not taker.book:
-        raise ForbiddenTransfer(f"{source} -> {target}: the {giver.book} book never mixes with {taker.book}")
+        raise ForbiddenTransfer(
+            f"{source} -> {target}: value never flows from the {giver.book} book to the {taker.book} book"
+        )
 
 
 @lru_cache(maxsize=4096)

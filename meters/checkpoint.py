@@ -121,13 +121,15 @@ def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, obj
         raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {why}") from why
     if found != claimed:
         raise JournalDamaged(
-            f"{where} entry {entry.sequence}", "the checkpoint's ledger is not what was signed"
+            f"{where} entry {entry.sequence}",
+            f"record.ledger does not have its signed digest: expected {claimed}, found {found}",
         )
     if not is_signed_by(
         public_key, _build_signed_message(entry.sequence, entry.previous_hex, claimed), signature
     ):
         raise JournalDamaged(
-            f"{where} entry {entry.sequence}", "the checkpoint's signature is not the machine's"
+            f"{where} entry {entry.sequence}",
+            "record.signature was not made with the machine's key for this entry",
         )
     return saved
 
@@ -139,7 +141,7 @@ def read_public_key(genesis: StoredEntry | None, where: str) -> bytes:
     """
     record = genesis.record if genesis else None
     if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):
-        raise JournalDamaged(f"{where} entry 1", "the journal does not begin with its machine")
+        raise JournalDamaged(f"{where} entry 1", "the entry does not name the machine and its public key")
     try:
         return read_hex_field(record, "public_key")
     except ValueError as why:

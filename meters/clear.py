@@ -211,7 +211,7 @@ def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
     """Refuse a memory clear without two persons, a reason, the current challenge, and an account of the credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
-        raise ClearRefused("a clear needs two different persons")
+        raise ClearRefused("a clear needs two different people")
     if not clearance.reason.strip():
         raise ClearRefused("a clear needs a reason")
     if clearance.challenge != found.challenge:

@@ -309,7 +309,7 @@ class Copies:
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
                 " and ".join(str(folder / ANCHOR_NAME) for folder in location.media),
-                "every sealed head is missing or broken, so entries may be missing at the end unseen",
+                "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
         intact = [found for _, found in anchors if found.intact]
         acknowledged = max(found.sequence for found in intact or [found for _, found in anchors])
@@ -320,7 +320,7 @@ class Copies:
         base, _ = self.database.read_base()
         for head in heads:
             if head.sequence >= base and self.database.hash_at(head.sequence) != head.hash_hex:
-                raise JournalDamaged("both copies", f"entry {head.sequence} is not the one acknowledged")
+                raise JournalDamaged("both copies", f"entry {head.sequence} is not the acknowledged one")
         for folder, found in anchors:
             if heads and not found.intact:
                 path = folder / ANCHOR_NAME
@@ -385,4 +385,4 @@ def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:
 def check_seal(item: SealedEntry, key: MachineKey) -> None:
     """Raise :class:`JournalDamaged` unless the seal of this entry is the machine's, by ``key``."""
     if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
-        raise JournalDamaged(f"entry {item.entry.sequence}", "it was not written by this machine (seal)")
+        raise JournalDamaged(f"entry {item.entry.sequence}", "its HMAC was not made with this machine's key")

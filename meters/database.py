@@ -376,7 +376,8 @@ class WritableDatabase(DatabaseReader):
         archived = self.run("SELECT through FROM archived").fetchone()[0]
         if count and (first, last) != (archived + 1, archived + count):
             raise JournalDamaged(
-                str(self._path), f"{count} entries from {first} to {last}, {archived} are archived"
+                str(self._path),
+                f"expected {count} entries from {archived + 1} to {archived + count}, found {first} to {last}",
             )
         self._first = first or 1
 

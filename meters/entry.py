@@ -142,9 +142,8 @@ def parse(data: bytes) -> Any:
         raise ValueError("JSON nested deeper than any entry") from None
     except json.JSONDecodeError:
         raise
-    except (
-        ValueError
-    ):  # the number has more digits than the interpreter reads; its own message gives irrelevant advice
+    # the number has more digits than the interpreter reads; its own message gives irrelevant advice
+    except ValueError:
         long = _LONG.search(text)
         if long is None:
             raise

@@ -268,7 +268,7 @@ class Journal(JournalView):
         found = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
         if machine_id and found and found != machine_id:
             raise JournalDamaged(
-                str(self._location.state_dir), f"the journal is of machine {found}, not {machine_id}"
+                str(self._location.state_dir), f"the journal belongs to machine {found}, not {machine_id}"
             )
         ledger.run_full_audit()
         if furthest := self._archive.find_newer_archived_entry(self.sequence, self.genesis):

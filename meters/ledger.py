@@ -144,7 +144,7 @@ class Ledger:
                 return Plan(transfers, _build_cells(transfers, dims, key), counts)
             case Phase.RESERVE:
                 if transaction.id in self.pending:
-                    raise InvalidTransaction(f"{transaction.id}: reserved twice")
+                    raise InvalidTransaction(f"{transaction.id}: the id is already reserved")
                 self._check_funds(transaction.id, (), transfers)
                 held = merge_dims(transfers, dims)
                 opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held)

@@ -30,7 +30,9 @@ class FolderLock:
         except OSError as why:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._fd)
-            raise JournalLocked(f"state folder {folder} is kept by the machine of process {holder}") from why
+            raise JournalLocked(
+                f"state folder {folder} is in use by the machine of process {holder}"
+            ) from why
         # The holder's name is only for error messages; on a full disk the lock works without it.
         with suppress(OSError):
             os.pwrite(self._fd, f"{os.getpid():<31}\n".encode(), 0)

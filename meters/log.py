@@ -411,4 +411,6 @@ def _iter_records(
         at += _RECORD.size + length
         yield SealedEntry(entry, payload[:SEAL_BYTES]), at
     if data.count(0, at, limit) != limit - at:
-        raise JournalDamaged(f"{path} entry {sequence + 1}", f"bytes after {at} are not what was laid out")
+        raise JournalDamaged(
+            f"{path} entry {sequence + 1}", f"the bytes after {at} are not zero, as in an unused part"
+        )

@@ -139,13 +139,15 @@ def _pair_without_second_label(
 def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
     """Raise :class:`JournalDamaged` if a medium's label names another machine than ``machine_id``."""
     if machine_id and label.machine_id and label.machine_id != machine_id:
-        raise JournalDamaged(str(folder), f"the medium is of machine {label.machine_id}, not {machine_id}")
+        raise JournalDamaged(
+            str(folder), f"the medium belongs to machine {label.machine_id}, not {machine_id}"
+        )
 
 
 def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
     """Return the pairing of two labelled media. Raises :class:`JournalUnwritable` if they are swapped."""
     if (first.which, second.which) == (MediumName.SECOND, MediumName.FIRST):
-        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are in each other's place")
+        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are exchanged")
     if second.machine != first.machine or second.which is not MediumName.SECOND:
         whose = second.machine_id or second.machine
         return Pairing(

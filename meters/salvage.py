@@ -221,7 +221,7 @@ def _replay_copies(
                     plan = ledger.plan(entry.transaction)
                     ledger.commit(plan, entry)
                     seen.visit(entry)
-            except Exception as damage:  # noqa: BLE001 (whatever a damaged entry brings about ends the reading)
+            except Exception as damage:  # noqa: BLE001 (any error of a damaged entry ends the reading)
                 why = why or str(damage)
             stuck = 0 if ledger.sequence > before else stuck + 1
     return Salvage(
@@ -243,7 +243,9 @@ def _iter_proved_entries(read: Read, ledger: Ledger, key: MachineKey | None) -> 
     for item in read(ledger.sequence):
         entry = item.entry
         if (entry.sequence, entry.previous_hex) != (ledger.sequence + 1, ledger.head_hex):
-            raise JournalDamaged(f"entry {entry.sequence}", "it does not follow the one before")
+            raise JournalDamaged(
+                f"entry {entry.sequence}", "its previous hash is not the hash of the entry before it"
+            )
         if key is not None:
             check_seal(item, key)
         yield entry

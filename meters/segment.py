@@ -156,7 +156,7 @@ class Segment:
             end = file.read_at(size - _END.size, _END.size) if size >= _END.size else b""
             length, magic = _END.unpack(end) if len(end) == _END.size else (0, b"")
             if magic != _MAGIC or length > size - _END.size:
-                raise JournalDamaged(str(self.path), "it does not end as a segment does")
+                raise JournalDamaged(str(self.path), "its last bytes are not the trailer of a segment")
             data = file.read_at(size - _END.size - length, length)
         finally:
             file.close()

@@ -47,10 +47,14 @@ class Meter:
 
 _CREDIT: Final = "credit:*"
 _OUTS: Final = (
-    ("att_cancel_credit", "credits paid by an attendant", ((_CREDIT, "out:handpay_cancelled_credit"),)),
+    (
+        "att_cancel_credit",
+        "cancelled credit paid by an attendant",
+        ((_CREDIT, "out:handpay_cancelled_credit"),),
+    ),
     (
         "att_jackpot",
-        "jackpots the machine cannot pay, paid by an attendant",
+        "jackpots that the machine cannot pay itself, paid by an attendant",
         (("house:attendant_jackpot", "out:*"),),
     ),
     ("att_progressive", "progressive wins paid by an attendant", (("house:progressive:*", "out:*"),)),
@@ -72,7 +76,7 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
     meters += [
         ("bonus_in.cashable", "cashable bonus awards", ("house:bonus", "credit:*:cashable")),
         ("bonus_in.promo_cashable", "nonrestricted bonus awards", ("house:bonus", "credit:*:nonrestricted")),
-        ("bill_in", "bills stacked", ("world:bill", _CREDIT)),
+        ("bill_in", "bills stacked in the cash box", ("world:bill", _CREDIT)),
     ]
     return tuple(
         meter
@@ -86,9 +90,7 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
 
 METERS: Final[tuple[Meter, ...]] = (
     Meter("credits", "credit on the machine now", (("*", _CREDIT),), minus=((_CREDIT, "*"),)),
-    Meter(
-        "coin_in", "all wagers, without intermediate winnings put at stake again", ((_CREDIT, "house:wager"),)
-    ),
+    Meter("coin_in", "all wagers, without intermediate winnings staked again", ((_CREDIT, "house:wager"),)),
     *(
         Meter(f"coin_in.{kind}", f"wagers of {kind} credit", ((f"credit:*:{kind}", "house:wager"),))
         for kind in CREDIT_KINDS
@@ -104,19 +106,19 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
     Meter(
         "coin_out",
-        "wins paid and stakes returned by the machine, without progressive and bonus",
+        "wins paid and stakes returned by the machine, without progressive wins and bonus awards",
         (("house:win", _CREDIT), ("house:push", _CREDIT)),
     ),
-    Meter("push", "stakes returned, which are not a win", (("house:push", "*"),)),
+    Meter("push", "returned stakes, which are not wins", (("house:push", "*"),)),
     *(Meter(name, meaning, flows) for name, meaning, flows in _OUTS),
     Meter(
         "hand_paid",
-        "everything paid by hand, without complements",
+        "all amounts paid by hand, without complements",
         tuple(f for _, _, fs in _OUTS for f in fs),
     ),
     Meter(
         "att_merchandise.value",
-        "prizes in kind handed over by an attendant, at their stated value: no money",
+        "stated value of prizes in kind handed over by an attendant (not money)",
         (("prizes:*:offered", "prizes:*:given"),),
     ),
     Meter(
@@ -127,11 +129,11 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
     Meter("mach_progressive", "progressive wins paid by the machine", (("house:progressive:*", _CREDIT),)),
     Meter("mach_bonus", "external bonus awards paid by the machine", (("house:bonus", _CREDIT),)),
-    Meter("double_up_bet", "winnings put at stake again", ((_CREDIT, "house:double_up_bet"),)),
+    Meter("double_up_bet", "winnings staked again in the double-up", ((_CREDIT, "house:double_up_bet"),)),
     Meter("double_up_won", "wins of the double-up", (("house:double_up_win", _CREDIT),)),
     Meter("phys_coin_in", "coins accepted", (("world:coin", _CREDIT),)),
     Meter("phys_coin_out", "coins paid by the hopper", ((_CREDIT, "out:hopper"),)),
-    Meter("coin_drop", "coins fallen to the drop box", (("stock:*", "stock:coin_box"),)),
+    Meter("coin_drop", "coins diverted to the drop box", (("stock:*", "stock:coin_box"),)),
     Meter("hopper_fill", "coins put into the hopper by attendants", (("stock:fill", "stock:hopper"),)),
     Meter(
         "hopper_level", "coins in the hopper now", (("*", "stock:hopper"),), minus=(("stock:hopper", "*"),)
@@ -139,49 +141,67 @@ METERS: Final[tuple[Meter, ...]] = (
     *_build_value_count_pairs(),
     Meter(
         "drop_total",
-        "coins to the box, bills and vouchers taken",
+        "coins diverted to the drop box, and bills and vouchers accepted",
         (("stock:*", "stock:coin_box"), ("world:bill", _CREDIT), ("world:voucher_in:*", _CREDIT)),
     ),
-    Meter("money_in", "everything that became credit, without wins", (("world:*", _CREDIT),)),
+    Meter("money_in", "all money that became credit, without wins", (("world:*", _CREDIT),)),
     Meter(
         "carried_over",
-        "what was still owed to players when the journal before this one was cleared",
+        "money still owed to players when the journal before this one was cleared",
         (("house:carried_over", "*"),),
     ),
-    Meter("money_out", "everything that left the machine, by any way", (("*", "out:*"),)),
-    Meter("residual_removed", "residual credits removed or played off", ((_CREDIT, "house:residual"),)),
-    Meter("residual_won", "wins of residual credits played off", (("house:residual_win", _CREDIT),)),
-    Meter("refund_defect", "wagers given back for a defect", (("house:refund_defect", "*"),)),
-    Meter("forfeit_tamper", "credits forfeited by a disrupting player", ((_CREDIT, "house:forfeit"),)),
+    Meter("money_out", "all money paid out of the machine, by every payment method", (("*", "out:*"),)),
+    Meter("residual_removed", "residual credit removed or played off", ((_CREDIT, "house:residual"),)),
+    Meter("residual_won", "wins of residual credit that was played off", (("house:residual_win", _CREDIT),)),
+    Meter("refund_defect", "wagers returned after a defect", (("house:refund_defect", "*"),)),
+    Meter(
+        "forfeit_tamper",
+        "credits forfeited by a player who disrupted the machine",
+        ((_CREDIT, "house:forfeit"),),
+    ),
     Meter("orphan", "credits, hand-pays and vouchers found without an owner", (("*", "house:orphan"),)),
     Meter(
         "orphan_merchandise",
-        "prizes in kind nobody has claimed, at their stated value: no money",
+        "stated value of prizes in kind that nobody has claimed (not money)",
         (("prizes:*:offered", "prizes:*:unclaimed"),),
     ),
-    Meter("expired", "promotional credits expired", ((_CREDIT, "house:expired"),)),
-    Meter("complement", "complements of payment, by hand", (("house:complement", "*"),)),
-    Meter("disputed", "disputed amounts a person decided, by hand", (("*", "out:handpay_disputed"),)),
+    Meter("expired", "expired promotional credit", ((_CREDIT, "house:expired"),)),
+    Meter("complement", "complements of payment, paid by hand", (("house:complement", "*"),)),
+    Meter(
+        "disputed", "disputed amounts, as staff ruled on them, paid by hand", (("*", "out:handpay_disputed"),)
+    ),
     Meter(
         "progressive.current",
-        "what the level shows",
+        "amount that the level shows",
         (("*", "pool:*:current"),),
         minus=(("pool:*:current", "*"),),
     ),
     Meter(
         "progressive.overflow",
-        "above the ceiling",
+        "contributions above the level's ceiling",
         (("*", "pool:*:overflow"),),
         minus=(("pool:*:overflow", "*"),),
     ),
-    Meter("progressive.hidden", "secondary pool", (("*", "pool:*:hidden"),), minus=(("pool:*:hidden", "*"),)),
-    Meter("progressive.startup", "put up at resets by the house", (("pool:*:startup", "*"),)),
-    Meter("progressive.contributed", "put up by wagers", (("pool:*:contributed", "*"),)),
-    Meter("progressive.wins", "hit by players, value", (("*", "pool:*:won"),)),
-    Meter("progressive.hits", "hit by players, number", (("*", "pool:*:won"),), unit=Unit.TIMES),
-    Meter("tournament_points", "points given at entry", (("tournament:entry", "*"),), unit=Unit.POINTS),
-    Meter("tournament_wagers", "points played", (("*", "tournament:wager"),), unit=Unit.POINTS),
-    Meter("tournament_wins", "points won", (("tournament:win", "*"),), unit=Unit.POINTS),
+    Meter(
+        "progressive.hidden",
+        "amount of the secondary pool, which is added at the next reset",
+        (("*", "pool:*:hidden"),),
+        minus=(("pool:*:hidden", "*"),),
+    ),
+    Meter("progressive.startup", "operator funding of the level at resets", (("pool:*:startup", "*"),)),
+    Meter("progressive.contributed", "contributions of wagers to the level", (("pool:*:contributed", "*"),)),
+    Meter("progressive.wins", "amount of the hits of the level, value", (("*", "pool:*:won"),)),
+    Meter("progressive.hits", "hits of the level, number", (("*", "pool:*:won"),), unit=Unit.TIMES),
+    Meter(
+        "tournament_points",
+        "points issued at the start of rounds",
+        (("tournament:entry", "*"),),
+        unit=Unit.POINTS,
+    ),
+    Meter(
+        "tournament_wagers", "points wagered in a tournament", (("*", "tournament:wager"),), unit=Unit.POINTS
+    ),
+    Meter("tournament_wins", "points won in a tournament", (("tournament:win", "*"),), unit=Unit.POINTS),
     Meter("tournament_fees.value", "entry fees sold, value", (("fees:participants", "fees:sold"),)),
     Meter(
         "tournament_fees.count",

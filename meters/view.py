@@ -199,7 +199,7 @@ class JournalView:
             for sequence, body, hash_hex in self._archive.iter_bodies(after):
                 if sequence == base and hash_hex != base_hex:
                     raise JournalDamaged(
-                        "the archive", f"entry {base} is not the one the next entry of the journal follows"
+                        "the archive", f"entry {base} is not the one before the next entry of the journal"
                     )
                 yield sequence, body
                 if sequence == base:
@@ -403,7 +403,7 @@ def _check_end(database: DatabaseReader, acknowledged: Head | None, media: tuple
     if acknowledged is None:
         raise JournalDamaged(
             " and ".join(str(folder / ANCHOR_NAME) for folder in dict.fromkeys(media)),
-            "every sealed head is missing or broken, so entries may be missing at the end unseen",
+            "every journal head is missing or damaged, so entries may be missing at the end undetected",
         )
     sequence, _ = database.read_last()
     if sequence < acknowledged.sequence:
@@ -412,4 +412,4 @@ def _check_end(database: DatabaseReader, acknowledged: Head | None, media: tuple
         )
     base, _ = database.read_base()
     if acknowledged.sequence >= base and database.hash_at(acknowledged.sequence) != acknowledged.hash_hex:
-        raise JournalDamaged(str(media[0]), f"entry {acknowledged.sequence} is not the one acknowledged")
+        raise JournalDamaged(str(media[0]), f"entry {acknowledged.sequence} is not the acknowledged one")

@@ -547,9 +547,8 @@ def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth =
     during a round are subtracted from its win.
     """
     cases = list(cases)
-    unit = lcm(
-        *{case.weight.denominator for case in cases}
-    )  # weights are added as integer multiples of this unit
+    # weights are added as integer multiples of this unit
+    unit = lcm(*{case.weight.denominator for case in cases})
     wins: dict[int, int] = defaultdict(int)
     prizes: dict[tuple[str, str, int], int] = defaultdict(int)
     shared: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share

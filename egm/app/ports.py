@@ -143,9 +143,8 @@ def build_ports(
         values = (entry.table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.port(name, device))
         device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
-        line = lines.setdefault(
-            path, SerialLine(path, entry.line, device_opener)
-        )  # ccTalk devices may share one
+        # ccTalk devices may share one
+        line = lines.setdefault(path, SerialLine(path, entry.line, device_opener))
         arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
         drivers.append(DRIVERS[device.protocol](arguments))
         if place := _PLACES.get(entry.kind):

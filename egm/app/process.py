@@ -161,9 +161,8 @@ class MachineProcess:
             self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_lost_positions(journal, positions, self._features.keys, currency)
-            second = journal.media[
-                -1
-            ]  # the first while the second is missing: nothing is written in its place
+            # the first while the second is missing: nothing is written in its place
+            second = journal.media[-1]
             store, why = open_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)

@@ -236,9 +236,8 @@ class PlayerStation:
 
     def process_change(self) -> None:
         """Update screen, button deck and acceptors after a change, and notify the machine."""
-        if (
-            self._guest is not None and open_game(self.machine) is None
-        ):  # it has ended: show the games offered again
+        # it has ended: show the games offered again
+        if self._guest is not None and open_game(self.machine) is None:
             for message in self._build_greeting():
                 self.server.send(message)
         now = self.snapshot()

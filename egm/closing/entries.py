@@ -14,7 +14,7 @@ class ClosingAnnounced:
     """Staff announced the closing of the tables, or moved it to another time."""
 
     at: Time
-    """When the last rounds begin."""
+    """The time at which the last rounds begin."""
     persons: Persons
 
 

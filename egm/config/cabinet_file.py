@@ -329,11 +329,11 @@ class CabinetFile(_Table):
         position_count = self.machine.positions
         if position_count > 1 and self.host.is_used:
             yield build_fault(
-                "machine.positions", "money through a host goes to a machine of one position only"
+                "machine.positions", "a host that moves money requires a machine with one position"
             )
         if position_count > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
             yield build_fault(
-                "machine.positions", "a shared progressive level wants a machine of one position"
+                "machine.positions", "a linked progressive level requires a machine with one position"
             )
 
     def _find_device_faults(self) -> Iterator[Fault]:

@@ -49,9 +49,8 @@ def _is_terminal(status: os.stat_result) -> bool:
     if not stat.S_ISCHR(status.st_mode):
         return False
     subsystem = Path(f"/sys/dev/char/{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}/subsystem")
-    return (
-        not subsystem.exists() or subsystem.resolve().name == "tty"
-    )  # a pseudo-terminal is not listed there
+    # a pseudo-terminal is not listed there
+    return not subsystem.exists() or subsystem.resolve().name == "tty"
 
 
 def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:

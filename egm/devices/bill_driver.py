@@ -220,10 +220,11 @@ class BillDriver(LineDriver[M]):
             and (last_offer.content, last_offer.code) == (content, code)
             and self._is_answer_valid_for(last_offer)
         ):
+            # the item has stayed in escrow
             self._offer, self._last_offer = (
                 last_offer,
                 None,
-            )  # the item has stayed in escrow
+            )
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
         previous_content = self._escrow.content or (None if last_offer is None else last_offer.content)

@@ -129,9 +129,8 @@ def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind
     """Return the amounts by kind that a host's transfer order can move now, or the status with which it is refused."""
     limit_cents = machine.profile.host.transfer_limit_cents
     restricted_cents = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
-    if restricted_cents and not takes_pool(
-        machine, order.pool
-    ):  # credit of another pool was added while the order waited
+    # credit of another pool was added while the order waited
+    if restricted_cents and not takes_pool(machine, order.pool):
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
         cents = {

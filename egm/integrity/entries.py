@@ -89,7 +89,7 @@ class ServiceDisabled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceEnabled:
-    """The same source returned the machine to service; with the persons if staff did it by a form."""
+    """The same source returned the machine to service; the people are named if staff did it by a form."""
 
     source: Words
     """The same source as in the ``service.disabled`` that it ends."""
@@ -251,7 +251,7 @@ class ClockChanged:
     last_entry: Time
     """The time that the clock should have shown."""
     now: Time
-    """The time that it shows."""
+    """The time that the clock shows now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +259,7 @@ class ClockDoubted:
     """The clock is not trusted."""
 
     why: Doubt
-    """The evidence against it: a time before the software was built, one before the last time known to be
+    """The evidence against the clock: a time before the software was built, one before the last time known to be
     right, one long after that, or that it was set while the machine ran."""
     good: str
     """The last time known to be right, or empty if there never was one."""
@@ -279,7 +279,7 @@ class ClockConfirmed(ByPersons):
 
     now: Time
     why: str
-    """The reason why it was not trusted, or empty."""
+    """The reason why the clock was not trusted, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

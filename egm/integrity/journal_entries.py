@@ -53,7 +53,7 @@ class MemoryEvent:
         "memory.archive_delayed",
         "memory.archive_damaged",
     ]
-    """What was found; the texts of faults explain each code."""
+    """The code of the finding; the texts of faults explain each code."""
     where: str
     """The medium, copy or file."""
     why: str

@@ -95,11 +95,15 @@ class Entry(Generic[R]):
     def check(self, transaction: Transaction, keys: Keys) -> None:
         """Raise :class:`EntryError` if a journal transaction differs from this declaration in any part."""
         if transaction.kind != self.kind or transaction.phase is not self.phase:
-            raise self._error(f"expected a {self.phase}, found a {transaction.phase} of {transaction.kind}")
+            raise self._error(
+                f"phase: expected {self.phase}, found {transaction.phase} of {transaction.kind}"
+            )
         if transaction.marks != self.marks:
-            raise self._error(f"expected the marks {[*self.marks]}, found {[*transaction.marks]}")
+            raise self._error(f"marks: expected {[*self.marks]}, found {[*transaction.marks]}")
         if not transaction.dims.keys() <= self.dims | {"position"}:
-            raise self._error(f"dims: {[*transaction.dims]} are not all among {sorted(self.dims)}")
+            raise self._error(
+                f"dims: expected at most {sorted(self.dims | {'position'})}, found {[*transaction.dims]}"
+            )
         self._check_record(transaction.record)
         self._check_state(transaction.state, keys)
         self._check_counts(transaction.counts)
@@ -108,7 +112,9 @@ class Entry(Generic[R]):
                 source.match(transfer.source) and target.match(transfer.target)
                 for source, target in self._account_patterns
             ):
-                raise self._error(f"a transfer from {transfer.source} to {transfer.target} is not declared")
+                raise self._error(
+                    f"transfers: the entry's declaration has none from {transfer.source} to {transfer.target}"
+                )
 
     def _error(self, why: str) -> EntryError:
         return EntryError(f"{self.kind}: {why}")
@@ -131,7 +137,7 @@ class Entry(Generic[R]):
         for name, value in state.items():
             key = keys.of(name)
             if key is None or key not in self._written_keys:
-                raise self._error(f"state.{name}: it does not write this key")
+                raise self._error(f"state.{name}: the entry's declaration does not allow this key")
             written_keys.add(key)
             try:
                 keys.check_value(key, name, value)
@@ -146,7 +152,7 @@ class Entry(Generic[R]):
         for name, number in counts.items():
             declared_numbers = [by for pattern, by in self._count_patterns if pattern.match(name)]
             if not declared_numbers or (declared_numbers[0] is not None and declared_numbers[0] != number):
-                raise self._error(f"counts.{name}: {number} is not declared")
+                raise self._error(f"counts.{name}: the entry's declaration does not allow {number}")
         for (pattern, by), name in zip(self._count_patterns, self.counts, strict=True):
             if by is not None and not any(map(pattern.match, counts)):
                 raise self._error(f"counts.{name} is missing")

@@ -70,7 +70,7 @@ class UnexpectedEvent:
     reason: str
     """The code of the guard that refused it, or why no rule fits."""
     values: Mapping[str, JSON]
-    """Its numbers and harmless texts; of other values, which may be secret, only the type."""
+    """The event's numbers and harmless texts; of other values, which may be secret, only the type."""
 
 
 # ---------------------------------------------------------------------------------------------- entries

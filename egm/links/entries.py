@@ -27,7 +27,7 @@ class HostTime:
     told: Time
     """The time that the host sent."""
     ahead_seconds: int
-    """How far the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
+    """The time by which the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ class DecidedClaim:
     amount: str
     """The amount in minor units, exact."""
     says: Mapping[str, JSON]
-    """Details for the persons who decide, which depend on the kind of claim."""
+    """Details for the people who decide, which depend on the kind of claim."""
     standing: str
     """How well the copies of the memory support the claim, and whether entries after it are missing."""
     copies: Mapping[str, str]
@@ -36,11 +36,11 @@ class DecidedClaim:
     act: Literal["carried", "paid", "ended"]
     """The decision: the new memory carries the claim, it was paid by hand, or nothing is owed."""
     copy: str
-    """The copy that the persons follow, if the copies disagree."""
+    """The copy that the people follow, if the copies disagree."""
     paid_cents: Count | None = omit_if_default(None)
     """The amount paid by hand, or null."""
     by: str = omit_if_default("")
-    """Who paid it by hand."""
+    """The person who paid the claim by hand."""
     entries: tuple[str, ...]
     """The ids of the entries that carry the decision out."""
 
@@ -58,11 +58,11 @@ class Cleared:
     before: Mapping[str, JSON]
     """The result of the inspection of the old memory."""
     claims: tuple[DecidedClaim, ...] = omit_if_default(())
-    """What the old memory owed, with the decision on each."""
+    """The claims that the old memory owed, with the decision on each."""
     opening: tuple[tuple[str, Digest], ...]
     """The id and the digest of each entry that follows the first."""
     roster: str = omit_if_default("")
-    """How the persons were authenticated."""
+    """The method by which the people were authenticated."""
     complete: bool = omit_if_default(False)
     """Whether it is proved that no acknowledged entry is missing."""
 

@@ -64,7 +64,7 @@ class VoucherIn:
     amount_cents: Cents
     number: Masked
     commitment: str = omit_if_default("")
-    """Commits to the ticket's full number, which no journal contains (E-06)."""
+    """A commitment to the ticket's full number, which no journal contains (E-06)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +260,7 @@ class VoucherOut:
 
     cash_out: CashOutRecord = inline_record()
     commitment: str = omit_if_default("")
-    """Commits to the ticket's full number, which no journal contains (E-06)."""
+    """A commitment to the ticket's full number, which no journal contains (E-06)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,7 +363,7 @@ class CoinsOutOfVoided:
     id: str
     """The id of the voided cash-out."""
     way: Literal["coins"]
-    """The way of the cash-out: coins."""
+    """The payment method of the cash-out: coins."""
     amount_cents: Cents
     coins: Cents
     """The number of coins ordered."""
@@ -450,7 +450,7 @@ class HandpayReturned:
     amount_cents: Cents
     person: Person
     persons: tuple[str, ...]
-    """Members of staff, or the key that was turned."""
+    """The members of staff who returned it, or the key that was turned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -470,7 +470,7 @@ class HandpayPaid:
     method: str
     """The means of payment: cash, cheque or another."""
     identity: str = omit_if_default("")
-    """Commits to the player's identity, which no journal contains."""
+    """A commitment to the player's identity, which no journal contains."""
     slip: Cents
     """The slip's running number."""
     witness: str = omit_if_default("")
@@ -480,7 +480,7 @@ class HandpayPaid:
     """Whether the amount reaches the limit above which a win is reported for tax."""
     person: Person
     persons: tuple[str, ...]
-    """Those who filled in the form and those who paid: members of staff, a key switch, or a host."""
+    """The people who filled in the form and those who paid: members of staff, a key switch, or a host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -571,7 +571,7 @@ class DisputeRuled(RulingDetails):
     amount_cents: Count
     """The amount awarded to the player."""
     commitment: str = omit_if_default("")
-    """Commits to the full number of a ticket that the ruling redeems."""
+    """A commitment to the full number of the ticket that the ruling redeems."""
 
 
 DISPUTE_OPENED: Final = Entry(
@@ -624,7 +624,7 @@ class ComplementPaid(RulingDetails):
     amount_cents: Cents
     play_id: str | None
     slip: Count = omit_if_default(0)
-    """The number of the hand-pay slip that it completes."""
+    """The number of the hand-pay slip that the complement completes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -643,7 +643,7 @@ class OrphanCredits(_OrphanRuling):
     amount_cents: Count
     """The amount taken into the register."""
     expired_cents: Count
-    """The restricted credit that expired instead."""
+    """The restricted credit that expired and is not in the register."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -667,7 +667,7 @@ class OrphanTicket(_OrphanRuling):
     amount_cents: Cents
     number: Masked
     commitment: str = omit_if_default("")
-    """Commits to the ticket's full number, which no journal contains (E-06)."""
+    """A commitment to the ticket's full number, which no journal contains (E-06)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -675,12 +675,12 @@ class OrphanRefused(_OrphanRuling):
     """A ticket that was found cannot be redeemed."""
 
     answer: str
-    """The reason why it cannot be redeemed."""
+    """The reason why the ticket cannot be redeemed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForfeited(RulingDetails):
-    """Two persons have forfeited the prize that waited for an attendant (Québec s.94)."""
+    """Two people have forfeited the prize that waited for an attendant (Québec s.94)."""
 
     id: str
     """The id of the hand-pay."""
@@ -690,7 +690,7 @@ class PrizeForfeited(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditsForfeited(RulingDetails):
-    """Two persons have removed credits won in a disrupted game (Québec s.94)."""
+    """Two people have removed credits won in a disrupted game (Québec s.94)."""
 
     amount_cents: Cents
 
@@ -771,7 +771,7 @@ class TicketsChecked:
     place: Count
     """The number of the ledger's last change."""
     begun: Mapping[str, JSON] | None = omit_if_default(None)
-    """The restoration by two persons after which this ledger is used, as the ledger describes it."""
+    """The restoration by two people after which this ledger is used, as the ledger describes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

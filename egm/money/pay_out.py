@@ -89,9 +89,8 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     if machine.component(HostMoney).validation is not Validation.SYSTEM:
         ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
         if isinstance(ticket, Refusal):
-            if (
-                kind is CreditKind.RESTRICTED
-            ):  # restricted credit is never paid by hand: it stays on the meter
+            # restricted credit is never paid by hand: it stays on the meter
+            if kind is CreditKind.RESTRICTED:
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
             raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
@@ -173,9 +172,8 @@ def print_ticket(machine: Machine) -> None:
             return
         refused = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, refused))
-    if (
-        find_ticket(machine, pay_out.id) is None
-    ):  # the ticket ledger is lost: the ticket can neither be printed nor its state queried
+    # the ticket ledger is lost: the ticket can neither be printed nor its state queried
+    if find_ticket(machine, pay_out.id) is None:
         why = "the ticket ledger does not contain it"
         raise SupersededBy(
             Event(EventType.TICKET_FAILED, PrintFailure(why=why, may_be_printed=may_be_printed))
@@ -381,9 +379,8 @@ def start_hopper(machine: Machine) -> None:
     if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
     driver_payout, hopper = machine.component(HopperPayout), machine.component(Devices).hopper
-    if (
-        driver_payout.payout_id == pay_out.id
-    ):  # the driver already has it and records it before any coin leaves
+    # the driver already has it and records it before any coin leaves
+    if driver_payout.payout_id == pay_out.id:
         return
     if hopper is None:
         raise SupersededBy(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))

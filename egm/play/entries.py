@@ -80,7 +80,7 @@ class VoidedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameVoid(RulingDetails):
-    """Two persons declared a game void."""
+    """Two people declared a game void."""
 
     play_id: str
     refund_cents: Count
@@ -90,7 +90,7 @@ class GameVoid(RulingDetails):
     settled: tuple[Mapping[str, JSON], ...] = omit_if_default(())
     """The bets that stay decided."""
     recorded: VoidedOutcome
-    """What the journal had recorded of the game's result."""
+    """The result of the game as far as the journal had recorded it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,7 +308,7 @@ class HandpayReplaced:
 
     handpay: str
     by: str
-    """The id of the hand-pay that replaces it."""
+    """The id of the hand-pay that replaces the voided one."""
 
 
 PRIZE_REGISTERED: Final = Entry(

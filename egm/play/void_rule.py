@@ -37,13 +37,13 @@ class OpenGame:
 def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
     """Return the reason why a game may not be declared void with this ruling, or None if it may."""
     if game.is_decided:
-        return "it is decided, and is paid as recorded"
+        return "the game is decided, and is paid as recorded"
     if not game.can_be_replayed:
         return None
     if game.next_is_recorded:
-        return "the number or step that it takes next is recorded"
+        return "the next number or step of the game is already recorded"
     if game.has_won:
-        return "what it has won already can be collected"
+        return "the game has already won an amount that can be collected"
     if ruling is Ruling.DEFECT and not game.lacks_numbers:
-        return "its record can be taken up, and no number that it needs is missing"
+        return "the game can be continued from its record, and no number that it needs is missing"
     return None

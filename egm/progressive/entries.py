@@ -87,7 +87,7 @@ class LevelHit:
     amount_cents: Count | None
     """The amount won, or null if it is unknown."""
     way: Literal["credit", "hand"]
-    """How it is paid: to the credit meter, or by hand."""
+    """The payment method of the hit: to the credit meter, or by hand."""
     unanswered: bool
 
 
@@ -180,7 +180,7 @@ CLAIM_CLOSED: Final = Entry(kind="progressive.closed", record=ClaimClosed, write
 # ---------------------------------------------------------------------------------------------- mystery prizes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeHeld(HeldPrize):
-    """A controller's message about a prize is not proved; it is held until two persons rule on it."""
+    """A controller's message about a prize is not proved; it is held until two people rule on it."""
 
     claim: str
 
@@ -196,9 +196,9 @@ class LevelRuling(RulingDetails):
     play_id: str = omit_if_default("")
     amount_cents: Count | None = omit_if_default(None)
     why: str = omit_if_default("")
-    """What was in doubt."""
+    """The fact that was in doubt."""
     awarded_cents: Count | None = omit_if_default(None)
-    """What a hit of the game itself is worth by the ruling."""
+    """The amount that the ruling awards for a hit of the game itself."""
 
 
 PRIZE_COMMITTED: Final = Entry(
@@ -323,7 +323,7 @@ class EnrolmentRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCertificate:
-    """The facts in a link certificate, with the digests that persons compare."""
+    """The facts in a link certificate, with the digests that people compare."""
 
     serial: Serial
     key: str
@@ -344,7 +344,7 @@ class LinkCertificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCertificateByPersons(LinkCertificate):
-    """The facts in a link certificate, and the persons who handled it."""
+    """The facts in a link certificate, and the people who handled it."""
 
     persons: Persons
 
@@ -360,7 +360,7 @@ class EnrolmentRefused:
     values: Mapping[str, JSON]
     """The values of the error's text, which depend on the code."""
     persons: tuple[str, ...]
-    """The persons who took the step; empty at a start."""
+    """The people who took the step; empty at a start."""
 
 
 LEVEL_LINKED: Final = Entry(kind="progressive.linked", record=LevelLinked, writes=(ProgressiveKey.LINK,))

@@ -42,7 +42,7 @@ class Terms:
     ceiling_cents: int | None = None
     """The highest amount shown, or None; contributions above it go to the overflow."""
     mystery: bool = False
-    """Whether it must be won by its ceiling, at a secret amount."""
+    """Whether the level is a mystery level, won at a secret amount up to its ceiling."""
 
     def __post_init__(self) -> None:
         if self.base_cents <= 0:

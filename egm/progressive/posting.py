@@ -82,10 +82,14 @@ def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> Non
         exact: Fraction = getattr(level, name)
         held_cents = balance_cents(f"pool:{pool}:{name}")
         if held_cents != exact.numerator // exact.denominator:
-            raise LevelDefectiveError(f"{pool}: the account {name} holds {held_cents}, the level {exact}")
+            raise LevelDefectiveError(
+                f"level {pool}: expected {exact} cents in account pool:{pool}:{name}, rounded down; found {held_cents}"
+            )
     won_cents = balance_cents(f"pool:{pool}:won")
     if won_cents != level.paid:
-        raise LevelDefectiveError(f"{pool}: the account won holds {won_cents}, the level paid {level.paid}")
+        raise LevelDefectiveError(
+            f"level {pool}: expected {level.paid} cents in account pool:{pool}:won, found {won_cents}"
+        )
 
 
 def _count_full_cents_gained(before: Fraction, after: Fraction) -> int:

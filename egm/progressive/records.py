@@ -29,7 +29,7 @@ class ClaimRecord:
     amount_cents: Count | None
     """The amount that the controller has locked, or None."""
     way: str | None
-    """How the hit was paid, or None while it is not."""
+    """The payment method of the hit, or None while it is not paid."""
     unanswered: bool
 
 

@@ -203,9 +203,8 @@ def _place_zero_bet(
     mean_v = sum(rows) / len(rows)
     if len(covers) == 2:
         _, low, _, high = _find_zero_cell(next(each for each in covers if each in zeros), zeros)
-        aside = (
-            0.25 * (low + high / 2 - mean_v) if len(zeros) > 1 else 0.0
-        )  # Separates 0 and 2 from 00 and 2.
+        # Separates 0 and 2 from 00 and 2.
+        aside = 0.25 * (low + high / 2 - mean_v) if len(zeros) > 1 else 0.0
         return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + aside)
     if len(covers) == 3:
         return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)

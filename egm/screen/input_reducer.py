@@ -73,14 +73,12 @@ def apply_action(
     if action.char:
         action = Action("type", action.char) if is_text_field_open(view) else replace(action, char="")
         if action.name == "type" and view.scene is Scene.SERVICE:
-            view = replace(
-                view, focused=False
-            )  # The next Enter confirms the typed text, not the focused target.
+            # The next Enter confirms the typed text, not the focused target.
+            view = replace(view, focused=False)
     if action.name in _ARROWS:
         action = Action(_ARROWS[action.name][bool(choices) and is_choosing(view, theme)])
-    next_game_at = (
-        None if action.name else view.again
-    )  # A key that only types a character does not cancel the requested game.
+    # A key that only types a character does not cancel the requested game.
+    next_game_at = None if action.name else view.again
     view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=next_game_at)
     if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
         if view.page is not Page.NONE and not view.focused:
@@ -90,9 +88,8 @@ def apply_action(
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _skip_ahead(view, theme), ()
     turns = action.name == "menu" and not _has_unconfirmed_entries(view)
-    asks = (
-        turns and action == MENU and view.bench_linked
-    )  # Query the key's position first: others turn it, too.
+    # Query the key's position first: others turn it, too.
+    asks = turns and action == MENU and view.bench_linked
     turned = _turn_operator_key(view) if turns and not asks else ()
     if asks or turned:
         return replace(view, key_turn_pending=asks), turned or (BenchCommand(device="bench", action="state"),)

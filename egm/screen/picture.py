@@ -109,9 +109,8 @@ class Picture:
         draw_deck(stage)
         draw_drawer(stage)
         if _can_delay_frame(view):
-            draw_background(
-                replace(stage, lit=True)
-            )  # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
+            # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
+            draw_background(replace(stage, lit=True))
 
     def read_aloud(self, view: View) -> str:
         """Return the picture's text for screen readers.

@@ -218,10 +218,9 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _advance_step(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
     earliest = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
-    stops, are_separate = (
-        list(time.stops),
-        0.0 if isinstance(step, TableStep) else _NEXT_STOPPING,
-    )  # Cards are all dealt at once.
+    stops = list(time.stops)
+    # Cards are all dealt at once.
+    are_separate = 0.0 if isinstance(step, TableStep) else _NEXT_STOPPING
     for part_index, part in enumerate(turning):
         stops[part] = min(stops[part], earliest + part_index * are_separate)
     gained = max(time.stops) - max(stops)

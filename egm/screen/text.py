@@ -112,9 +112,8 @@ class Texts:
         texts_of_language = (brought or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
         brought_texts = {key: typeset(text, self.language) for key, text in texts_of_language.items()}
-        self._texts = (
-            {**brought_texts, **catalogue} if texts_of_language else catalogue
-        )  # A text of the catalogue has priority.
+        # A text of the catalogue has priority.
+        self._texts = {**brought_texts, **catalogue} if texts_of_language else catalogue
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}
 

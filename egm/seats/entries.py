@@ -31,7 +31,7 @@ class NumberMissed(BettingClosed):
     """The number of the real wheel's spin was missed for good, and the spin decides nothing."""
 
     unheard: MissedBecause
-    """Why the number was missed."""
+    """The reason why the number was missed."""
 
 
 BETTING_CLOSED: Final = Entry(kind="wheel.no_more_bets", record=BettingClosed, writes=(WheelKey.SPIN,))

@@ -107,7 +107,7 @@ class InventoryEntry:
     location: str
     """The place of the machine in the venue."""
     photograph: str
-    """Its file's name and digest."""
+    """The name and digest of the photograph's file."""
     profile: str
     """The id of the jurisdiction's profile."""
     games: tuple[InventoryGame, ...]
@@ -315,7 +315,7 @@ class WrongPinTyped:
     tries: Cents
     """The wrong PINs in a row."""
     locked_seconds: Count
-    """How long the number is locked; 0 if it is not."""
+    """The time for which the number is locked; 0 if it is not locked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -435,7 +435,7 @@ class KeyMoved:
 
     key: str
     on: bool
-    """Whether it was turned on."""
+    """Whether the key switch was turned on."""
     unattended: bool | None = omit_if_default(None)
 
 
@@ -521,9 +521,9 @@ class InventoryChanged:
     """The machine's inventory entry changed between two starts, or was recorded for the first time."""
 
     before: InventoryEntry | None
-    """The entry as it was, or null the first time."""
+    """The inventory entry before the change, or null the first time."""
     after: InventoryEntry
-    """The entry as it is."""
+    """The inventory entry after the change."""
 
 
 OPTIONS_CHANGED: Final = Entry(
@@ -581,7 +581,7 @@ class BaseMoved(AtMachine):
     base: Words
     """The number of the base."""
     lock: Words
-    """The number of its lock."""
+    """The number of the base's lock."""
     cashier: Words
     """The cashier who has, or had, the lock and its key."""
     intervention: Words
@@ -697,7 +697,7 @@ class SlipOrdered:
     title: str
     """The heading of the slip."""
     about: str
-    """The lines that say what the slip is about."""
+    """The lines that state the subject of the slip."""
     when: Time
     """The printed time."""
     meters: str
@@ -780,7 +780,7 @@ class TestPaper:
     reason: str | None = omit_if_default(None)
     """The acceptor's reason, or null."""
     ticket: bool = omit_if_default(False)
-    """Whether it was a ticket."""
+    """Whether the item was a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -847,7 +847,7 @@ class IncidentJudged:
     judgement: Words
     """The management's judgement."""
     informed: Words
-    """How the control service was informed."""
+    """The means by which the control service was informed."""
     officer: Words | None = omit_if_default(None)
     """The officer who was informed, and when; or null."""
     play_id: str | None = omit_if_default(None)

@@ -93,9 +93,8 @@ class IdentityRegister:
             path, why = refused[0]
             raise OperatorError(f"register of identities {path}: {why}") from why
         for path, why in refused:
-            if not isinstance(
-                why, OSError | sqlite3.OperationalError
-            ):  # not a register any more: created again
+            # not a register any more: created again
+            if not isinstance(why, OSError | sqlite3.OperationalError):
                 path.unlink()
                 copies.append(_connect(path))
         register = cls(copies, random_bytes)

@@ -24,9 +24,9 @@ class Action(StrEnum):
     """Only in old ledgers, which recorded expiry; no longer written."""
     REPRINT = "reprint"
     BEGIN = "begin"
-    """Not on a ticket: two persons have restored the ledger (:mod:`egm.tickets.restoration`)."""
+    """Not on a ticket: two people have restored the ledger (:mod:`egm.tickets.restoration`)."""
     REVIVE = "revive"
-    """Two persons have found that it is owed whatever its date; it no longer expires."""
+    """Two people have found that it is owed whatever its date; it no longer expires."""
 
 
 #: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).

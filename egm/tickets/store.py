@@ -120,10 +120,11 @@ class TicketStore:
         """
         if self._read_only or self.end != START:
             return
+        # reported by :meth:`find_ledger_mismatch`
         with (
             self.transaction(),
             contextlib.suppress(JournalDamaged),
-        ):  # reported by :meth:`find_ledger_mismatch`
+        ):
             if self.end == START and self._head.read() is None:
                 self._head.write(encode_head(START))
 

@@ -129,9 +129,9 @@ class RoundEnded:
     status: Ending
     """The way in which the round ended."""
     reason: str = omit_if_default("")
-    """Why staff ended the round, or empty if it ended by itself."""
+    """The reason why staff ended the round, or empty if it ended by itself."""
     persons: tuple[str, ...] = omit_if_default(())
-    """The persons who ended the round, if it did not end by itself."""
+    """The people who ended the round, if it did not end by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

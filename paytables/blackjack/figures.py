@@ -285,9 +285,8 @@ def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hand
     yield f"sampled: hit frequency, more than was staked: {_format_percent(won)}, 99.9 % interval {low} to {high}"
     bands = []
     for games in BAND_GAMES:
-        if (
-            games * _WELL_WITHIN <= sampled.rounds
-        ):  # for more games, the simulated mean is not known precisely enough
+        # for more games, the simulated mean is not known precisely enough
+        if games * _WELL_WITHIN <= sampled.rounds:
             half = (
                 Fraction(QUANTILES["90 %"])
                 * _compute_root_rounded_up(sampled.variance(hands) / games)

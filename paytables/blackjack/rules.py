@@ -174,9 +174,8 @@ class BlackjackRules(SeatedRules):
             }
             for n in range(definition.main.hands)
         ]
-        alone = (
-            self.definition.boxes == 1
-        )  # one box per player: at a table for several, the hands name the seat
+        # one box per player: at a table for several, the hands name the seat
+        alone = self.definition.boxes == 1
         names = [_number_names(_PLAYER, n, 1 if alone and not n else boxes) for n in range(boxes)]
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)

@@ -86,7 +86,7 @@ class Settlement:
     credits: int
     """The credits that the player receives, the stake included."""
     detail: Mapping[str, Json] = field(default_factory=dict)
-    """Where and how it was won."""
+    """Details of the result that the game adds, such as the line of a win, the commission or the levy."""
     spot: str = SINGLE_SPOT
     """The betting spot; empty in a game with a single bet."""
     staked: int = 0

@@ -266,9 +266,8 @@ class Hold(_SmallStage):
         weights = [p.count for p in self.props]
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))
-        for n in range(
-            self.start
-        ):  # positions of the first coins: a uniform sample, each with its own value draw
+        # positions of the first coins: a uniform sample, each with its own value draw
+        for n in range(self.start):
             k = n + draw.below(self.cells - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
             worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")

@@ -96,7 +96,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tm
                 _, said = await other.communicate()
                 assert other.returncode == status
                 (line,) = said.decode().splitlines()
-                assert f"state folder {folder.root} is kept by the machine of process" in line
+                assert f"state folder {folder.root} is in use by the machine of process" in line
             assert (folder.run / "bench.ready").exists()
             assert folder.screen_socket.exists()
             wishes.write(encode(Intent(name="service")))
@@ -112,7 +112,8 @@ def test_a_machine_left_alone_keeps_its_state_from_another_cabinet(tmp_path):
         done = _run(folder.root)
     assert done.returncode == 1
     assert (
-        done.stderr == f"Error: state folder {folder.root} is kept by the machine of process {os.getpid()}\n"
+        done.stderr
+        == f"Error: state folder {folder.root} is in use by the machine of process {os.getpid()}\n"
     )
 
 

@@ -312,7 +312,7 @@ def test_a_segment_under_another_name_is_named(lived):
         (archive / "x").rename(archive / two)
 
     both(folder, swap)
-    fault(folder, "another place or journal")
+    fault(folder, "other entries or to another journal")
 
 
 def test_a_segment_of_another_life_of_the_same_machine_is_named(lived, tmp_path):
@@ -331,7 +331,7 @@ def test_a_segment_of_another_life_of_the_same_machine_is_named(lived, tmp_path)
     theirs = {path.name: path for path in segments(again)}
     name = next(path.name for path in segments(other)[1:] if path.name in theirs)
     both(other, lambda archive: shutil.copy(theirs[name], archive / name))
-    fault(other, "follow|begins after|not the segment the journal names")
+    fault(other, "follow|begins after|is not that of the segment the journal names")
 
 
 def test_copies_put_back_to_before_what_is_archived_are_missed(tmp_path):

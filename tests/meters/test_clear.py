@@ -73,8 +73,8 @@ def test_values_are_good_where_both_copies_vouch_and_suspect_elsewhere(broken):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"second_person": "A. Tremblay"}, "two different persons"),
-        ({"person": " "}, "two different persons"),
+        ({"second_person": "A. Tremblay"}, "two different people"),
+        ({"person": " "}, "two different people"),
         ({"reason": ""}, "a reason"),
         ({"challenge": "00000000"}, "challenge"),
         ({"owed_cents": 0}, "settle or carry over each claim"),
@@ -135,7 +135,7 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
 @pytest.mark.requirement("A-23")
 def test_the_memory_of_another_machine_is_refused(tmp_path):
     Journal.open(tmp_path, now=clock, machine_id="EGM-1").close()
-    with pytest.raises(JournalDamaged, match="of machine EGM-1, not EGM-2"):
+    with pytest.raises(JournalDamaged, match="belongs to machine EGM-1, not EGM-2"):
         Journal.open(tmp_path, now=clock, machine_id="EGM-2")
     Journal.open(tmp_path, now=clock, machine_id="EGM-1").close()
 

@@ -192,7 +192,7 @@ def test_the_second_copy_lies_where_it_is_told_and_belongs_to_one_machine(tmp_pa
         assert not (tmp_path / "a" / "second").exists()
         with pytest.raises(JournalLocked, match="other-medium"):
             Journal.open(tmp_path / "b", now=clock, second_dir=second)
-    with pytest.raises(JournalDamaged, match="of machine A, not C"):
+    with pytest.raises(JournalDamaged, match="belongs to machine A, not C"):
         Journal.open(tmp_path / "c", now=clock, second_dir=second, machine_id="C")
     shutil.rmtree(second)
     with pytest.raises(MediumMissing, match="other-medium"):

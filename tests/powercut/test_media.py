@@ -188,7 +188,7 @@ def test_media_in_each_other_s_place_are_said_to_be_and_not_touched(tmp_path, cl
     swapped = copy.deepcopy(closed)
     one, two = (swapped.names[tmp_path / name / FILE_NAME] for name in ("one", "two"))
     swapped.names[tmp_path / "one" / FILE_NAME], swapped.names[tmp_path / "two" / FILE_NAME] = two, one
-    with pytest.raises(JournalUnwritable, match="each other's place"):
+    with pytest.raises(JournalUnwritable, match="are exchanged"):
         Player(tmp_path, swapped).open()
 
 
@@ -258,11 +258,11 @@ def test_a_tail_cut_without_the_key_is_refused_though_the_first_copy_is_gone(tmp
     none = copy.deepcopy(only_second)
     del none.names[two]
     for _ in range(2):
-        with pytest.raises(JournalDamaged, match="every sealed head"):
+        with pytest.raises(JournalDamaged, match="every journal head"):
             Player(tmp_path, none).open()
     # The whole first medium gone, with the second's head: no different.
     blank = without(none, tmp_path / "one")
-    with pytest.raises(JournalDamaged, match="every sealed head"):
+    with pytest.raises(JournalDamaged, match="every journal head"):
         Player(tmp_path, blank).open()
 
 
@@ -306,7 +306,7 @@ def test_nothing_of_an_entry_is_on_the_second_medium_before_the_first_has_it_for
 
 @pytest.mark.requirement("A-05")
 def test_two_whole_copies_without_any_head_are_not_believed(tmp_path, closed):
-    with pytest.raises(JournalDamaged, match="every sealed head"):
+    with pytest.raises(JournalDamaged, match="every journal head"):
         Player(tmp_path, drop(closed, "journal.head")).open()
 
 

@@ -11,7 +11,7 @@ from egm.staff.form import build_ruling_details
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.verify import Finding
 
-NOT_PAID = "the play may not be void: it is decided, and is paid as recorded"
+NOT_PAID = "the play may not be void: the game is decided, and is paid as recorded"
 
 
 def undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:

@@ -54,16 +54,18 @@ class ClearAudit:
         if kind == checkpoint.GENESIS_KIND:
             self._read_clear(entry)
         elif self._due:
-            if (
-                kind not in _MEMORY
-            ):  # memory entries may come in between: power was lost, and the memory was repaired
+            # memory entries may come in between: power was lost, and the memory was repaired
+            if kind not in _MEMORY:
                 self._check_opening_entry(entry)
         elif is_of_a_clear(kind):
-            self._fault(entry, "this carry-over was named by no clear at the beginning of this journal")
+            self._fault(entry, "the clear at the beginning of this journal does not name this carry-over")
         else:
             for flow in entry.transaction.transfers:
                 if flow.source == SOURCE or flow.source.endswith(":carried"):
-                    self._fault(entry, f"only a clear may carry over what this {kind} entry moves")
+                    self._fault(
+                        entry,
+                        f"only an entry of a clear may move money from {flow.source}, not a {kind} entry",
+                    )
                     break
 
     def _read_clear(self, entry: StoredEntry) -> None:
@@ -79,15 +81,23 @@ class ClearAudit:
             self._claims = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
             for claim in self._claims.values():
                 if claim["act"] not in _ACTS:
-                    self._fault(entry, f"claim {claim['id']} was neither settled nor carried over")
+                    self._fault(
+                        entry,
+                        f"record.cleared: act of claim {claim['id']}: expected one of {', '.join(_ACTS)}, "
+                        f"found {claim['act']!r}",
+                    )
         except (KeyError, TypeError, ValueError) as why:
-            self._fault(entry, f"the clear's record cannot be read: {why!r}")
+            self._fault(entry, f"record.cleared cannot be read: {why!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
         """Check that the entry is the next one the clear authorised, and moves no more money than its claim allows."""
         entry_id, expected_digest = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
-            self._fault(entry, f"the clear authorised entry {entry_id} here, not this one")
+            self._fault(
+                entry,
+                f"expected entry {entry_id} with digest {expected_digest} here, as the clear authorised; found "
+                f"digest {digest(entry.transaction)}",
+            )
             self._due.clear()
             return
         for declared in _DECLARED:
@@ -98,7 +108,11 @@ class ClearAudit:
         self._moved[name] = self._moved.get(name, 0) + paid_cents
         claim = self._claims.get(name)
         if paid_cents and (claim is None or self._moved[name] > _find_claim_limit(claim)):
-            self._fault(entry, f"{self._moved[name]} cents are carried over under {name or 'no claim'}")
+            limit = "nothing" if claim is None else f"at most {_find_claim_limit(claim)} cents"
+            self._fault(
+                entry,
+                f"{self._moved[name]} cents are carried over under {name or 'no claim'}, which allows {limit}",
+            )
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
@@ -111,7 +125,11 @@ class ClearAudit:
 
     def close(self) -> str:
         """Return the error at the end of the journal, or "" if every authorised entry was found."""
-        return f"{len(self._due)} entries that the clear authorised are missing" if self._due else ""
+        return (
+            f"{len(self._due)} entries that the clear authorised are missing, from {self._due[0][0]}"
+            if self._due
+            else ""
+        )
 
 
 def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:

@@ -50,13 +50,15 @@ _NOT_IN_PLAIN_GAMES: Final = (
     *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
     *(ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED, ClosingKey.TABLES),
 )
-_NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"
+_NOT_AS_BEFORE: Final = (
+    "dims.position: the entry names its position although earlier entries of this run do not, or the reverse"
+)
 
 
 def _format_moved_money(entry: StoredEntry) -> str:
     """Return the entry's first transfers as text for a finding, or "" if it moves no money."""
     moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN])
-    return f" (it moves {', '.join(moved)})" if entry.transfers else ""
+    return f" (the entry moves {', '.join(moved)})" if entry.transfers else ""
 
 
 class ConductAudit:
@@ -98,12 +100,12 @@ class ConductAudit:
                     finding, nearness = str(differs), near
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-                finding = finding or f"cannot be followed: {error!r}"
+                finding = finding or f"the entry cannot be compared with its rule: {error!r}"
                 continue
             self.used.add(id(rule))
             break
         else:
-            finding = finding or "no journal entry may have this kind"
+            finding = finding or "no feature of the machine declares this kind of entry"
             self._fault(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
         self.facts.update(entry)
 
@@ -152,9 +154,9 @@ class ConductAudit:
         has_position = "position" in dims
         number = dims.get("position", 1)
         if has_position and entry.kind in _OF_THE_JOURNAL:
-            self._fault(entry, "the journal's own entries name no position")
+            self._fault(entry, "dims.position: an entry of the journal itself names no position")
         elif type(number) is not int or not 1 <= number <= POSITIONS_MOST:
-            self._fault(entry, f"{number!r} is not a valid position number")
+            self._fault(entry, f"dims.position: expected 1 to {POSITIONS_MOST}, found {number!r}")
         else:
             self._follow_terms(entry, ledger, number)
         if entry.kind in _NO_POSITION:
@@ -176,7 +178,10 @@ class ConductAudit:
         """Check that a cash-out follows at once when nonrestricted credit becomes cashable."""
         moves = entry.transfers or entry.phase is not Phase.POST
         if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
-            self._fault(entry, "nonrestricted credit was converted before it, but no cash-out followed")
+            self._fault(
+                entry,
+                "nonrestricted credit was converted just before this entry; a cash-out must follow at once",
+            )
 
     def _report_odd_positions(self) -> None:
         """Report every listed entry that names its position although others do not, or the reverse; clear the list."""
@@ -208,5 +213,9 @@ class ConductAudit:
         """At the end of the journal, report the entries of positions that never recorded their terms."""
         if PlayKey.RESIDUAL in books.state:
             for entry in self._unknown:
-                self._fault(entry, f"the machine has no position {read_position(entry)}")
+                self._fault(
+                    entry,
+                    f"dims.position: position {read_position(entry)} never recorded its residual credit terms, "
+                    "so the machine does not have it",
+                )
         self._unknown.clear()

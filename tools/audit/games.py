@@ -58,6 +58,7 @@ from tools.audit.stakes import StakeAudit, sum_stakes
 R = TypeVar("R")
 
 #: Accounts that pay a game's win, without progressives and bonuses.
+_WRONG_OUTCOME: Final = "record.outcome differs from the one its recorded draws give"
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 _TEXT_MAX_BYTES: Final = 4_000_000
 _POWER_UP: Final = POWER_UP.kind
@@ -224,14 +225,18 @@ class GameAudit:
         play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
-            self._fault(entry, "its dims differ from those of the play's first entry")
+            self._fault(
+                entry,
+                f"dims differ from those of the play's first entry: expected {dict(play.start.transaction.dims)}, "
+                f"found {dict(dims)}",
+            )
 
     def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
         """Return the entry's record as ``kind``; report a fault and return None if it is not a valid one."""
         try:
             return record_of(entry, kind)
         except RecordError as why:
-            self._fault(entry, f"the record of the play is incomplete: {why}")
+            self._fault(entry, f"the record of the game cannot be read: {why}")
             return None
 
     def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
@@ -241,7 +246,7 @@ class GameAudit:
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:
-            self._fault(entry, f"play {play_id} starts twice")
+            self._fault(entry, f"play {play_id} was already started and is still open")
         position = int(entry.transaction.dims.get("position", 1))
         previous_play_id = self._latest.get(position)
         if previous_play_id in self._open and previous_play_id != play_id:
@@ -255,19 +260,23 @@ class GameAudit:
         if game is not None and game.round_id:
             self._rounds.check_game_start(entry, game, position)
         elif game is not None and game.wager.seat is not None:
-            self._fault(entry, f"it belongs to seat {game.wager.seat}, but to no shared round")
+            self._fault(
+                entry, f"record.wager names seat {game.wager.seat}, but record.round_id names no shared round"
+            )
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
         """Check that the recorded number of a physical wheel is the one its reader reported for the round."""
         reported_number = self._find_wheel_number(start)
-        if (
-            reported_number is None and entry.transaction.kind == CARRIED_GAME
-        ):  # its number was reported in the previous journal
+        # the number of a carried-over game was reported in the previous journal
+        if reported_number is None and entry.transaction.kind == CARRIED_GAME:
             return
         if reported_number is None or step.choice != str(reported_number):
             reported = "no number" if reported_number is None else f"{reported_number}"
-            self._fault(entry, f"it ends with {step.choice}, but the wheel reported {reported} for its spin")
+            self._fault(
+                entry,
+                f"the recorded number is {step.choice}, but the wheel reported {reported} for this spin",
+            )
 
     def _find_wheel_number(self, start: GameRecord) -> int | None:
         """Return the number a physical wheel reported for a game's round, or None.
@@ -337,12 +346,20 @@ class GameAudit:
             )
             return None
         if (game_name.id, game_name.version) != (game.id, game.version):
-            self._fault(entry, f"the game of this digest is {game.id} {game.version}")
+            self._fault(
+                entry,
+                f"record.game: the digest belongs to {game.id} {game.version}, "
+                f"found {game_name.id} {game_name.version}",
+            )
         if start.wager.credits != start.bet_credits:
             staked = start.wager.credits
             self._fault(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
         if start.denomination_cents not in game.denominations_cents:
-            self._fault(entry, f"the game offers no denomination of {start.denomination_cents} cents")
+            self._fault(
+                entry,
+                f"record.denomination_cents: expected one of {', '.join(map(str, game.denominations_cents))}, which "
+                f"the game offers; found {start.denomination_cents}",
+            )
         self._check_stored_definition(entry, game)
         try:
             at = game.at(start.table)
@@ -351,15 +368,19 @@ class GameAudit:
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
                 self._fault(
                     entry,
-                    f"at {start.denomination_cents} cents a credit, a side bet does not have its fixed amount",
+                    f"record.wager: a side bet does not have its fixed amount at {start.denomination_cents} cents "
+                    f"a credit: found {start.wager.to_json()}",
                 )
             if not start.wager.credits and not at.rules.standing():
-                self._fault(entry, "the game has no stake, and no bet is standing on its table")
+                self._fault(
+                    entry,
+                    "record.wager stakes 0 credits, and no bet from an earlier game stands on the table",
+                )
             if not play.steps and start.outcome is not None:
                 return game, self._replay_recorded_steps(entry, start, game)
             return game, self._replay_step_by_step(play, start, game)
         except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
-            self._fault(entry, f"its draws cannot be played: {why}")
+            self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
             return None
 
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
@@ -375,10 +396,10 @@ class GameAudit:
             outcome = play_through(game.at(start.table), start.wager, draw, choices)
             draw.finish()
         except PaytableError as why:
-            self._fault(entry, f"its draws cannot be played: {why}")
+            self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
             return start.outcome
         if not _is_same_outcome(outcome, start.outcome):
-            self._fault(entry, "the outcome differs from the one its recorded draws give")
+            self._fault(entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(outcome, start.outcome)}")
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
@@ -396,7 +417,7 @@ class GameAudit:
         steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
         for number, (entry, step, recorded) in enumerate(steps):
             if number >= carried_steps and entry.id != f"{start.play_id}.choice-{number}":
-                self._fault(entry, f"expected choice {number} of play {start.play_id}")
+                self._fault(entry, f"id: expected {start.play_id}.choice-{number}, found {entry.id}")
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
@@ -408,10 +429,10 @@ class GameAudit:
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
             except (PaytableError, LocalError, StopIteration) as why:
-                self._fault(entry, f"its draws cannot be played: {why}")
+                self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
                 return recorded
             if not _is_same_outcome(conversation.outcome, recorded):
-                self._fault(entry, "the outcome differs from the one its recorded draws give")
+                self._fault(entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(conversation.outcome, recorded)}")
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
@@ -428,8 +449,8 @@ class GameAudit:
         ):
             self._fault(
                 entry,
-                f"the choice costs {expected_credits} credits, but {step.staked_credits} ({moved_cents} cents) "
-                "are staked",
+                f"record.staked_credits: the choice costs {expected_credits} credits, but {step.staked_credits} are "
+                f"recorded and {moved_cents} cents are moved",
             )
 
     def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
@@ -444,7 +465,9 @@ class GameAudit:
             self._fault(start, f"the stored definition cannot be read: {why}")
             return
         if text != game.text.encode():
-            self._fault(start, "the stored definition does not have the digest it is stored under")
+            self._fault(
+                start, f"the stored definition does not have the digest it is stored under, {game.digest}"
+            )
 
     # ------------------------------------------------------------------ its money
     def _check_end(
@@ -457,7 +480,7 @@ class GameAudit:
         """Check that the end of a play pays and records what the replayed outcome gives."""
         (game, outcome), (end, end_record) = replayed, ended
         if outcome is None:
-            self._fault(end, "it ends a play that is not decided yet")
+            self._fault(end, f"the entry ends play {start.play_id}, which still waits for a decision")
             return
         moves = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
@@ -465,15 +488,20 @@ class GameAudit:
         if not due_cents == paid_cents == end_record.win_cents:
             self._fault(
                 end,
-                f"the win is {due_cents} cents, but {paid_cents} were paid and {end_record.win_cents} recorded",
+                f"the win is {due_cents} cents, but {paid_cents} cents were paid and record.win_cents is "
+                f"{end_record.win_cents}",
             )
         stakes = [stake * start.denomination_cents for stake in outcome.double_up_stakes]
         posted = list(self._doubled.pop(start.play_id, ())) if self._doubled else []
         if stakes != posted:
-            self._fault(end, f"{stakes} cents were staked in its double-up, but {posted} are posted")
+            self._fault(
+                end,
+                f"the stakes of the double-up do not match: expected {stakes} cents, found {posted} posted",
+            )
         wrong_source = "house:win" if stakes else "house:double_up_win"
         if wrong_source in [t.source for t in moves]:
-            self._fault(end, "its win is not paid from the account of the game or its double-up")
+            source = "house:double_up_win" if stakes else "house:win"
+            self._fault(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
         last_step = open_play.steps[-1][1] if open_play.steps else start
         self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, ended)
         owed = prizes.list_reserved_prizes(end) if moves else []
@@ -491,7 +519,10 @@ class GameAudit:
         end, end_record = ended
         prizes_by_id = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won) != owed:
-            self._fault(end, f"it reserves {owed}, but the game won {list(won)} in kind")
+            self._fault(
+                end,
+                f"transfers do not reserve the prizes in kind that the game won, {list(won)}: found {owed}",
+            )
         expected_prizes = tuple(
             PrizeRecord(
                 id=name, names=dict(prizes_by_id[name].names), value_cents=prizes_by_id[name].value_cents
@@ -499,12 +530,23 @@ class GameAudit:
             for name in won
         )
         if end_record.prizes != expected_prizes:
-            self._fault(end, f"its record names other prizes than the game's: {list(won)}")
+            self._fault(
+                end,
+                f"record.prizes: expected {[prize.id for prize in expected_prizes]} with the names and values of the "
+                f"definition, found {[prize.id for prize in end_record.prizes]}",
+            )
         registered = self._won.pop(end_record.play_id, [])
         if [line.prizes for _, line in registered] != [(prize,) for prize in expected_prizes]:
-            self._fault(end, f"the register of wins lists other prizes than the game's: {list(won)}")
+            found = [[prize.id for prize in line.prizes] for _, line in registered]
+            self._fault(
+                end,
+                f"the register of wins does not list each prize of the play once: expected {list(won)}, found {found}",
+            )
         if any(line.game != game.id for _, line in registered):
-            self._fault(registered[0][0], f"the game that won it is {game.id}")
+            self._fault(
+                registered[0][0],
+                f"record.game: expected {game.id!r}, found {[line.game for _, line in registered]}",
+            )
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
         """Check a void game: staff may void it, its money is correct, and its record is complete."""
@@ -535,8 +577,8 @@ class GameAudit:
         if (recorded.decided, recorded.win_cents) != (decided, won_cents):
             self._fault(
                 end,
-                f"it records that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "
-                f"its entries say {won_cents}, {decided}",
+                f"record.recorded: expected decided {decided} and win_cents {won_cents}, which follow from the "
+                f"entries of the play; found {recorded.decided} and {recorded.win_cents}",
             )
 
 
@@ -550,6 +592,21 @@ def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool
     if replayed is None or recorded is None or replayed != recorded:
         return replayed is recorded
     return _are_same_json(_drop_pay_row_marks(replayed), _drop_pay_row_marks(recorded))
+
+
+def _compare_outcomes(replayed: Outcome | None, recorded: Outcome | None) -> str:
+    """Return a sentence part that names the wins of the replayed and of the recorded outcome, and says what differs."""
+    if replayed is None or recorded is None:
+        texts = [
+            "none yet" if each is None else f"{each.win_credits} credits" for each in (replayed, recorded)
+        ]
+        return f"expected {texts[0]}, found {texts[1]}"
+    expected, found = replayed.to_json(), recorded.to_json()
+    names = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
+    return (
+        f"expected {replayed.win_credits} credits, found {recorded.win_credits} credits; "
+        f"differing fields: {', '.join(names) or 'settlements'}"
+    )
 
 
 def _drop_pay_row_marks(outcome: Outcome) -> Outcome:

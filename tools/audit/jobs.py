@@ -33,7 +33,7 @@ _AHEAD: Final = 3
 """The number of batches that wait or are processed for each process."""
 
 _ENDED: Final = (
-    "a process of the audit ended unexpectedly, so that nothing is verified; run it again, with fewer --jobs if"
+    "a process of the audit ended unexpectedly, so the journal was not verified; run it again, with fewer --jobs if"
     " memory is short"
 )
 
@@ -60,7 +60,7 @@ class _Job:
             raise JobError(_ENDED) from why
         except Exception as why:
             where = f"the entries {self.first} to {self.first + len(self.batch) - 1}"
-            raise JobError(f"nothing is verified: the check of {where} failed ({why!r})") from why
+            raise JobError(f"the journal was not verified: the check of {where} failed ({why!r})") from why
 
 
 def find_plain_runs(
@@ -140,4 +140,4 @@ def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainR
     except BrokenProcessPool as why:
         raise JobError(_ENDED) from why
     except OSError as why:
-        raise JobError(f"nothing is verified: no process can be started for --jobs ({why})") from why
+        raise JobError(f"the journal was not verified: no process can be started for --jobs ({why})") from why

@@ -117,15 +117,15 @@ class LevelAudit:
                 if self._open or self._registered or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
-                    self._fault(entry, "it pays a level that does not belong to its play")
+                    self._fault(entry, "transfers pay a progressive level, but the play hit none")
             else:
                 self._check_other_entry(entry, kind, started_game)
         except RecordError as why:
-            self._fault(entry, f"its record of progressive levels cannot be read: {why}")
+            self._fault(entry, f"the record of progressive levels cannot be read: {why}")
         except (KeyError, TypeError, ValueError, AttributeError) as why:
-            self._fault(entry, f"its progressive levels cannot be derived: {why!r}")
+            self._fault(entry, f"the progressive levels cannot be derived from this entry: {why!r}")
         except LevelDefectiveError as why:
-            self._fault(entry, f"its progressive levels are not possible: {why}")
+            self._fault(entry, f"the progressive levels after this entry are not possible: {why}")
 
     def allows_plain_run(self) -> bool:
         """Return whether no open play and no registered hit can still pay a progressive level."""
@@ -155,7 +155,7 @@ class LevelAudit:
                 self._lock_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
                 self._check_moves(entry, changes)
             elif read_details(entry).get("hits"):
-                self._fault(entry, "it records level hits, but its play has no levels")
+                self._fault(entry, "record.hits: expected none, because the play has no progressive levels")
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
         elif is_of_a_clear(kind):
@@ -209,8 +209,8 @@ class LevelAudit:
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry that records a message from a progressive controller."""
         if kind == PRIZE_COMMITTED.kind:
-            heard = record_of(entry, ReceivedCommitment)
-            self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
+            received = record_of(entry, ReceivedCommitment)
+            self._seals.setdefault((received.pool, received.prize), received.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))
         elif kind in _REGISTERED:
@@ -219,7 +219,11 @@ class LevelAudit:
             undecided = record_of(entry, LevelsUndecided)
             play = self._open.get(undecided.play_id)
             if play is None or set(undecided.pools) - set(play.pools.values()):
-                self._fault(entry, f"the open play does not play for {list(undecided.pools)}")
+                played = [] if play is None else sorted(set(play.pools.values()))
+                self._fault(
+                    entry,
+                    f"record.pools: expected levels of the open play, {played}; found {list(undecided.pools)}",
+                )
         elif kind == PRIZE_RULED.kind:
             self._process_ruling(entry, record_of(entry, LevelRuling))
         elif kind in {AWARD_LOCKED.kind, AWARD_UNANSWERED.kind}:
@@ -238,7 +242,11 @@ class LevelAudit:
         """Process a ruling by two people on an unproved claim, or on the amount of the game's own hit."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
             persons = list(record.persons)
-            self._fault(entry, f"claim {record.claim} was ruled on by {persons}, for {record.reason!r}")
+            self._fault(
+                entry,
+                f"record.persons and record.reason: a ruling on claim {record.claim} needs two people and a reason, "
+                f"found {persons} and {record.reason!r}",
+            )
         self._ruled.add(record.claim)
         if record.awarded_cents is not None:
             self._answers.setdefault(record.claim, record.awarded_cents)
@@ -247,7 +255,7 @@ class LevelAudit:
         """Check the opening of a progressive level: it is new, and its base amount and recorded state are right."""
         pool = record.pool
         if pool in self.levels:
-            self._fault(entry, f"level {pool} is opened twice")
+            self._fault(entry, f"record.pool: level {pool} was already open before this entry")
         self._stakes[pool] = record.game, record.level, record.stake_cents
         level = self.levels[pool] = Level.open(record.terms)
         self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
@@ -280,13 +288,17 @@ class LevelAudit:
         for share in level_record.fed:
             shares.setdefault(share.pool, []).append(share)
         for pool in shares.keys() - {play.pools[level_play.level] for level_play in plays}:
-            self._fault(entry, f"it contributes to level {pool!r}, for which its wager does not play")
+            self._fault(entry, f"record.fed: the wager does not play for level {pool!r}")
         for level_play in plays:
             pool = play.pools[level_play.level]
             wager_cents = compute_fed_credits(level_play, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
-                self._fault(entry, f"it contributes to level {pool} with another wager than {due_cents}")
+                found_cents = sum(share.wager_cents for share in shares.get(pool, ()))
+                self._fault(
+                    entry,
+                    f"record.fed: wager_cents for level {pool}: expected {due_cents}, found {found_cents}",
+                )
             if pool not in self.levels:
                 self._check_controller_contributions(entry, started_game, level_play, shares.get(pool, ()))
                 continue
@@ -296,7 +308,7 @@ class LevelAudit:
             if _is_mystery_hit(pool, level.mystery_odds(wager_cents), draws):
                 mysteries.append((level_play.level, pool))
         if draws:
-            self._fault(entry, f"it has {len(draws)} mystery draws that belong to no level")
+            self._fault(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
         self._lock_hits(
             entry, (started_game.play_id, started_game.outcome, level_record.hits), changes, mysteries
         )
@@ -325,16 +337,22 @@ class LevelAudit:
         try:
             plays = game.levels(started_game.wager)
         except PaytableError as why:
-            self._fault(entry, f"its wager is not valid: {why}")
+            self._fault(entry, f"record.wager is not valid: {why}")
             return ()
         fed = started_game.levels.pools.keys()
         if not plays and not fed:
             if started_game.levels != _NO_LEVELS:
-                self._fault(entry, "it records progressive play, but its wager plays for no level")
+                self._fault(
+                    entry, "record: expected no progressive levels, because the wager plays for no level"
+                )
             return ()
         missing = {each.level for each in plays} ^ fed
         if missing:
-            self._fault(entry, f"the wager and its entry differ on level {min(missing)}")
+            self._fault(
+                entry,
+                f"record.pools: expected {sorted(each.level for each in plays)}, for which the wager plays; "
+                f"found {sorted(fed)}",
+            )
         return tuple(each for each in plays if each.level in fed)
 
     def _check_terms(
@@ -343,24 +361,40 @@ class LevelAudit:
         """Check that a pool belongs to this game, stake and level, and has the terms that the game defines."""
         game_id, denomination_cents = game_and_stake
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
-            self._fault(entry, f"level {pool} belongs to {self._stakes[pool]}")
+            found = (game_id, play.level, play.stake_credits * denomination_cents)
+            self._fault(
+                entry,
+                f"record.pools: level {pool} was opened for {self._stakes[pool]}, found a play of {found}",
+            )
         level = self.levels[pool]
         expected = (play.increment, play.reset_credits * denomination_cents)
         known_terms = [
             (terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms
         ]
         if expected not in known_terms:
-            self._fault(entry, f"the terms of level {pool} are {known_terms[0]}, expected {expected}")
+            self._fault(
+                entry,
+                f"the increment and base of level {pool}: expected {expected} by the definition, "
+                f"found {known_terms[0]}",
+            )
 
     def _check_linked_share(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
         """Check the contribution to a linked level and its sequence number; return the number."""
         pool, sequence = share.pool, share.sequence
         expected_sequence = self._sequences.get(pool, 0) + 1
         if sequence is None or sequence != expected_sequence:
-            self._fault(entry, f"contribution {sequence} to {pool}, expected {expected_sequence}")
+            self._fault(
+                entry,
+                f"record.fed: sequence of the contribution to {pool}: expected {expected_sequence}, "
+                f"found {sequence}",
+            )
         self._sequences[pool] = sequence = expected_sequence if sequence is None else sequence
         if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
-            self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
+            self._fault(
+                entry,
+                f"record.fed: contribution {sequence} to {pool}: expected {wager_cents * play.increment} of "
+                f"{wager_cents} cents, found {share.amount} of {share.wager_cents}",
+            )
         return sequence
 
     def _check_mystery_prize(self, entry: StoredEntry, record: MysteryWon) -> None:
@@ -372,9 +406,13 @@ class LevelAudit:
         pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
         play_id, late = str(record.play_id), record.late
         if self._wagers.get((pool, record.sequence)) != play_id:
-            self._fault(entry, f"contribution {record.sequence} to {pool} was not that of {play_id}")
+            winner = self._wagers.get((pool, record.sequence), "no play of this machine")
+            self._fault(
+                entry,
+                f"record.play_id: contribution {record.sequence} to {pool} was made by {winner}, found {play_id}",
+            )
         if claim in self._answers:
-            self._fault(entry, f"claim {claim} is won twice")
+            self._fault(entry, f"record.claim: claim {claim} was already won before this entry")
         if claim not in self._ruled:
             self._check_secret(entry, pool, record, amount_cents)
         play = self._open.get(play_id)
@@ -382,12 +420,20 @@ class LevelAudit:
             line = self._late.pop(f"{claim}.hit", None)
             registered = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
             if registered != (play_id, pool, amount_cents, "hand"):
-                self._fault(entry, f"the register of wins has {registered or 'nothing'} for it")
+                self._fault(
+                    entry,
+                    f"the register of wins: expected {(play_id, pool, amount_cents, 'hand')}, "
+                    f"found {registered or 'nothing'}",
+                )
         expected_moves = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
         if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_moves:
-            self._fault(entry, f"its prize of {amount_cents} should have moved {expected_moves or 'nothing'}")
+            found = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
+            self._fault(entry, f"transfers: expected {expected_moves or 'none'}, found {found or 'none'}")
         if (play is None) != bool(late) and claim not in self._ruled:
-            self._fault(entry, f"{play_id} was {'over' if play is None else 'open'} when it won {pool}")
+            self._fault(
+                entry,
+                f"record.late is {late!r}, but {play_id} was {'over' if play is None else 'open'} when it won {pool}",
+            )
         if play is not None and not late:
             self._answers[claim] = amount_cents
             play.hits.append((pool, claim))
@@ -401,19 +447,31 @@ class LevelAudit:
             return
         commitment = self._seals.get((pool, trigger.number))
         if commitment is None:
-            self._fault(entry, f"level {pool}: no commitment to prize {trigger.number} was received before")
+            self._fault(
+                entry,
+                f"record.trigger: no commitment to prize {trigger.number} of level {pool} was received "
+                "before this entry",
+            )
         elif trigger.level != pool or commitment != trigger.commitment:
-            self._fault(entry, f"level {pool}: its secret does not match the commitment")
+            self._fault(
+                entry,
+                f"record.trigger: the secret of level {trigger.level} gives the commitment {trigger.commitment}, "
+                f"expected {commitment} for level {pool}",
+            )
         terms = self._mysteries.get(pool)
         if terms is not None and (trigger.step, trigger.ceiling_cents) != terms:
             step, ceiling_cents = terms
             self._fault(
                 entry,
-                f"level {pool}: its secret grows by {trigger.step} up to {trigger.ceiling_cents}, expected"
-                f" {step} up to {ceiling_cents}",
+                f"record.trigger: step and ceiling of level {pool}: expected {step} up to {ceiling_cents} cents, "
+                f"found {trigger.step} up to {trigger.ceiling_cents}",
             )
         if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
-            self._fault(entry, f"level {pool}: {amount_cents} was not won at {trigger.amount}")
+            self._fault(
+                entry,
+                f"record.amount_cents: level {pool} is won between {int(trigger.amount)} and "
+                f"{trigger.ceiling_cents} cents, found {amount_cents}",
+            )
 
     def _lock_hits(
         self,
@@ -442,7 +500,9 @@ class LevelAudit:
         ]
         if [(hit.level, hit.pool, hit.share) for hit in recorded] != expected:
             recorded_hits = [(hit.level, hit.pool, hit.share) for hit in recorded]
-            self._fault(entry, f"its draws hit {expected}, but it records {recorded_hits}")
+            self._fault(
+                entry, f"record hits: expected {expected}, which the draws give; found {recorded_hits}"
+            )
             return
         for (_, pool, share), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
@@ -452,7 +512,10 @@ class LevelAudit:
             changes.step(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
-                self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
+                self._fault(
+                    entry,
+                    f"record hits: amount_cents of level {pool}: expected {amount_cents}, found {hit.amount_cents}",
+                )
 
     def _check_game_end(self, entry: StoredEntry) -> None:
         """Check the progressive wins that the end of a play pays; a void play gives its hits back."""
@@ -472,7 +535,11 @@ class LevelAudit:
             known_cents = [cents for cents in won if cents is not None]
             recorded = end_record.recorded
             if known_cents == won and recorded.levels_cents != sum(known_cents):
-                self._fault(entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}")
+                self._fault(
+                    entry,
+                    f"record.recorded.levels_cents: expected {sum(known_cents)}, the sum of {won}; "
+                    f"found {recorded.levels_cents}",
+                )
             return
         hit_worths = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
         self._check_register(entry, end_record.play_id, "" if play is None else play.game, hit_worths)
@@ -482,7 +549,7 @@ class LevelAudit:
             if t.source.startswith(_HOUSE)
         ]
         if [hit_worth for hit_worth in hit_worths if hit_worth[1] != 0] != payments:
-            self._fault(entry, f"the levels hit are worth {hit_worths}, but {payments} was paid")
+            self._fault(entry, f"transfers: the levels hit are worth {hit_worths}, but {payments} was paid")
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
         """Record a line of the register of progressive wins, for the open play or an ended one paid next."""
@@ -492,8 +559,11 @@ class LevelAudit:
             return
         self._registered.setdefault(record.play_id, []).append((entry, record))
         if play.pools.get(record.level) != record.pool or play.game not in {"", record.game}:
-            wins = f"wins {record.level} of {record.pool}"
-            self._fault(entry, f"{record.play_id} is not a play of {record.game} that {wins}")
+            self._fault(
+                entry,
+                f"record: {record.play_id} plays {play.game or record.game} for the levels {dict(play.pools)}; "
+                f"found {record.game}, level {record.level} of {record.pool}",
+            )
 
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
@@ -505,13 +575,15 @@ class LevelAudit:
         if [entry.id for entry, _ in registered] != numbers:
             self._fault(
                 end,
-                f"the register of wins has {len(registered)} hits of the play, expected {len(hit_worths)}",
+                f"the register of wins: expected the lines {numbers}, found {[entry.id for entry, _ in registered]}",
             )
         for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
             recorded = hit.pool, hit.amount_cents, hit.way, hit.game
             if recorded != (pool, cents, payment_method, game_id or hit.game):
                 self._fault(
-                    entry, f"expected a hit of {pool}, {cents}, paid by {payment_method}; found {recorded}"
+                    entry,
+                    f"record: expected pool, cents, way and game "
+                    f"{(pool, cents, payment_method, game_id or hit.game)}, found {recorded}",
                 )
 
     # ------------------------------------------------------------------ what must be the same
@@ -527,13 +599,23 @@ class LevelAudit:
             moves = [
                 f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(expected).items()
             ]
-            self._fault(entry, f"its levels should have moved {', '.join(moves) or 'nothing'}")
+            found = [
+                f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(recorded).items()
+            ]
+            self._fault(
+                entry,
+                f"transfers of the levels: expected {', '.join(moves) or 'none'}, found {', '.join(found) or 'none'}",
+            )
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
         """Report a fault for each progressive pool whose present level the entry does not record."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
-                self._fault(entry, f"the stored level {pool} differs from the one derived from its entries")
+                self._fault(
+                    entry,
+                    f"state.level:{pool}: expected {self.levels[pool].to_json()}, derived from the entries of the "
+                    f"level; found {entry.state.get(f'level:{pool}')}",
+                )
 
 
 def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
@@ -560,7 +642,7 @@ def _find_hit_worth(hit: Hit) -> int | str:
     """Return the claim that a hit names, or else its locked amount. Raises ValueError if it has neither."""
     worth = hit.amount_cents if hit.claim is None else hit.claim
     if worth is None:
-        raise ValueError(f"a hit of {hit.pool} without amount or claim")
+        raise ValueError(f"hit of {hit.pool}: expected an amount or a claim, found neither")
     return worth
 
 
@@ -573,7 +655,10 @@ def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRec
         return True
     recorded_bound, value, purpose = draws.pop(0) if draws else (0, 0, "")
     if (recorded_bound, purpose) != (bound, f"{MYSTERY}{pool}") or not 0 <= value < bound:
-        raise ValueError(f"a number below {bound} for level {pool}, not {value} below {recorded_bound}")
+        raise ValueError(
+            f"record.mystery: expected a draw below {bound} for level {pool}, "
+            f"found {value} below {recorded_bound} for {purpose!r}"
+        )
     return value < favourable
 
 

@@ -272,7 +272,7 @@ class PlainGames:
         while at < len(bodies) - 1:
             try:
                 run = self._check_game(bodies, at, run)
-            except Exception:  # noqa: BLE001 (whatever a file made of them; its entries are checked one by one)
+            except Exception:  # noqa: BLE001 (untrusted input; its entries are checked one by one)
                 run = None
             if run is None:
                 at += 1

@@ -84,7 +84,7 @@ class _Reader(pickle.Unpickler):
             cls = getattr(importlib.import_module(module), name)
             if isinstance(cls, type) and cls.__module__ == module:
                 return cls
-        raise pickle.UnpicklingError(f"{module}.{name} is not of a verified point")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a type that a saved point may contain")
 
 
 def save(auditor: Auditor, path: Path) -> None:
@@ -115,7 +115,7 @@ def load(path: Path, games: Shelf) -> Auditor:
     try:
         head = json.loads(first)
         if head["format"] != _FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
-            raise ValueError(f"{_FORMAT} is due, whole")
+            raise ValueError(f"expected format {_FORMAT} and the digest of the saved state")
         vars(auditor).update(_Reader(data, auditor, games).load())
     except Exception as why:
         raise JournalDamaged(str(path), f"not a verified point; verify from the beginning ({why})") from why

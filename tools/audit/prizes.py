@@ -83,7 +83,9 @@ class PrizeAudit:
             if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
             elif kind != PAID:  # a clear has authorised that kind by name
-                self._fault(entry, "it moves a prize in kind that no game won")
+                self._fault(
+                    entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
+                )
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
             self._close(entry, transaction.ref)
 
@@ -91,7 +93,9 @@ class PrizeAudit:
         """Check that the entry exchanges the prizes that the reservation ``older`` owes for cash of the same value."""
         owed = self._owed.get(older)
         if owed is None or older in self._replaced:
-            self._fault(entry, f"it exchanges a prize that {older} does not owe")
+            self._fault(
+                entry, f"record.handpay: {older} owes no prize in kind, or its prize was already exchanged"
+            )
             return
         cash = sorted(
             ("house:attendant_jackpot", "out:handpay_jackpot", flow[2])
@@ -100,7 +104,10 @@ class PrizeAudit:
             for flow in owed
         )
         if flows != cash:
-            self._fault(entry, f"it reserves {flows}, but the prizes of {older} are worth {cash}")
+            self._fault(
+                entry,
+                f"transfers do not reserve the value of the prizes of {older}: expected {cash}, found {flows}",
+            )
         self._replaced[older] = entry.id
 
     def _close(self, entry: StoredEntry, ref: str) -> None:
@@ -111,7 +118,7 @@ class PrizeAudit:
                 entry, f"the prize is handed over, although {self._replaced[ref]} pays its value as well"
             )
         elif entry.kind == _REPLACED and ref not in self._replaced:
-            self._fault(entry, "a prize is given up, but nothing replaces it")
+            self._fault(entry, f"the prize of {ref} is given up, but no hand-pay in money replaces it")
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
             self._given_up[ref] = _select_prize_flows(flows)
 
@@ -122,4 +129,7 @@ class PrizeAudit:
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
         )
         if _select_prize_flows(flows) != back:
-            self._fault(entry, f"{back} was given up, but {_select_prize_flows(flows)} is returned")
+            self._fault(
+                entry,
+                f"transfers do not return the unclaimed prizes: expected {back}, found {_select_prize_flows(flows)}",
+            )

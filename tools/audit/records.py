@@ -29,7 +29,7 @@ def record_of(entry: StoredEntry, kind: type[R]) -> R:
             and isinstance(data, Mapping)
             and encode_canonical_json(part.to_json()) != encode_canonical_json(data[name])
         ):
-            raise RecordError(f"{entry.transaction.kind}: {name} is not written as the machine writes it")
+            raise RecordError(f"{entry.transaction.kind}: {name} is not in the form that the machine writes")
     return record
 
 

@@ -17,15 +17,24 @@ def check_residual_entry(entry: StoredEntry, fault: Callable[[StoredEntry, str],
         record = record_of(entry, ResidualPlayed)
         ((bound, value, purpose),) = record.draws
     except (RecordError, ValueError) as why:
-        fault(entry, f"the record of the residual credit is incomplete: {why}")
+        fault(entry, f"the record of the residual credit cannot be read: {why}")
         return
     amount_cents, prize_cents = record.amount_cents, record.prize_cents
     sound = 0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == PURPOSE
     due_cents = prize_cents if value < amount_cents else 0
     staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
     won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
-    if not sound or staked_cents != amount_cents or not won_cents == record.won_cents == due_cents:
+    if not sound:
         fault(
             entry,
-            f"{staked_cents} cents were staked for {prize_cents}: {won_cents} won, expected {due_cents}",
+            f"record: expected 0 < amount_cents < prize_cents and one draw below prize_cents for {PURPOSE}; found "
+            f"{amount_cents}, {prize_cents} and {value} below {bound} for {purpose}",
+        )
+    elif staked_cents != amount_cents:
+        fault(entry, f"transfers stake {staked_cents} cents, expected record.amount_cents, {amount_cents}")
+    elif not won_cents == record.won_cents == due_cents:
+        fault(
+            entry,
+            f"the draw {value} wins {due_cents} cents, but {won_cents} cents were paid and record.won_cents is "
+            f"{record.won_cents}",
         )

@@ -148,9 +148,8 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
             doubled.add(play_id)
             continue
         start = started.pop(play_id, None)
-        if (
-            start is None or entry.kind == GAME_VOID.kind
-        ):  # a game that started before a clear is in another journal
+        # a game that started before a clear is in another journal
+        if start is None or entry.kind == GAME_VOID.kind:
             continue
         game, cents = start["game"], start["denomination_cents"]
         sums = sums_by_version.setdefault(
@@ -173,14 +172,16 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
 def _load_game(view: JournalView, version: GameVersion) -> Game:
     stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
     if stored_text is None:
-        raise LookupError(f"the journal keeps no definition {version.digest[:12]}")
+        raise LookupError(f"the journal does not contain the definition with digest {version.digest[:12]}")
     return game_from_text(decode_definition(str(stored_text)), "the journal")
 
 
 def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[str, Any]) -> Return:
     """Compare the amount won with the mean and the variance of all wagers together."""
     if sums.has_standing_bets:
-        raise LookupError("bets stand from one game to the next: no game's return is its own")
+        raise LookupError(
+            "bets stand from one game to the next, so the return of a single game is not defined"
+        )
     highest = lowest = variance = Fraction(0)
     for key, times in sums.wagers.items():
         bet = game.rules.analyse_wager(sums.wager_by_key[key])

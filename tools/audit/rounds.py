@@ -82,16 +82,25 @@ class RoundAudit:
             self._check_spin(entry, game, apart=bool(tables) and digest not in tables)
         round_ = tables.setdefault(digest, _Round(game.round_id, digest, laid))
         if round_.laid != laid:
-            self._fault(entry, f"other seats of the round {game.round_id} have other bets on the table")
+            self._fault(
+                entry,
+                f"record.wager: the bets on the table differ from those recorded by another seat of the round "
+                f"{game.round_id}",
+            )
         sat = seat is not None and seat in round_.places.values()
         if sat or any(position in table.places for table in tables.values()):
-            self._fault(entry, f"position {position} plays the round {game.round_id} twice")
+            self._fault(
+                entry,
+                f"position {position} or its seat has already started a game of the round {game.round_id}",
+            )
         round_.places[position] = seat
         if any(
             seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
         ):
             self._fault(
-                entry, f"the seats of the round {game.round_id} are not in the order of the positions"
+                entry,
+                f"the seats of the round {game.round_id} are not in the order of the positions: found "
+                f"{_sort_occupied_seats(round_)}",
             )
         if not carried and (len(round_.places) == 1 or self.belongs_to_starting_round(game)):
             self._beginning = entry, round_
@@ -103,7 +112,8 @@ class RoundAudit:
             self._record_step(entry, game, number, step)
         if game.round_steps and not carried:
             self._fault(
-                entry, "it records more steps of its round than it played, and no clear carried it over"
+                entry,
+                "record.round_steps: only a game that a clear carried over records steps of its round beyond its own",
             )
         for number, step in enumerate(game.round_steps):
             self._record_step(entry, game, number, step, first="")
@@ -111,9 +121,9 @@ class RoundAudit:
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
         """Check that tables share a round only by a physical wheel, and that no game starts after its number."""
         if apart and game.round_id != self._spin:
-            self._fault(entry, f"other seats of the round {game.round_id} played another game")
+            self._fault(entry, f"record.game: other seats of the round {game.round_id} play another game")
         if game.round_id == self._spin and self._spin_number is not None:
-            self._fault(entry, f"it starts after the number of its round was reported: {self._spin_number}")
+            self._fault(entry, f"the game starts after number {self._spin_number} of its round was reported")
 
     def belongs_to_starting_round(self, game: GameRecord) -> bool:
         """Return whether the game belongs to the round whose games are now being started."""
@@ -137,7 +147,8 @@ class RoundAudit:
         for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
             if all(map(self._may_play, round_.list_possible_positions(missing_seat))):
                 self._fault(
-                    entry, f"seat {missing_seat} of the round {round_.id} has a bet, but played no game of it"
+                    entry,
+                    f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it",
                 )
 
     def drop_starting_round(self) -> None:
@@ -177,7 +188,10 @@ class RoundAudit:
         """Check that a step shared by all seats is the same in each game; report one that names a wrong round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
-            self._fault(entry, f"it names the round {choice.round_id!r}, but belongs to none")
+            self._fault(
+                entry,
+                f"record.round_id: expected {start.round_id if shared else ''!r}, found {choice.round_id!r}",
+            )
         elif shared:
             self._record_step(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
@@ -199,12 +213,16 @@ class RoundAudit:
         """
         round_ = self._find_round(game)
         if round_ is None:
-            self._fault(entry, f"nobody has started the round {game.round_id}")
+            self._fault(entry, f"record.round_id: no game has started the round {game.round_id}")
         elif number == len(round_.steps):
             round_.steps.append(step)
             round_.first.append(game.play_id if first is None else first)
         elif number > len(round_.steps) or round_.steps[number] != step:
-            self._fault(entry, f"other seats of the round {game.round_id} have other numbers or answers")
+            self._fault(
+                entry,
+                f"step {number} of the round {game.round_id} differs from the one that another seat recorded, in its "
+                "draws or its choice",
+            )
 
     def check_answer_for_seat(
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
@@ -221,16 +239,26 @@ class RoundAudit:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != decision.unanswered:
-            self._fault(entry, f"seat {decision.seat} was queried, but {step.choice!r} was answered for it")
+            self._fault(
+                entry,
+                f"record.choice: only seat {decision.seat} may decide; expected the default "
+                f"{decision.unanswered!r}, found {step.choice!r}",
+            )
 
     def _check_all_staked(self, entry: StoredEntry, round_: _Round | None, step: Step | GameChoice) -> None:
         """Check that a round of players against each other is played just if every seat has wagered its stakes."""
         missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.places.values())
         if missing and step.choice == ALL_STAKED:
-            self._fault(entry, f"the round is played, and seat {min(missing)} has wagered nothing")
+            self._fault(
+                entry,
+                f"record.choice: the round is played, but seat {min(missing)} has not wagered its stake",
+            )
         has_all = not missing and (round_ is None or not round_.has_void_play)
         if has_all and step.choice != ALL_STAKED:
-            self._fault(entry, "the stakes of the round are returned, and every seat has wagered its own")
+            self._fault(
+                entry,
+                f"record.choice: every seat has wagered its stake: expected {ALL_STAKED!r}, found {step.choice!r}",
+            )
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:

@@ -136,15 +136,24 @@ class StakeAudit:
         self._check_no_other_table(entry, name)
         table = self._tables.get(name)
         if table is None:
-            self._fault(entry, "bets are returned from a table without standing bets")
+            self._fault(
+                entry, f"record.game: no bets stand on the table of {record.game.id} before this entry"
+            )
             return
         if (record.game, record.denomination_cents) != (table.game, table.denomination_cents):
-            self._fault(entry, f"it names {record}, but bets are standing on {table}")
+            self._fault(
+                entry,
+                f"record.game and record.denomination_cents: the bets stand on {table.game} at "
+                f"{table.denomination_cents}, found {record.game} at {record.denomination_cents}",
+            )
         back_cents, retained_cents, table_left = table.standing_cents, 0, None
         if record.why == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
-                self._fault(entry, f"no definition available of game {record.game.id}")
+                self._fault(
+                    entry,
+                    f"no definition available of game {record.game.id} with digest {record.game.digest[:12]}",
+                )
                 return
             keys, shared_record = (
                 self._build_table_keys(entry, record.game),
@@ -160,7 +169,11 @@ class StakeAudit:
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
         _, standing, back = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
         if record.amount_cents != back_cents or _list_flows_from(entry, PUSH) != back:
-            self._fault(entry, f"{record.amount_cents} cents are returned, expected {back_cents}")
+            self._fault(
+                entry,
+                f"record.amount_cents and the transfers: expected {back_cents} cents returned as {back}, found "
+                f"{record.amount_cents} returned as {_list_flows_from(entry, PUSH)}",
+            )
         expected_table = None if table_left is None else _build_table_record(table, table_left, standing)
         self._compare(entry, name, expected_table)
 
@@ -175,7 +188,7 @@ class StakeAudit:
         if game.table != expected_table:
             self._fault(
                 entry,
-                f"it starts with the table {game.table!r}, but the game before it left {expected_table!r}",
+                f"record.table: expected {expected_table!r}, left by the game before it; found {game.table!r}",
             )
         if (
             previous is not None
@@ -184,7 +197,8 @@ class StakeAudit:
         ):
             was = previous.denomination_cents
             self._fault(
-                entry, f"bets are standing at {was} cents a credit, but it plays at {game.denomination_cents}"
+                entry,
+                f"record.denomination_cents: bets from an earlier game stand at {was}, found {game.denomination_cents}",
             )
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
@@ -209,7 +223,10 @@ class StakeAudit:
     def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
         """Report a fault if an undecided game records bets that it leaves standing."""
         if step.outcome is None and step.standing_credits:
-            self._fault(entry, f"it leaves {step.standing_credits} credits standing, but is not decided")
+            self._fault(
+                entry,
+                f"record.standing_credits: expected 0 while the game is undecided, found {step.standing_credits}",
+            )
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
         """Return the table state with which a game of a shared table must start.
@@ -234,7 +251,10 @@ class StakeAudit:
             )
         self._check_shared_table_left(entry, game, expected)
         if not has_missed_no_round(own_table, self._before.get(digest), keys):
-            self._fault(entry, "its standing bets depend on something its round does not have")
+            self._fault(
+                entry,
+                "record.table: the standing bets of this seat depend on a shared table that its round does not have",
+            )
         return join_table_state(own_table, self._before.get(digest), keys)
 
     def _check_shared_table_left(
@@ -245,9 +265,12 @@ class StakeAudit:
         recorded = entry.state.get(name)
         for key in entry.state:
             if key.startswith(TableKey.SHARED) and key != name:
-                self._fault(entry, f"it changes the table of another game: {key}")
+                self._fault(
+                    entry,
+                    f"state.{key}: the entry changes the shared table of another game; expected only {name}",
+                )
         if recorded != (None if expected is None else to_json(expected)):
-            self._fault(entry, f"it leaves the shared table as {recorded}, expected {expected}")
+            self._fault(entry, f"state.{name}: expected {expected}, found {recorded}")
 
     def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
         """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
@@ -277,20 +300,26 @@ class StakeAudit:
         )
         if previous_table is None and not push_cents and push_entry is None and table_left is None:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
-                self._fault(end, "it records stakes or a table that the game does not have")
+                self._fault(
+                    end,
+                    "the game returns no stakes and leaves no table, but record.push_cents is "
+                    f"{end_record.push_cents}, standing_credits is {recorded.standing_credits} and state has "
+                    f"{'a' if name in end.state else 'no'} table",
+                )
             return
         table = game.at(outcome.table)
         standing_credits = sum(bet.credits for bet in table.rules.standing())
         if recorded.standing_credits != standing_credits:
             self._fault(
-                end, f"it records {recorded.standing_credits} standing credits, expected {standing_credits}"
+                end,
+                f"record.standing_credits: expected {standing_credits}, found {recorded.standing_credits}",
             )
         standing_cents = standing_credits * unit_cents
         staked = (*(() if previous_table is None else previous_table.staked), *sum_stakes(entries, start))
         decided_cents = sum(cents for _, cents in staked) - standing_cents
         settled_cents = sum(settlement.staked for settlement in outcome.settlements) * unit_cents
         if game.rules.layout() and settled_cents != decided_cents:
-            self._fault(end, f"bets of {settled_cents} cents are settled, expected {decided_cents}")
+            self._fault(end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}")
         amounts = (decided_cents - push_cents, standing_cents, push_cents)
         parts = self._part_stakes(end, staked, amounts)
         if parts is None:
@@ -316,14 +345,19 @@ class StakeAudit:
         """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
         push_cents, back = expected_push
         if end_record.push_cents != push_cents:
-            self._fault(
-                end, f"stakes of {push_cents} cents are returned, but {end_record.push_cents} are recorded"
-            )
+            self._fault(end, f"record.push_cents: expected {push_cents}, found {end_record.push_cents}")
         if push_entry is None:
             if push_cents and not start.returned:
-                self._fault(end, f"stakes of {push_cents} cents should be returned, but none were")
+                self._fault(
+                    end,
+                    f"stakes of {push_cents} cents should be returned before this entry, but no entry returned them",
+                )
         elif _list_flows_from(push_entry[0], PUSH) != back or start.returned:
-            self._fault(push_entry[0], f"it returns {_list_flows_from(push_entry[0], PUSH)}, expected {back}")
+            self._fault(
+                push_entry[0],
+                f"transfers: expected the stakes {() if start.returned else back} to be returned, "
+                f"found {_list_flows_from(push_entry[0], PUSH)}",
+            )
 
     def check_void(
         self,
@@ -349,7 +383,9 @@ class StakeAudit:
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided
         ]:
             self._fault(
-                end, f"it records {list(void_record.settled)} as decided, but its draws decide {decided}"
+                end,
+                f"record.settled: expected {[each.to_json() for each in decided]}, which the recorded draws decide; "
+                f"found {list(void_record.settled)}",
             )
         else:  # the names it gives to returned stakes are taken from the record
             settled: Any = void_record.settled
@@ -367,13 +403,21 @@ class StakeAudit:
         _, pushed, undecided = parts
         refunded, back = _list_flows_from(end, "house:refund_defect"), _list_flows_from(end, PUSH)
         if refunded and void_record.ruling == Ruling.DISRUPTED:
-            self._fault(end, f"the player disrupted the game, but {refunded} was returned")
+            self._fault(
+                end, f"transfers: expected no refund, because the player disrupted the game; found {refunded}"
+            )
         if refunded not in ((), undecided) or back != pushed:
-            self._fault(end, f"{(*back, *refunded)} was returned for a wager of {staked}")
+            self._fault(
+                end,
+                f"transfers: expected {pushed} from {PUSH} and {undecided} or nothing as a refund, found {back} and "
+                f"{refunded}",
+            )
         won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
         due_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
         if won_cents != due_cents:
-            self._fault(end, f"its decided bets won {due_cents} cents, but {won_cents} are paid")
+            self._fault(
+                end, f"transfers: the decided bets won {due_cents} cents, but {won_cents} cents are paid"
+            )
 
     # ------------------------------------------------------------------ parts of it
     def _part_stakes(
@@ -383,24 +427,28 @@ class StakeAudit:
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
         except InvariantError as why:
-            self._fault(entry, f"its stakes do not add up: {why}")
+            self._fault(entry, f"the stakes of the game do not add up: {why}")
             return None
 
     def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
         """Report a fault if the entry changes a table other than the one under the storage key ``name``."""
         others = [key for key in entry.state if TableKey.TABLE in key and key != name]
         if others:
-            self._fault(entry, f"it changes the table of another game: {others[0]}")
+            self._fault(
+                entry, f"state.{others[0]}: the entry changes the table of another game; expected only {name}"
+            )
 
     def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
         """Report a fault unless the entry records the table ``expected`` under the storage key ``name``."""
         if name not in entry.state:
-            self._fault(entry, "its table is not recorded")
+            self._fault(
+                entry, f"state.{name} is missing: the entry must record the table that the game leaves"
+            )
             return
         value: object = entry.state[name]
         recorded = None if value is None else from_json(TableRecord, value, f"state.{name}")
         if recorded != expected:
-            self._fault(entry, f"it leaves the table as {recorded}, expected {expected}")
+            self._fault(entry, f"state.{name}: expected {expected}, found {recorded}")
 
 
 def _get_round_id(game: GameRecord) -> str:

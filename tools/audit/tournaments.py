@@ -106,7 +106,7 @@ class TournamentAudit:
         try:
             self._check_by_kind(entry)
         except RecordError as why:
-            self._fault(entry, f"its record cannot be followed: {why}")
+            self._fault(entry, f"the record of the tournament cannot be read: {why}")
 
     def _check_by_kind(self, entry: StoredEntry) -> None:
         if self._tournament is None:
@@ -153,7 +153,11 @@ class TournamentAudit:
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Read the installed rules, which must have their digest and be allowed by the by-law."""
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
-            self._fault(entry, "the text of the rules does not have the recorded digest")
+            found = hashlib.sha256(record.text.encode()).hexdigest()
+            self._fault(
+                entry,
+                f"record.digest is not the SHA-256 of record.text: expected {found}, found {record.digest}",
+            )
         try:
             rules = parse_rules(record.text)
         except OperatorError as why:
@@ -169,7 +173,11 @@ class TournamentAudit:
         self._meters = None
         for name, value in () if before is None else before.items():
             if now.get(name, 0) != value:
-                self._fault(entry, f"meter {name} moved from {value} to {now.get(name, 0)} in the tournament")
+                self._fault(
+                    entry,
+                    f"meter {name} changed from {value} to {now.get(name, 0)} during the tournament; "
+                    "play for points moves none",
+                )
 
     def _check_sale(self, entry: StoredEntry, record: entries.EntrySold) -> None:
         tournament = self._tournament
@@ -177,27 +185,49 @@ class TournamentAudit:
             return
         terms = tournament.rules.entries
         if record.fee_cents != terms.fee_cents:
-            self._fault(entry, f"the fee is {record.fee_cents} cents, by the rules {terms.fee_cents}")
+            self._fault(
+                entry, f"record.fee_cents: expected {terms.fee_cents} by the rules, found {record.fee_cents}"
+            )
         if record.entry in tournament.participants:
-            self._fault(entry, f"entry {record.entry} was named before it was sold")
+            self._fault(
+                entry,
+                f"record.entry: entry {record.entry} was already sold, or has played a round, before this entry",
+            )
         tournament.participants[record.entry] = record.participant
         tournament.sold.add(record.entry)
         sold = [tournament.participants[number] for number in tournament.sold - tournament.void]
         if sold.count(record.participant) > terms.per_participant:
-            self._fault(entry, f"participant {record.participant} has more entries than the rules allow")
+            self._fault(
+                entry,
+                f"record.participant: {record.participant} has {sold.count(record.participant)} entries, but the "
+                f"rules allow {terms.per_participant}",
+            )
         if len({*sold}) > terms.participants_max:
-            self._fault(entry, "more participants have entries than the rules have places")
+            self._fault(
+                entry,
+                f"{len({*sold})} participants have entries, but the rules allow {terms.participants_max}",
+            )
 
     def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:
         tournament = self._tournament
         if tournament is None:
             return
         if record.entry not in tournament.sold - tournament.void:
-            self._fault(entry, f"entry {record.entry} was not sold here, or is void already")
+            self._fault(
+                entry, f"record.entry: entry {record.entry} was not sold on this machine, or was already void"
+            )
         elif record.participant != tournament.participants[record.entry]:
-            self._fault(entry, f"entry {record.entry} is another participant's")
+            self._fault(
+                entry,
+                f"record.participant: entry {record.entry} was sold to "
+                f"{tournament.participants[record.entry]}, found {record.participant}",
+            )
         if record.fee_cents != tournament.rules.entries.fee_cents:
-            self._fault(entry, f"{record.fee_cents} cents are refunded, which is not the fee")
+            self._fault(
+                entry,
+                f"record.fee_cents: expected the fee of the rules, {tournament.rules.entries.fee_cents}; "
+                f"found {record.fee_cents}",
+            )
         tournament.void.add(record.entry)
 
     def _begin_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
@@ -207,18 +237,27 @@ class TournamentAudit:
             return
         rules = tournament.rules
         if record.round > len(rules.rounds):
-            self._fault(entry, f"the rules have {len(rules.rounds)} rounds, not {record.round}")
+            self._fault(
+                entry, f"record.round: expected 1 to {len(rules.rounds)} by the rules, found {record.round}"
+            )
             return
         terms = rules.rounds[record.round - 1]
         if record.points != terms.points:
-            self._fault(entry, f"{record.points} points are given, by the rules {terms.points}")
+            self._fault(entry, f"record.points: expected {terms.points} by the rules, found {record.points}")
         named = tournament.participants.setdefault(record.entry, record.participant)
         if named != record.participant or record.entry in tournament.void:
-            self._fault(entry, f"entry {record.entry} is void, or another participant's")
+            void = "void" if record.entry in tournament.void else "valid"
+            self._fault(
+                entry,
+                f"record.entry: entry {record.entry} is {void} and belongs to {named}, found {record.participant}",
+            )
         before = tournament.endings.get((record.entry, record.round))
         may_repeat = before == "interrupted" and rules.interrupted == "replay"
         if before is not None and not may_repeat:
-            self._fault(entry, f"round {record.round} of entry {record.entry} is over")
+            self._fault(
+                entry,
+                f"record.round: round {record.round} of entry {record.entry} has already ended as {before}",
+            )
         purse = Purse(
             entry=record.entry,
             participant=record.participant,
@@ -253,9 +292,17 @@ class TournamentAudit:
             record.games,
         )
         if recorded != derived:
-            self._fault(entry, f"the result of the round is recorded as {recorded}, its games give {derived}")
+            self._fault(
+                entry,
+                f"record: entry, participant, round, points, best_game and games: expected {derived}, found {recorded}",
+            )
         if (record.status == "complete") is bool(record.persons and record.reason):
-            self._fault(entry, "a round ends by itself, or staff end it as interrupted or failed and say why")
+            self._fault(
+                entry,
+                f"record: a round with status {record.status!r} has "
+                f"{'no persons and no reason' if record.status == 'complete' else 'persons and a reason'}; found "
+                f"{list(record.persons)} and {record.reason!r}",
+            )
         after = replace(purse, ending=record.status, table=None)
         self._compare_purse(entry, after)
         self._purses[position] = after
@@ -273,9 +320,15 @@ class TournamentAudit:
                 purse.bet_credits,
                 purse.table,
             ):
-                self._fault(entry, f"its wager is not {purse.bet_credits} points on the table of its purse")
+                self._fault(
+                    entry,
+                    f"record: expected bet_credits {purse.bet_credits} in record and wager on the table {purse.table}; "
+                    f"found {game.bet_credits} and {game.wager.credits} on the table {game.table}",
+                )
             if purse.games_most and purse.games >= purse.games_most:
-                self._fault(entry, f"the round has only {purse.games_most} games")
+                self._fault(
+                    entry, f"the game is number {purse.games + 1} of a round of {purse.games_most} games"
+                )
             self._purses[position] = self._start_clock(entry, purse)
         self._plays[position] = play = _Play(game)
         self._replay(entry, play)
@@ -285,11 +338,18 @@ class TournamentAudit:
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.minutes or purse.until:
             if stored is not None:
-                self._fault(entry, "it changes the purse, whose time runs already or is not limited")
+                self._fault(
+                    entry,
+                    "state.purse: expected no change, because the time of the round already runs or is not limited",
+                )
             return purse
         recorded = None if stored is None else from_json(Purse, stored, "state.purse")
         if recorded is None or not recorded.until or replace(recorded, until="") != purse:
-            self._fault(entry, "the first game of a round with a time does not start its time")
+            self._fault(
+                entry,
+                f"state.purse: the first game of a round of {purse.minutes} minutes must set until alone, "
+                f"found {recorded}",
+            )
             return purse
         return recorded
 
@@ -307,14 +367,17 @@ class TournamentAudit:
         definition = self._games.find(game.game.id, game.game.digest) if play.replays else None
         if definition is None:
             if play.replays:
-                self._fault(entry, f"no definition of {game.game.id} is available")
+                self._fault(
+                    entry,
+                    f"no definition available of game {game.game.id} with digest {game.game.digest[:12]}",
+                )
             play.replays = False
             return
         try:
             if choice is None and definition.at(game.table).wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
-                self._fault(entry, "the game does not accept its wager")
+                self._fault(entry, f"the game does not accept the wager {game.wager.to_json()}")
             conversation = Conversation(definition, game.wager, game.table)
             decision = None
             for step in game.steps:
@@ -322,14 +385,17 @@ class TournamentAudit:
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as why:
-            self._fault(entry, f"its draws cannot be played: {why}")
+            self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
             play.replays = False
             return
         costs = 0 if decision is None or choice is None else decision.adds(choice.choice)
         if choice is not None and choice.staked_credits != costs:
-            self._fault(entry, f"the choice stakes {choice.staked_credits} points, but costs {costs}")
+            self._fault(
+                entry,
+                f"record.staked_credits: the choice costs {costs} points, found {choice.staked_credits}",
+            )
         if conversation.outcome != game.outcome:
-            self._fault(entry, "the outcome differs from the one its recorded draws give")
+            self._fault(entry, "record.outcome differs from the one its recorded draws give")
 
     def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
         """Check that the end of a game books what its outcome gives, and derive its purse."""
@@ -340,12 +406,14 @@ class TournamentAudit:
         self.replayed += 1
         outcome = play.game.outcome
         if outcome is None:
-            self._fault(entry, "it ends a game that is not decided yet")
+            self._fault(entry, f"the entry ends play {record.play_id}, which still waits for a decision")
             return
         due = (outcome.win_credits - outcome.push_credits, outcome.push_credits)
         if (record.won_points, record.push_points) != due:
             self._fault(
-                entry, f"the game won and returned {due}, recorded {record.won_points, record.push_points}"
+                entry,
+                f"record.won_points and record.push_points: expected {due}, "
+                f"found {record.won_points, record.push_points}",
             )
         after = replace(
             purse,
@@ -367,13 +435,16 @@ class TournamentAudit:
             return
         staked = play.game.bet_credits + play.game.raised_credits
         if record.refund_points not in {0, staked}:
-            self._fault(entry, f"{record.refund_points} points are returned of a stake of {staked}")
+            self._fault(
+                entry,
+                f"record.refund_points: expected 0 or the stake, {staked}; found {record.refund_points}",
+            )
         if play.game.outcome is not None and play.replays:
-            self._fault(entry, "the game is decided, and may not be void")
+            self._fault(entry, f"play {record.play_id} is decided and may not be void")
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
         """Report a fault unless the entry stores the derived purse."""
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         recorded = None if stored is None else from_json(Purse, stored, "state.purse")
         if recorded != expected:
-            self._fault(entry, f"its purse is stored as {recorded}, expected {expected}")
+            self._fault(entry, f"state.purse: expected {expected}, found {recorded}")

@@ -30,13 +30,14 @@ from tools.audit.notices import format_notice
 from tools.audit.plain_games import PlainRun
 from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
-from tools.audit.rules.pattern import format_storage_key
+from tools.audit.rules.pattern import format_storage_key, format_value
 from tools.audit.rules.states import derive_machine_state
 from tools.audit.tournaments import TournamentAudit
 from tools.audit.vouchers import VoucherAudit
 
 FINDINGS_MAX: Final = 100
 """The number of findings reported individually; more are only counted. The last notices kept are as many."""
+_TOTALS_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Report:
     fingerprint: str = ""
     machine_id: str = ""
     key_compared: bool = False
-    """Whether the signing key was compared with one known from elsewhere; otherwise it may be anybody's."""
+    """Whether the signing key was compared with one known from elsewhere; otherwise any key could have signed it."""
     witnessed: int = 0
     """The number of externally known journal heads found in the journal."""
     entries: int = 0
@@ -190,17 +191,28 @@ class Auditor:
             for wrong in self._levels.close(self._ledger.balance_cents):
                 self.report.add(Finding(reached[0], "", wrong))
         except SelfAuditFailed as why:
-            self.report.add(Finding(reached[0], "", f"the books do not agree: {why}"))
-        except Exception as why:  # noqa: BLE001 (whatever a file made of them)
-            self.report.add(Finding(reached[0], "", f"the books cannot be audited: {why!r}"))
+            self.report.add(Finding(reached[0], "", f"the balances of the whole journal do not agree: {why}"))
+        except Exception as why:  # noqa: BLE001 (the file is untrusted input)
+            self.report.add(
+                Finding(reached[0], "", f"the balances of the whole journal cannot be checked: {why!r}")
+            )
         if missing := self._clears.close():
             self.report.add(Finding(reached[0], "", missing))
         if head is not None and reached != head:
-            ends = f"the journal ends here ({reached[1]}), not at entry {head[0]} ({head[1]})"
+            ends = (
+                f"the journal ends at entry {reached[0]} ({reached[1]}); "
+                f"expected its end at entry {head[0]} ({head[1]})"
+            )
             self.report.add(Finding(reached[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
             whose = self._heads[sequence][0].whose
-            self.report.add(Finding(reached[0], "", f"{whose} reached entry {sequence}"))
+            self.report.add(
+                Finding(
+                    reached[0],
+                    "",
+                    f"the journal ends at entry {reached[0]}, but {whose} reached entry {sequence}",
+                )
+            )
         try:
             self._complete_report(time.perf_counter() - began)
         except Exception as why:  # noqa: BLE001 (as above)
@@ -252,7 +264,7 @@ class Auditor:
                 and self._games.allows_plain_run(run)
                 and self.conduct.allows_plain_run(run, ledger)
             )
-        except Exception:  # noqa: BLE001 (a memory of anybody's; the entries' own checks report what is wrong)
+        except Exception:  # noqa: BLE001 (untrusted input; the entries' own checks report it)
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
@@ -281,14 +293,16 @@ class Auditor:
         self.report.entries += 1
         try:
             entry = decode(body)
-        except Exception as why:  # noqa: BLE001 (bytes of anybody's)
-            self.report.add(Finding(self._ledger.sequence + 1, "", f"not an entry: {why}"))
+        except Exception as why:  # noqa: BLE001 (untrusted input)
+            self.report.add(
+                Finding(self._ledger.sequence + 1, "", f"the bytes found here are not a journal entry: {why}")
+            )
             return
         try:
             self._check_entry(entry)
         except Exception as why:  # noqa: BLE001 (as above)
             reason = str(why) if isinstance(why, RecordError) else repr(why)
-            self.fault(entry, f"it cannot be followed: {reason}")
+            self.fault(entry, f"the entry cannot be checked: {reason}")
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _check_entry(self, entry: StoredEntry) -> None:
@@ -348,7 +362,7 @@ class Auditor:
         """
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
-            self.fault(entry, "its id was used before")
+            self.fault(entry, f"id {tx_id} was used by an earlier entry")
         elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self.conduct.facts.mark}.start":
             self._ids_of_plays[tx_id] = set()
             return
@@ -359,7 +373,7 @@ class Auditor:
                 return
         play = parse_play_start(tx_id)
         if play is not None and tx_id in self._ids_of_plays.get(play[1], ()):
-            self.fault(entry, "its id was used before")
+            self.fault(entry, f"id {tx_id} was used by an earlier entry")
         if play is not None and play[1] in self._ids_of_plays:
             self._ids_of_plays[play[1]].add(tx_id)
             if tx_id.endswith(".end"):
@@ -388,12 +402,15 @@ class Auditor:
             except JournalDamaged as why:
                 self.fault(entry, str(why))
         if entry.sequence != expected:
-            disorder = f"found entry {entry.sequence} here: entries are missing, repeated or moved"
+            disorder = (
+                f"expected entry {expected}, found {entry.sequence}: entries are missing, repeated or moved"
+            )
             self.report.add(Finding(expected, entry.id, disorder))
         elif entry.previous_hex != self._ledger.head_hex:
             self.fault(
                 entry,
-                f"entry {expected - 1} does not have the hash this entry records: one of the two was altered",
+                f"the hash of entry {expected - 1} is {self._ledger.head_hex}, but this entry records "
+                f"{entry.previous_hex}: one of the two was altered",
             )
 
     def _check_heads(self, entry: StoredEntry, heads: Iterable["_Head"]) -> None:
@@ -401,7 +418,10 @@ class Auditor:
         self._seen_heads.add(entry.sequence)
         for head in heads:
             if not entry.hash_hex.startswith(head.known):
-                self.fault(entry, f"{head.whose} has another entry here ({head.known})")
+                self.fault(
+                    entry,
+                    f"the hash of this entry is {entry.hash_hex}, but {head.whose} has {head.known} here",
+                )
             else:
                 self.report.witnessed += 1
 
@@ -409,7 +429,7 @@ class Auditor:
         """Check the signature of a checkpoint, and its totals against the ledger."""
         self.report.checkpoints += 1
         if self.public_key is None:
-            self.fault(entry, "there is no public key for checking the checkpoint")
+            self.fault(entry, "the checkpoint cannot be checked: entry 1 names no public key")
             return
         try:
             signed = checkpoint.check(entry, self.public_key, "journal")
@@ -424,7 +444,9 @@ class Auditor:
         ]
         if wrong:
             self.fault(
-                entry, f"the entries before it give another state than the machine signed: {', '.join(wrong)}"
+                entry,
+                "the totals that the machine signed do not match the entries before this one: "
+                + "; ".join(_compare_totals(part, derived[part], signed.get(part)) for part in wrong),
             )
 
     def _apply_to_ledger(self, entry: StoredEntry) -> None:
@@ -432,7 +454,7 @@ class Auditor:
         try:
             plan = self._ledger.plan(entry.transaction)
         except JournalError as why:
-            self.fault(entry, f"its money cannot be moved: {why}")
+            self.fault(entry, f"the entry's transfers cannot be posted: {why}")
             # Continue with the chain: later entries are checked on their own.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return
@@ -445,3 +467,15 @@ class Auditor:
     def note(self, entry: StoredEntry, why: str) -> None:
         """Add a notice about ``entry``."""
         self.report.point_out(entry, why)
+
+
+def _compare_totals(name: str, derived: Any, signed: Any) -> str:
+    """Return the name of a part of the ledger, with its differing values as derived and as signed."""
+    if isinstance(derived, Mapping) and isinstance(signed, Mapping):
+        keys = sorted(key for key in {*derived, *signed} if derived.get(key) != signed.get(key))
+        differences = [
+            f"{key} expected {format_value(derived.get(key))}, found {format_value(signed.get(key))}"
+            for key in keys
+        ]
+        return f"{name}: {', '.join(differences[:_TOTALS_SHOWN]) or 'the order of its values'}"
+    return f"{name}: expected {format_value(derived)}, found {format_value(signed)}"

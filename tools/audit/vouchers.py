@@ -43,7 +43,10 @@ class VoucherAudit:
         commitment = record.get("commitment")
         if commitment is None:
             if self._committed and kind != _RULED:  # an old journal has no commitments
-                self._fault(entry, "it does not identify its ticket, although earlier entries do")
+                self._fault(
+                    entry,
+                    "record.commitment is missing, although earlier entries identify their tickets with one",
+                )
             return
         self._committed = True
         if kind == _OUT:
@@ -55,7 +58,10 @@ class VoucherAudit:
             self._fault(entry, f"this ticket was already redeemed by entry {first_sequence}")
         out_cents = self._out_cents.pop(commitment, record["amount_cents"])
         if out_cents != record["amount_cents"]:
-            self._fault(entry, f"the ticket was issued with {out_cents} cents, not {record['amount_cents']}")
+            self._fault(
+                entry,
+                f"record.amount_cents: the ticket was issued with {out_cents}, found {record['amount_cents']}",
+            )
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
         """Store which ticket ledger the entry names; report a fault if a ledger that was replaced is in use again."""
@@ -63,5 +69,8 @@ class VoucherAudit:
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return
         if ledger_start in self._ledger_starts:
-            self._fault(entry, "the ticket ledger is the one that was replaced: an old copy was restored")
+            self._fault(
+                entry,
+                f"state.{STATE_KEY}.begun: the ledger of {ledger_start} was replaced before; an old copy was restored",
+            )
         self._ledger_starts.append(ledger_start)

@@ -87,9 +87,8 @@ class CommandGroup(click.Group):
             module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
         for subcommand in getattr(command, "commands", {}).values():
-            subcommand.short_help = subcommand.get_short_help_str(
-                limit=_SENTENCE
-            )  # in full: click would cut it at 45 characters
+            # in full: click would cut it at 45 characters
+            subcommand.short_help = subcommand.get_short_help_str(limit=_SENTENCE)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -70,9 +70,8 @@ class Backup:
         file, folder = load_cabinet(cabinet), StateFolder(state)
         paths = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
-        if (
-            link is not None and link.key != LinkFolder.of(state).key
-        ):  # a key made by the machine never leaves it
+        # a key made by the machine never leaves it
+        if link is not None and link.key != LinkFolder.of(state).key:
             paths |= {name: getattr(link, name) for name in LINK}
         files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:

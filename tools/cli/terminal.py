@@ -22,9 +22,8 @@ class Terminal(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """Print ``objects``; escape data in a text with markup by :func:`escape_markup` first."""
         shown = (make_lines_printable(each) if isinstance(each, str) else each for each in objects)
-        super().print(
-            *shown, **{"soft_wrap": True, **options}
-        )  # the terminal wraps lines, and a pipe has no width
+        # the terminal wraps lines, and a pipe has no width
+        super().print(*shown, **{"soft_wrap": True, **options})
 
 
 def format_json(value: Any, *, indent: int | None = None) -> str:

@@ -195,9 +195,8 @@ def _write_at(to: Path, where: int, data: bytes) -> None:
 def _digest_of(path: Path, length: int) -> str:
     """Return the SHA-256 of the first ``length`` bytes of a file or partition, read from the medium itself."""
     with path.open("rb") as stream:
-        os.posix_fadvise(
-            stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED
-        )  # to read the medium, not the page cache
+        # to read the medium, not the page cache
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         return digest(stream, length)
 
 

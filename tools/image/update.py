@@ -294,9 +294,8 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[]
             _run_systemctl("start", unit, within)
             if _is_mounted(path):
                 break
-            _run_systemctl(
-                "start", "open-egm.target"
-            )  # it cannot be used now: the screen still shows the fault
+            # it cannot be used now: the screen still shows the fault
+            _run_systemctl("start", "open-egm.target")
             time.sleep(_AGAIN_S)
     if late:
         subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)

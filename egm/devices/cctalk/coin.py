@@ -96,10 +96,8 @@ class CctalkCoinDriver(CctalkDriver):
         """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
         path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
         if path != self._path:
-            self._path, self._turned_at = (
-                path,
-                math.inf,
-            )  # until the acceptor has the new setting, and a while longer
+            # until the acceptor has the new setting, and a while longer
+            self._path, self._turned_at = path, math.inf
             self._wake.set()
 
     # ------------------------------------------------------------ the cycle

@@ -34,10 +34,8 @@ _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
     0x03: ("att_cancel_credit",),
     0x04: _CANCELLED,
     0x05: ("games_played",),
-    0x06: (
-        "games_won",
-        "games_pushed",
-    ),  # SAS only knows won and lost: a game that returned something counts as won
+    # SAS only knows won and lost: a game that returned something counts as won
+    0x06: ("games_won", "games_pushed"),
     0x07: ("games_lost",),
     0x08: ("phys_coin_in",),
     0x09: ("phys_coin_out",),

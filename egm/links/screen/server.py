@@ -105,10 +105,11 @@ class ScreenServer:
                 await asyncio.sleep(0)
         except (MessageError, ValueError) as error:  # ValueError: a line over the limit
             self._on_peer_error(str(error))
+        # disconnected, or the machine stops; nobody awaits this task
         except (
             ConnectionError,
             asyncio.CancelledError,
-        ):  # disconnected, or the machine stops; nobody awaits this task
+        ):
             pass
         finally:
             self._forget(writer)

@@ -157,7 +157,7 @@ class CashOutTerms:
     enabled: bool
     """Whether cash-outs are offered to the host first."""
     hard: bool
-    """Whether only the host may take them."""
+    """Whether only the host may take cash-outs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

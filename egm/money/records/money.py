@@ -36,7 +36,7 @@ class HandpayForm:
     method: Words
     """The means of payment: cash, cheque or another."""
     persons: tuple[str, ...]
-    """Those who filled it in."""
+    """The people who filled in the form."""
     identity: Digest = omit_if_default("")
 
 
@@ -47,7 +47,7 @@ class PaidInCoins:
     owed_cents: int
     """The amount owed when the hopper began."""
     paid_cents: int
-    """The part of it that the hopper has paid."""
+    """The part of the owed amount that the hopper has paid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +77,11 @@ class HandpayRecord:
     play_id: str = omit_if_default("")
     """The game of those levels, or empty."""
     form: HandpayForm | None = omit_if_default(None)
-    """The form, once it is filled in."""
+    """The hand-pay form, once it is filled in."""
     instead_of: str = omit_if_default("")
-    """The id of an older reservation that it replaces, or empty."""
+    """The id of an older reservation that the hand-pay replaces, or empty."""
     way: str = omit_if_default("")
-    """Set if the player has requested a ticket instead."""
+    """The text ``ticket`` if the player has requested a ticket instead, otherwise empty."""
 
     @property
     def worth_cents(self) -> int:
@@ -96,18 +96,18 @@ class CashOutRecord:
     id: str
     """The id of the cash-out, which is the id of its reservation."""
     way: Literal["ticket", "coins"]
-    """The way of payment."""
+    """The payment method."""
     amount_cents: int
     kind: CreditKind | None = omit_if_default(None)
-    """For a ticket: the kind of credit."""
+    """The kind of credit that a ticket pays out; missing for coins."""
     pool: int | None = omit_if_default(None)
-    """For a ticket: the number of the host's pool of restricted credit, or None."""
+    """The number of the host's pool of restricted credit that a ticket pays out; missing for coins."""
     number: str | None = omit_if_default(None)
-    """For a ticket: its masked number, empty while it waits for one."""
+    """The masked number of a ticket, empty while it waits for one; missing for coins."""
     language: str = omit_if_default("")
-    """For a ticket: the language it is printed in."""
+    """The language in which a ticket is printed."""
     coins: int = omit_if_default(0)
-    """For coins: how many."""
+    """The number of coins to pay; missing for a ticket."""
     in_coins: PaidInCoins | None = omit_if_default(None)
 
 

@@ -36,7 +36,7 @@ class ReminderRecord:
     until: str
     """The end of the pause, or empty."""
     own: bool
-    """Whether it is the player's own limit."""
+    """Whether the limit was set by the player."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

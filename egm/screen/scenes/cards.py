@@ -275,9 +275,8 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Hand
         LARGEST if room.low or own_bases else room.fit(area)[1]
         for room, area in zip(rooms, areas_, strict=True)
     ]
-    highest = min(
-        highs
-    )  # Use one card size, except for hands being set, which are touched and as large as possible.
+    # Use one card size, except for hands being set, which are touched and as large as possible.
+    highest = min(highs)
     hand_layouts: list[HandLayout] = []
     for base, area, room in zip(base_hands, areas_, rooms, strict=True):
         split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]

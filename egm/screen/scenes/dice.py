@@ -91,9 +91,8 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
         cell: Rect = (left + i * wide + 2, y + 2, wide - 4, high)
         on, beside = point == number, wide > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
-        p.panel(
-            cell, radius=12, fill=fill, edge=WHITE if on else fill
-        )  # An edge would look like a betting spot.
+        # An edge would look like a betting spot.
+        p.panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)
         at = (cell[0] + wide / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
         p.text(str(number), at, Style("heavy", "lead", "text"), width=wide - 20)
         if on:

@@ -342,9 +342,8 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         icons = field.icons(prize)
-        pictured = slim and (
-            len(icons) > 1 or len(icons) == prize.count
-        )  # In a narrow column, the picture needs no name.
+        # In a narrow column, the picture needs no name.
+        pictured = slim and (len(icons) > 1 or len(icons) == prize.count)
         name_width = 190 if not slim else 12 if pictured else 150
         side = min(step - 12, 60.0, (left - x - name_width) / max(1, len(icons)))
         at, lift = x + 10, 10.0 if pictured and prize.gives else 0.0

@@ -73,9 +73,8 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         int(data.get("drawn", 20)),
         _format_draw_pay(stage, keno) if time is None else "",
     )
-    if (
-        time is not None or not stage.layout.is_telephone
-    ):  # A telephone's keys take that room again after the draw.
+    # A telephone's keys take that room again after the draw.
+    if time is not None or not stage.layout.is_telephone:
         _draw_card_catches(stage, keno, balls)
     if time is None:
         _draw_marking_keys(stage)
@@ -481,9 +480,8 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
     words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
         words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
-    foot = (
-        y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY + 12)
-    )  # Leave room for the key.
+    # Leave room for the key.
+    foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY + 12)
     p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         words = stage.texts.format_count("keno.pays", step.credits)

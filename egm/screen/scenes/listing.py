@@ -64,9 +64,8 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
     lines = sum(len(table.rows) for table in tables)
     double = narrow and body[2] > 1200 and lines > 6
     wide = (body[2] - _GAP) / 2 if double else body[2]
-    finds = (
-        page.prompt is not None and page.prompt.kind == "find"
-    )  # Search results are listed above the keyboard.
+    # Search results are listed above the keyboard.
+    finds = page.prompt is not None and page.prompt.kind == "find"
     touched = _TOUCHED if finds else max(_TOUCHED, stage.layout.finger)
     blocks = [_build_lines(stage, table, wide, touched) for table in tables]
     return Listing(_arrange_lines(blocks, body, wide, double=double))

@@ -154,9 +154,8 @@ def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) ->
         top = y + 12 + i * step
         if step <= _LOW:  # Label and value on one line.
             label_width = p.measure(label, dim) + 10
-            if (
-                label_width + p.measure(value, Style("strong", "caption")) > w - 36
-            ):  # The value alone is clear enough.
+            # The value alone is clear enough.
+            if label_width + p.measure(value, Style("strong", "caption")) > w - 36:
                 label_width = 0.0
             else:
                 p.text(label, (x + 18, top + step / 2), dim, align="left")

@@ -132,9 +132,8 @@ def _draw_winning_symbol(
     if not is_blank(symbol):
         size, cell = (p.px(side), p.px(side)), p.box(grid.cell(cell_position[0], 0))
         still = round(min(cell.width, cell.height + 1) * 0.96)
-        rendered = render_symbol(
-            stage, field, symbol, (still, still)
-        )  # The same size as in its cell, so it is cached.
+        # The same size as in its cell, so it is cached.
+        rendered = render_symbol(stage, field, symbol, (still, still))
         art = p.find_or_create(
             ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
         )

@@ -199,12 +199,12 @@ position = 2
         (
             "[devices.bill2]",
             '[sas.one]\nport = "pty"\n[host]\ntickets = "system"\n[devices.bill2]',
-            "a machine of one position only",
+            "requires a machine with one position",
         ),
         (
             "[devices.bill2]",
             '[[progressives]]\ngame = "g"\nlevel = "l"\nkind = "linked"\nstakes = { 50 = "L" }\n[devices.bill2]',
-            "a machine of one position",
+            "requires a machine with one position",
         ),
     ],
 )

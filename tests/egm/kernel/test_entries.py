@@ -161,10 +161,14 @@ def test_another_phase_mark_count_key_or_account_is_refused(entry):
     valid = build(entry)
     if entry.phase is Phase.POST:
         moved = Transfer("world:bill", "credit:1:cashable", 5)
-        refuse(entry, replace(valid, phase=Phase.RESERVE, transfers=(moved,)), "expected a post")
+        refuse(
+            entry,
+            replace(valid, phase=Phase.RESERVE, transfers=(moved,)),
+            "phase: expected post, found reserve",
+        )
         refuse(entry, replace(valid, transfers=(Transfer("house:x", "house:y", 5),)), "house:x")
     else:
-        refuse(entry, replace(valid, phase=Phase.POST, ref=None), "expected a")
+        refuse(entry, replace(valid, phase=Phase.POST, ref=None), "phase: expected")
     refuse(entry, replace(valid, counts={**valid.counts, "surplus": 1}), "surplus")
     refuse(entry, replace(valid, dims={"surplus": 1}), "surplus")
     for name, by in entry.counts.items():

@@ -276,7 +276,7 @@ def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_firs
     write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.GOES_ON: None})
     found = Auditor(Shelf()).run(rig.journal.iter_bodies()).findings
     rig.close()
-    assert ["the remainder is still on the credit meter" in str(each) for each in found] == [True]
+    assert ["still the player's credit" in str(each) for each in found] == [True]
 
 
 @pytest.mark.requirement("E-13")

@@ -236,7 +236,7 @@ def test_two_persons_begin_anew_where_the_roster_is_lost(place):
     for copy in (place.path, place.spare):
         copy.unlink()
     place.start()
-    assert "kept by the machine" in place.egm(*words, status=1)
+    assert "in use by the machine" in place.egm(*words, status=1)
     place.stop()
     same = ("people", "renew", "--person", "Ada", "--witness", " Ada", "--reason", "the disk died")
     assert "two different people" in place.egm(*same, status=1)

@@ -219,10 +219,14 @@ def test_a_session_is_not_over_while_bets_stand(point):
 
 # ---------------------------------------------------------------------------------------------- the audit
 LIES = {
-    "table": ("game.start", lambda told: told["table"].update(point=4), "the game before it left"),
-    "nothing": ("game.start", lambda told: told.pop("table"), "the game before it left"),
-    "left": ("game.end", lambda told: None, "it leaves the table as"),
-    "standing": ("game.start", lambda told: told.update(standing_credits=9), "standing credits"),
+    "table": ("game.start", lambda told: told["table"].update(point=4), "left by the game before it"),
+    "nothing": ("game.start", lambda told: told.pop("table"), "left by the game before it"),
+    "left": ("game.end", lambda told: None, "state.table:"),
+    "standing": (
+        "game.start",
+        lambda told: told.update(standing_credits=9),
+        "record.standing_credits: expected",
+    ),
 }
 
 
@@ -263,7 +267,7 @@ def test_returned_table_bets_are_booked_to_their_own_game_and_credit(point, tmp_
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
-    assert any("bets are standing on" in each.why for each in found), [each.why for each in found]
+    assert any("the bets stand on" in each.why for each in found), [each.why for each in found]
 
 
 @pytest.mark.requirement("E-13", "D-15")

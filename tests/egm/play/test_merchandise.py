@@ -100,7 +100,7 @@ def test_no_meter_of_money_moves_for_a_thing(tmp_path):
         name for name in moved if name.startswith("handpays.merchandise")
     }
     rig.journal.self_audit()
-    with pytest.raises(ForbiddenTransfer, match="never mixes"):
+    with pytest.raises(ForbiddenTransfer, match="value never flows from the"):
         rig.journal.append(
             Transaction(
                 id="x", kind="x", transfers=(Transfer("prizes:cart:offered", "out:handpay_jackpot", 25000),)
@@ -325,7 +325,7 @@ def test_a_limit_on_prizes_and_prizes_in_kind_do_not_go_together(tmp_path):
     ("kind", "source", "target", "why"),
     [
         ("game.end", "prizes:cart:offered", "prizes:cart:given", "the game won"),
-        ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "no game won"),
+        ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "is not the end of a game that won one"),
     ],
 )
 def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, why):

@@ -134,7 +134,10 @@ def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
 
 @pytest.mark.parametrize(
     ("won_cents", "kind", "why"),
-    [(5, "residual.played", "expected 0"), (5, "residual.gift", "no journal entry may have this kind")],
+    [
+        (5, "residual.played", "wins 0 cents, but 5 cents were paid"),
+        (5, "residual.gift", "no feature of the machine declares this kind of entry"),
+    ],
 )
 def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatch, won_cents, kind, why):
     rig = make(ScriptedChance(4))
@@ -195,7 +198,7 @@ def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
     due = (
         "5 cents buy a game or a coin here"
         if cents >= USEFUL_CENTS
-        else "residual credit is treated here as stays"
+        else "does not fit the machine's terms for residual credit, which are 'stays'"
     )
     assert any(due in found for found in findings(rig))
 
@@ -206,7 +209,7 @@ def test_an_audit_names_terms_that_a_game_contradicts(make):
         rig.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
     )
     rig.play()
-    assert any("it is started for 5 cents" in found for found in findings(rig))
+    assert any("the game is started for 5 cents" in found for found in findings(rig))
 
 
 def test_a_second_position_records_its_own_terms_once(tmp_path):

@@ -212,7 +212,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
             entry["dims"][what] = told
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     report = Auditor(Shelf([tmp_path / "games"])).run(bodies)
-    assert any("its dims differ" in each.why for each in report.findings)
+    assert any("dims differ from those of the play's first entry" in each.why for each in report.findings)
 
 
 @pytest.mark.requirement("F-15", "A-08")

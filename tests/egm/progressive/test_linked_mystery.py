@@ -423,10 +423,10 @@ def test_a_controller_with_other_terms_than_the_game_s_is_not_fed(tmp_path, term
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda raw: raw["record"].update(amount_cents=500), "was not won at"),
-        (lambda raw: raw["record"]["trigger"].update(salt="0" * 64), "does not match the commitment"),
-        (lambda raw: raw["record"].update(sequence=1), "was not that of"),
-        (lambda raw: raw["record"].update(late="hand"), "should have moved"),
+        (lambda raw: raw["record"].update(amount_cents=500), "record.amount_cents: level"),
+        (lambda raw: raw["record"]["trigger"].update(salt="0" * 64), "gives the commitment"),
+        (lambda raw: raw["record"].update(sequence=1), "record.play_id: contribution"),
+        (lambda raw: raw["record"].update(late="hand"), "transfers: expected"),
         (lambda raw: raw["record"].pop("trigger"), "cannot be read"),
         (lambda raw: raw["record"]["trigger"].pop("salt"), "no secret"),
     ],

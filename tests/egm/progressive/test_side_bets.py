@@ -266,9 +266,9 @@ def test_an_authorised_clear_carries_the_share_over(rig, tmp_path):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda hit: hit.pop("share"), "draws hit"),
-        (lambda hit: hit.update(share="1/5"), "draws hit"),
-        (lambda hit: hit.update(amount_cents=1000_06), "was locked"),
+        (lambda hit: hit.pop("share"), "record hits: expected"),
+        (lambda hit: hit.update(share="1/5"), "record hits: expected"),
+        (lambda hit: hit.update(amount_cents=1000_06), "amount_cents of level"),
     ],
 )
 @pytest.mark.requirement("I-14", "D-02")

@@ -291,7 +291,7 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
             if entry.kind == "game.choice" and record["play_id"] == game.play_id and record["draws"]:
                 record["draws"][0][1] += 4
             audit.check_entry(entry._replace(transaction=replace(entry.transaction, record=record)))
-    assert any("other numbers or answers" in why for why in told)
+    assert any("differs from the one that another seat recorded" in why for why in told)
 
 
 @pytest.mark.requirement("O-06")
@@ -424,13 +424,17 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
         record["draws"][0][1] += 4
 
     assert found("game.start", 0, lambda record: None) == ""
-    assert "have other bets" in found(
+    assert "bets on the table differ from those recorded by another seat" in found(
         "game.start", 1, lambda record: record["wager"]["options"]["others"]["0"].update(main=20)
     )
-    assert "other numbers or answers" in found("game.choice", 1, another_card)
-    assert "other numbers or answers" in found("game.choice", 2, lambda record: record.update(choice="stand"))
-    assert "names the round" in found("game.choice", 3, lambda record: record.pop("round_id"))
-    assert "to no shared round" in found("game.start", 2, lambda record: record.pop("round_id"))
+    assert "differs from the one that another seat recorded" in found("game.choice", 1, another_card)
+    assert "differs from the one that another seat recorded" in found(
+        "game.choice", 2, lambda record: record.update(choice="stand")
+    )
+    assert "record.round_id: expected" in found("game.choice", 3, lambda record: record.pop("round_id"))
+    assert "record.round_id names no shared round" in found(
+        "game.start", 2, lambda record: record.pop("round_id")
+    )
     firsts = [n for n, entry in enumerate(entries) if entry.kind == "game.choice"]
     swapped = [*entries]
     swapped[firsts[0]], swapped[firsts[1]] = entries[firsts[1]], entries[firsts[0]]
@@ -438,7 +442,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     audit = GameAudit(Shelf(), lambda _, why: told.append(why))
     for entry in swapped:
         audit.check_entry(entry)
-    assert told == ["seat 0 was queried, but 'split' was answered for it"]
+    assert told == ["record.choice: only seat 0 may decide; expected the default 'stand', found 'split'"]
 
 
 @pytest.mark.parametrize(

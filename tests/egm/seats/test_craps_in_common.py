@@ -287,10 +287,10 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
         record["table"]["point"] = 8
 
     assert found(starts[2], lambda *_: None) == ""
-    assert "other numbers" in found(starts[3], other_dice)
-    assert "it leaves the shared table as" in found(starts[1], other_point)
-    assert "depend on something its round does not have" in found(starts[1], other_point)
-    assert "the game before it left" in found(starts[3], other_table)
+    assert "differs from the one that another seat recorded" in found(starts[3], other_dice)
+    assert "state.in_common:" in found(starts[1], other_point)
+    assert "depend on a shared table that its round does not have" in found(starts[1], other_point)
+    assert "left by the game before it" in found(starts[3], other_table)
 
 
 class Session:

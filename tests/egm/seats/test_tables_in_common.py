@@ -105,6 +105,6 @@ def test_the_audit_finds_a_seat_that_was_dealt_from_another_shoe(seats, tmp_path
         state[key] = {**state[key], "table": None}
 
     assert found("game.start", 0, lambda *_: None) == ""
-    assert "the game before it left" in found("game.start", 4, one_card_more)
-    assert "it leaves the shared table as" in found("game.start", 5, left_as_before)
-    assert "it leaves the shared table as" in found("game.start", 5, lambda _, state: state.pop(key))
+    assert "left by the game before it" in found("game.start", 4, one_card_more)
+    assert "state.in_common:" in found("game.start", 5, left_as_before)
+    assert "state.in_common:" in found("game.start", 5, lambda _, state: state.pop(key))

@@ -209,7 +209,7 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(rig, tmp_path):
     assert Auditor(Shelf(), features=WITH_JUKEBOX, rules=RULES).run(bodies).findings == []
     unknown = Auditor(Shelf()).run(bodies).findings
     assert len(unknown) == 2
-    assert all("no journal entry may have this kind" in finding.why for finding in unknown)
+    assert all("no feature of the machine declares this kind of entry" in finding.why for finding in unknown)
 
 
 def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(rig):
@@ -237,7 +237,9 @@ def test_a_wrong_entry_of_it_is_refused_before_it_is_durable(rig):
     with pytest.raises(EntryError, match=r"song\.ended: state\.song is missing"):
         rig.machine.post(SONG_ENDED, SongEnded(song=7))
     state = {JukeboxKey.SONG: None, IntegrityKey.SERVICE: True}
-    with pytest.raises(EntryError, match=r"song\.ended: state\.service_call: it does not write this key"):
+    with pytest.raises(
+        EntryError, match=r"song\.ended: state\.service_call: the entry's declaration does not allow this key"
+    ):
         rig.machine.post(SONG_ENDED, SongEnded(song=7), state=state)
     assert rig.journal.sequence == before
 

@@ -119,10 +119,10 @@ def test_nothing_written_without_the_key_is_signed_or_passed(own, bodies, what):
         Anchor(DiskStorage(), folder, key, Head(2, decode(bodies[1]).hash_hex)).close()
     code, said = verdict("export", own / "export.jsonl", "--state", own)
     assert (code, (own / "export.jsonl").exists()) == (1, False)
-    assert f"entry {wrong_at}: it was not written by this machine (seal)" in said
+    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in said
     code, said = verdict("verify", "--state", own)
     assert code == 1
-    assert f"entry {wrong_at}: it was not written by this machine (seal)" in said
+    assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in said
     with pytest.raises(JournalDamaged):
         Journal.open(own, now=lambda: datetime(2026, 6, 1, tzinfo=UTC))
 
@@ -141,11 +141,13 @@ def test_the_same_end_cut_off_both_copies_is_neither_signed_nor_passed(own, bodi
     (own / "second" / "journal.head").unlink()
     code, said = verdict("export", own / "export.jsonl", "--state", own)
     assert code == 1
-    assert "every sealed head is missing" in said
+    assert "every journal head is missing" in said
     # Whoever has no key but an earlier export misses what it reached.
     early = {len(bodies): decode(bodies[-1]).hash_hex}
     report = Auditor(Shelf(), early).run(bodies[:-4])
-    assert [f.why for f in report.findings] == [f"an earlier export reached entry {len(bodies)}"]
+    assert [f.why for f in report.findings] == [
+        f"the journal ends at entry {len(bodies) - 4}, but an earlier export reached entry {len(bodies)}"
+    ]
 
 
 @pytest.mark.requirement("E-13")
@@ -160,7 +162,7 @@ def test_the_export_of_another_machine_is_not_taken_for_this_ones(state, tmp_pat
     assert verdict("verify", theirs)[0] == 0  # whole, and somebody's
     code, said = verdict("verify", theirs, "--after", ours)
     assert code == 1
-    assert "an earlier export has another entry here" in said
+    assert "but an earlier export has" in said
     with open_view(state) as view:
         code, said = verdict("verify", theirs, "--fingerprint", view.fingerprint)
     assert code == 1

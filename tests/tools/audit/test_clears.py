@@ -62,18 +62,22 @@ def test_a_clear_that_does_what_it_says_is_right(tmp_path):
         ([carried(400)], {}, "400 cents are carried over under credit:1:cashable"),
         ([carried(300), carried(1, made="again")], {}, "301 cents are carried over"),
         ([carried(300, claim="ghost")], {}, "300 cents are carried over under ghost"),
-        ([carried(300)], {"authorised": [carried(200)]}, "the clear authorised entry carried-1 here"),
+        ([carried(300)], {"authorised": [carried(200)]}, "expected entry carried-1 with digest"),
         ([], {"authorised": [carried(300)]}, "1 entries that the clear authorised are missing"),
         (
             [carried(300), carried(50, made="later")],
             {"authorised": [carried(300)]},
-            "no clear at the beginning",
+            "the clear at the beginning of this journal does not name",
         ),
-        ([carried(300)], {"claim": {**OWED, "act": ""}}, "neither settled nor carried over"),
+        (
+            [carried(300)],
+            {"claim": {**OWED, "act": ""}},
+            "act of claim credit:1:cashable: expected one of carried, paid, ended, found ''",
+        ),
         (
             [carried(300), carried(50, made="lamp.lit-3", kind="lamp.lit")],
             {"authorised": [carried(300)]},
-            "only a clear may carry over what this lamp.lit entry moves",
+            "only an entry of a clear may move money from house:carried_over, not a lamp.lit entry",
         ),
     ],
 )

@@ -375,7 +375,7 @@ def rely_on(path, value, why, at="bill.confirmed"):
             ("state", "residual_terms"), {"way": "stays", "useful_cents": 10**6}, "the smallest stake here"
         ),
         rely_on(("transfers", 0, 2), 4000, "credit_before_cents", at="bill.escrow"),
-        rely_on(("transfers", 0, 1), "credit:1:restricted", "expected the transfers", at="bill.escrow"),
+        rely_on(("transfers", 0, 1), "credit:1:restricted", "transfers: expected", at="bill.escrow"),
         rely_on(("dims", "position"), 1, "names its position", at="power.up"),
     ],
 )
@@ -397,7 +397,9 @@ def test_a_plain_game_whose_id_an_earlier_entry_has_taken_is_named(journals, mon
     first = list_games(seal(entries), REEL)[2].start
     lied = [entries[0], entries[1] | {"id": entries[first]["id"].replace("start", part)}, *entries[2:]]
     findings = compare_audits(seal(lied), monkeypatch)
-    assert first + 1 + (part == "end") in [each["entry"] for each in findings if "id was used" in each["why"]]
+    assert first + 1 + (part == "end") in [
+        each["entry"] for each in findings if "was used by an earlier entry" in each["why"]
+    ]
 
 
 def test_an_id_of_an_earlier_play_does_not_make_later_games_be_checked_one_by_one(journals, monkeypatch):

@@ -260,7 +260,7 @@ def test_a_killed_process_is_an_error_and_no_report(bodies, monkeypatch, killed_
 
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
     monkeypatch.setattr(PlainGames, "find_runs", find_runs_or_end)
-    with pytest.raises(JobError, match="ended unexpectedly, so that nothing is verified"):
+    with pytest.raises(JobError, match="ended unexpectedly, so the journal was not verified"):
         audit(bodies, jobs=2)
 
 

@@ -80,44 +80,54 @@ def hit(raw, **changes):
 @pytest.mark.parametrize(
     ("kind", "number", "change", "why"),
     [
-        ("game.start", 1, lambda raw: hit(raw, amount_cents=9999), "was locked"),
-        ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "but it records"),
-        ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT | {"mystery": False}), "draws hit"),
+        (
+            "game.start",
+            1,
+            lambda raw: hit(raw, amount_cents=9999),
+            "amount_cents of level three-levels.top.50: expected",
+        ),
+        ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "record hits: expected"),
+        (
+            "game.start",
+            0,
+            lambda raw: raw["record"]["hits"].append(HIT | {"mystery": False}),
+            "record hits: expected",
+        ),
         ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT), "record: hits.0.mystery is missing"),
-        ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "draws hit"),
-        ("game.start", 0, lambda raw: raw["record"]["mystery"].clear(), "a number below"),
-        ("game.start", 0, lambda raw: raw["record"].pop("pools"), "differ on level"),
+        ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "record hits: expected"),
+        ("game.start", 0, lambda raw: raw["record"]["mystery"].clear(), "expected a draw below"),
+        ("game.start", 0, lambda raw: raw["record"].pop("pools"), "record.pools: expected"),
         (
             "game.start",
             0,
             lambda raw: raw["record"]["fed"][0].update(pool=""),
-            "for which its wager does not play",
+            "the wager does not play for level",
         ),
-        ("game.start", 0, lambda raw: raw["record"]["fed"].pop(), "with another wager"),
+        ("game.start", 0, lambda raw: raw["record"]["fed"].pop(), "record.fed: wager_cents for level"),
         (
             "game.start",
             0,
             lambda raw: raw["record"].update(broadcast_cents={"three-levels.top.50": 5}),
-            "with another wager",
+            "record.fed: wager_cents for level",
         ),
         (
             "game.start",
             0,
             lambda raw: raw["state"].update({"level:three-levels.top.50": None}),
-            "the stored level",
+            "state.level:three-levels",
         ),
-        ("game.choice", 0, lambda raw: raw["record"].pop("hits"), "draws hit"),
+        ("game.choice", 0, lambda raw: raw["record"].pop("hits"), "record hits: expected"),
         (
             "progressive.opened",
             0,
             lambda raw: raw["record"]["terms"].update(base_cents=7),
-            "should have moved",
+            "transfers of the levels: expected",
         ),
         (
             "progressive.opened",
             0,
             lambda raw: raw["record"]["terms"].update(increment="1/3"),
-            "the stored level",
+            "state.level:three-levels",
         ),
         ("progressive.opened", 0, lambda raw: raw["record"].update(stake_cents=9), "level three-levels"),
         ("progressive.opened", 0, lambda raw: raw["record"].pop("terms"), "cannot be read"),
@@ -155,7 +165,7 @@ def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
     start = at(bodies, "game.start")
     for change, why in (
         (lambda raw: raw["record"]["fed"][0].update(sequence=2), "expected 1"),
-        (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "is not 5/7"),
+        (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "expected 5/7 of"),
     ):
         report = audit(edited(bodies, start, change), shelf)
         assert any(why in finding.why for finding in report.findings)

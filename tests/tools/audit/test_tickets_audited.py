@@ -28,7 +28,7 @@ def take(rig, digits):
     [
         (lambda first, second: second.update(commitment=first["commitment"]), "was already redeemed by"),
         (lambda _, second: second.update(commitment="0" * 32), ""),
-        (lambda _, second: second.pop("commitment"), "does not identify its ticket"),
+        (lambda _, second: second.pop("commitment"), "record.commitment is missing"),
     ],
     ids=["twice", "of elsewhere", "unnamed"],
 )
@@ -68,6 +68,6 @@ def test_a_ticket_comes_in_with_the_amount_it_went_out_with(rig, tmp_path):
         for finding in Auditor(Shelf()).run(rewrite_chain(raws, key, compute_journal_tag(raws[0]))).findings
     ]
     assert told == [
-        "the ticket was issued with 2000 cents, not 1000",
-        "the ticket was issued with 1000 cents, not 2000",
+        "record.amount_cents: the ticket was issued with 2000, found 1000",
+        "record.amount_cents: the ticket was issued with 1000, found 2000",
     ]

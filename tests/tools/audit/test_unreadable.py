@@ -39,12 +39,12 @@ def found(bodies):
         (
             "game.start",
             lambda r: r["outcome"].update(note="x"),
-            "outcome is not written as the machine writes it",
+            "outcome is not in the form that the machine writes",
         ),
         (
             "game.start",
             lambda r: r["wager"].update(credits="1"),
-            "wager is not written as the machine writes it",
+            "wager is not in the form that the machine writes",
         ),
         ("game.end", lambda r: r.update(win_cents=None), "win_cents is None, not of type int"),
         ("game.end", lambda r: r.update(more=1), "more is 1, a field that is not known"),
@@ -53,7 +53,7 @@ def found(bodies):
 def test_a_game_that_cannot_be_read_is_named(bodies, kind, change, why):
     index = find(bodies, kind)
     altered = list(rechained(edit(bodies, index, lambda raw: change(raw["record"]))))
-    assert (index + 1, f"the record of the play is incomplete: {kind}: {why}") in found(altered)
+    assert (index + 1, f"the record of the game cannot be read: {kind}: {why}") in found(altered)
 
 
 @pytest.mark.requirement("E-13")

@@ -14,6 +14,7 @@ from tools.audit.rules.parts import (
     check_ticket_ledger_grows,
     require,
     require_all_credit,
+    require_equal,
     require_new_id,
     require_paid_coins,
     require_stored_value,
@@ -65,7 +66,8 @@ def _check_validation_ring(scope: Scope) -> None:
     expected = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
     if not is_json_equal(ring_state, expected):
         raise Differs(
-            f"the ring of tickets: expected {format_value(expected)}, found {format_value(ring_state)}"
+            f"state.validations and the ring of tickets: expected {format_value(expected)}, "
+            f"found {format_value(ring_state)}"
         )
 
 
@@ -75,7 +77,11 @@ def _check_printed_ticket(scope: Scope) -> None:
     if scope["id"].startswith(("test-", "slip-")):
         return
     if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
-        raise Differs(f"{format_value(scope['id'])} is not the open cash-out, or not in its language")
+        expected = None if pay_out is None else (pay_out.id, pay_out.language)
+        raise Differs(
+            f"state.print: expected the id and language of the open cash-out, {format_value(expected)}; "
+            f"found {format_value((scope['id'], scope['language']))}"
+        )
 
 
 def _derive_dispensed_coins(scope: Scope) -> Any:
@@ -94,7 +100,7 @@ def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
     """Return the coins paid so far for the open cash-out, with ``paid_cents`` more, and the amount first owed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
-        raise Differs("no cash-out is open")
+        raise Differs("no cash-out was open before this entry")
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
     return PaidInCoins(
         owed_cents=before_cents + pay_out.amount_cents + sum_money_cents(scope),
@@ -111,7 +117,7 @@ def _derive_remainder(scope: Scope) -> Any:
         return ABSENT
     remainder_cents = sum_money_cents(scope)
     if not remainder_cents:
-        raise Differs("a remainder goes on, but there is none")
+        raise Differs(f"state.{_REMAINDER}: a remainder is stored, but no credit remains")
     if scope.value_after(_REMAINDER) is True:
         return True
     return CashOutRest(rest_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"]))
@@ -177,7 +183,9 @@ _COINS_GONE: Final = {
     "in_coins?": "$:object",
 }
 _IN_COINS: Final = require(
-    "the coins do not add up to the amount",
+    lambda scope: (
+        f"coins: {scope['coins']} coins of the recorded value do not add up to {scope['held_cents']} cents"
+    ),
     lambda scope: (
         scope.names.get("coin_cents", 0) in {0, scope["held_cents"] // scope["coins"]}
         and scope["held_cents"] % scope["coins"] == 0
@@ -189,7 +197,10 @@ def _check_restricted_expiry(scope: Scope) -> None:
     """Check that the last day of restricted credit has ended in every time zone."""
     expires = scope["terms"]["expires"]
     if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
-        raise Differs(f"its last day, {expires}, is not over yet")
+        raise Differs(
+            f"the restricted credit expires too early: its last day is {expires}, and this entry was written at "
+            f"{scope.entry.time_utc.isoformat()}"
+        )
 
 
 _CASH_OUTS: Final = (
@@ -215,9 +226,10 @@ _CASH_OUTS: Final = (
         also=(
             require_new_id("cashout"),
             require_all_credit("credit"),
-            require(
-                "its pool is not that of the credit",
-                lambda scope: scope["pool"] == _find_restricted_pool(scope),
+            require_equal(
+                "state.pay_out.pool is not the pool of the credit cashed out",
+                lambda scope: scope["pool"],
+                _find_restricted_pool,
             ),
             require_paid_coins("pay_out", CashOutRecord),
         ),
@@ -228,7 +240,7 @@ _CASH_OUTS: Final = (
         before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
         state={"pay_out": But("pay_out", number="$number")},
-        also=(require("the ticket has no number", lambda scope: bool(scope["number"])),),
+        also=(require("record.number: the ticket has no number", lambda scope: bool(scope["number"])),),
     ),
     Rule(
         entry=entries.TICKET_PENDING,
@@ -243,7 +255,10 @@ _CASH_OUTS: Final = (
         state={"print": But("print", state="$:text")},
         also=(
             require(
-                "a finished bar code must be settled, not noted",
+                lambda scope: (
+                    f"state.print.state: {format_value(scope.value_after('print')['state'])} ends the printing and "
+                    "may not be stored by an entry on its progress"
+                ),
                 lambda scope: scope.value_after("print")["state"] not in {"barcode_done", "taken"},
             ),
         ),
@@ -330,7 +345,11 @@ _CASH_OUTS: Final = (
         },
         also=(
             require(
-                "it is not the open cash-out",
+                lambda scope: (
+                    "state.hopper: payout_id and coins must be those of the open cash-out, "
+                    f"{format_value(scope.value_before('pay_out'))}; "
+                    f"found {format_value(scope['id'])} and {scope['coins']}"
+                ),
                 lambda scope: (
                     scope["id"].startswith("test-")
                     or (
@@ -348,7 +367,11 @@ _CASH_OUTS: Final = (
         state={"hopper": But("hopper", paid_coins="$paid")},
         also=(
             require(
-                "the count has not grown", lambda scope: scope["paid"] > scope["hopper"].get("paid_coins", 0)
+                lambda scope: (
+                    f"record.paid_coins: expected more than {scope['hopper'].get('paid_coins', 0)}, "
+                    f"found {scope['paid']}"
+                ),
+                lambda scope: scope["paid"] > scope["hopper"].get("paid_coins", 0),
             ),
         ),
     ),
@@ -377,7 +400,15 @@ _CASH_OUTS: Final = (
         entry=entries.CASH_OUT_ENDED,
         before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
-        also=(require("the remainder is still on the credit meter", _is_remainder_outdated),),
+        also=(
+            require(
+                lambda scope: (
+                    f"state.{_REMAINDER}: the stored remainder {format_value(scope.value_before(_REMAINDER))} is "
+                    f"still the player's credit, {sum_money_cents(scope)} cents, and may not be removed"
+                ),
+                _is_remainder_outdated,
+            ),
+        ),
     ),
     Rule(
         entry=entries.CREDIT_CONVERTED,

@@ -38,7 +38,10 @@ def check_table_is_open(scope: Scope) -> None:
     table, round_ = scope.facts.name_round(scope.entry)
     begun = scope.facts.last_rounds.get(table, set())
     if round_ not in begun and len(begun) >= _LAST_ROUNDS:
-        raise Differs(f"it starts after the last {_LAST_ROUNDS} rounds of a table that closed at {announced}")
+        raise Differs(
+            f"the game starts at {scope.entry.time_utc.isoformat()}, after the last {_LAST_ROUNDS} rounds of a "
+            f"table that closed at {announced}"
+        )
 
 
 def _is_table(scope: Scope, digest: str) -> bool:

@@ -38,12 +38,17 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
         return None
     stored = parse_as(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
     if len(keys) > 1 or keys[0] != f"{prefix}{stored.id}":
-        raise Differs("state: it is not a valid dispute, or does not match its key")
+        raise Differs(
+            f"state: expected one dispute, stored under {prefix}{stored.id}; found {format_value(keys)}"
+        )
     bounds = stored.least_cents, stored.most_cents, stored.held_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
-        raise Differs(f"state.disputed: {format_value(bounds)} are not valid bounds")
+        raise Differs(
+            f"state.{keys[0]}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
+            "0 <= least_cents <= most_cents and 0 <= held_cents <= most_cents"
+        )
     if scope.ledger.state.get(keys[0]) is not None:
-        raise Differs("state.disputed: it is open already")
+        raise Differs(f"state.{keys[0]}: this dispute was already open before this entry")
     return stored
 
 
@@ -58,7 +63,10 @@ def _check_opened_dispute(scope: Scope, **expected: Any) -> None:
     """Check the dispute that the entry opens, if any: its record repeats it, and its fields equal ``expected``."""
     dispute, recorded = read_opened_dispute(scope), scope.names.get("told")
     if (dispute is None) != (recorded is None):
-        raise Differs("the dispute is missing in the record or in the state")
+        missing = "state" if dispute is None else "record"
+        raise Differs(
+            f"{missing}.disputed is missing: a dispute is in the record and in the state, or in neither"
+        )
     if dispute is None:
         return
     if not is_json_equal(recorded, dispute_fields(dispute)):
@@ -113,7 +121,11 @@ def check_disputed_print(scope: Scope) -> None:
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(scope)
     if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
-        raise Differs("it opens a dispute that its record does not contain, or about no ticket")
+        raise Differs(
+            f"record does not match the dispute in state over the ticket of the open cash-out: expected "
+            f"{format_value(None if dispute is None else dispute_fields(dispute))}, "
+            f"found {format_value(scope.record)}"
+        )
     expected = replace(
         dispute,
         id=pay_out.id,
@@ -139,7 +151,11 @@ def _check_dispute_entry(scope: Scope) -> None:
         or dispute.ticket
         or dispute.kind
     ):
-        raise Differs("it opens a dispute that its record does not contain")
+        raise Differs(
+            f"record does not match the dispute in state, which names no ticket: expected "
+            f"{format_value(None if dispute is None else dispute_fields(dispute))}, "
+            f"found {format_value(scope.record)}"
+        )
     expected = replace(dispute, least_cents=0, held_cents=0)
     if scope.entry.phase is Phase.RESERVE:
         expected = _compute_coin_dispute(scope, expected)
@@ -157,7 +173,9 @@ def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmou
     """
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None:
-        raise Differs("only coins in doubt may be held here")
+        raise Differs(
+            "the entry reserves credit, but no abandoned payout with coins in doubt is stored before it"
+        )
     remainder_cents = payout.amount_cents - payout.paid_cents
     return replace(
         dispute,
@@ -176,7 +194,9 @@ def _derive_dispute_transfers(scope: Scope) -> Any:
         return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
     flows = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
     if len(flows) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in flows):
-        raise Differs("opening a dispute may only move stray coins")
+        raise Differs(
+            f"the entry may only move stray coins, once, from stock:hopper to stock:floor; found {format_value(flows)}"
+        )
     return flows
 
 
@@ -186,9 +206,14 @@ def _find_released_dispute(scope: Scope) -> DisputedAmount:
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
     if stored is None:
-        raise Differs(f"no dispute is open about {format_value(scope.record['id'])}")
+        raise Differs(
+            f"record.id: no dispute about {format_value(scope.record['id'])} was open before this entry"
+        )
     if ruling is not None and ruling.disputed != stored:
-        raise Differs("another dispute was released")
+        raise Differs(
+            f"record.id: the released dispute is {format_value(ruling.disputed.id)}, "
+            f"found {format_value(scope.record['id'])}"
+        )
     return stored
 
 
@@ -207,15 +232,27 @@ def _check_ruling(scope: Scope) -> None:
     if not is_json_equal(record, expected):
         raise Differs(f"record: expected {format_value(expected)}, found {format_value(record)}")
     if not dispute.least_cents <= cents <= dispute.most_cents:
-        raise Differs(f"{format_value(cents)} is not within the dispute's bounds")
+        raise Differs(
+            f"record.amount_cents: expected {dispute.least_cents} to {dispute.most_cents}, the bounds of the "
+            f"dispute; found {format_value(cents)}"
+        )
     if dispute.ticket and cents not in {0, dispute.most_cents}:
-        raise Differs("a ticket is worth its full amount or nothing")
+        raise Differs(
+            f"record.amount_cents: a ticket pays {dispute.most_cents} or 0, found {format_value(cents)}"
+        )
     if bool(dispute.held_cents) != (ruling is not None):
-        raise Differs("what was set aside was not released first")
+        state_of = "no ruling was" if ruling is None else "a ruling was"
+        raise Differs(
+            f"{dispute.held_cents} cents are held for this dispute, but {state_of} stored before this entry: "
+            "a held amount, and only that, is released first"
+        )
     if ruling is not None and (
         ruling.amount_cents != cents or not is_json_equal(to_json(ruling.story), record)
     ):
-        raise Differs("the ruling is another one")
+        raise Differs(
+            f"record does not match the ruling stored before this entry: expected {ruling.amount_cents} cents and "
+            f"{format_value(to_json(ruling.story))}, found {format_value(record)}"
+        )
     prefix = format_storage_key("disputed:", scope.position)
     others = [
         other_dispute
@@ -244,12 +281,15 @@ def _check_ruling(scope: Scope) -> None:
         **host_state,
         **_derive_state_after_print_ruling(scope, dispute, cents),
     }
-    if dict(scope.entry.state) != {
-        format_storage_key(key, scope.position): value for key, value in state.items()
-    }:
-        raise Differs("state: it must end the dispute, its fault and its ruling, and nothing else")
-    if scope.entry.id != f"{dispute.id}.{'in' if redeems else 'ruled'}":
-        raise Differs(f"id: found {format_value(scope.entry.id)}, which is not the ruling's id")
+    expected_state = {format_storage_key(key, scope.position): value for key, value in state.items()}
+    if dict(scope.entry.state) != expected_state:
+        raise Differs(
+            f"state does not end exactly this dispute, its fault and its ruling: expected "
+            f"{format_value(expected_state)}, found {format_value(dict(scope.entry.state))}"
+        )
+    expected_id = f"{dispute.id}.{'in' if redeems else 'ruled'}"
+    if scope.entry.id != expected_id:
+        raise Differs(f"id: expected {expected_id!r}, found {format_value(scope.entry.id)}")
 
 
 def _derive_state_after_print_ruling(scope: Scope, dispute: DisputedAmount, cents: int) -> dict[str, Any]:
@@ -294,7 +334,11 @@ def _check_release(scope: Scope) -> None:
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
     if ruling is None or ruling.disputed != stored or ruling.story.disputed.id != scope["id"]:
-        raise Differs("what is released is not what was in dispute")
+        raise Differs(
+            f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "
+            f"{format_value(None if stored is None else to_json(stored))}, "
+            f"found {format_value(None if ruling is None else to_json(ruling.disputed))}"
+        )
 
 
 RULES: Final = (

@@ -134,9 +134,8 @@ class Facts:
             with suppress(RecordError):
                 self.closed[claim] = from_json(ClaimRecord, record, kind)
         elif kind.startswith(("game.", "table.")):
-            with suppress(
-                KeyError, TypeError, ValueError, AttributeError
-            ):  # the entry's rule reports what is wrong
+            # the entry's rule reports what is wrong
+            with suppress(KeyError, TypeError, ValueError, AttributeError):
                 self._update_tables_and_stakes(kind, read_details(entry))
         elif kind.startswith("staff."):
             self._update_staff(kind.removeprefix("staff."), read_details(entry))

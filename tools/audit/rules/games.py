@@ -56,14 +56,20 @@ def _check_claims_of_hits(scope: Scope) -> None:
         hit.claim: (hit.pool, hit.level, hit.share, hit.shown_cents) for hit in hits if hit.claim is not None
     }
     if claims != linked_hits:
-        raise Differs(f"it claims {format_value(claims)}, but hit {format_value(linked_hits)}")
+        raise Differs(
+            f"the claims in state do not match the hits of linked levels in the record: expected "
+            f"{format_value(linked_hits)}, found {format_value(claims)}"
+        )
     wins = [
         (win.pool, win.amount_cents)
         for _, win in _iter_stored_records(scope, BroadcastWin, "progressive_win:")
     ]
     frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim is None]
     if any(win not in frozen for win in wins):
-        raise Differs(f"it reports {format_value(wins)} to the host, but hit {format_value(frozen)}")
+        raise Differs(
+            f"the wins in state for the host do not match the hits of broadcast levels in the record: expected "
+            f"{format_value(frozen)}, found {format_value(wins)}"
+        )
 
 
 def _iter_stored_records(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
@@ -179,7 +185,10 @@ def _require_closed_claims(payment_method: str) -> Any:
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
             stored = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
             if stored.play_id != scope["play"]:
-                raise Differs(f"state.{key}: it is not a claim of {format_value(scope['play'])}")
+                raise Differs(
+                    f"state.{key}: expected a claim of play {format_value(scope['play'])}, "
+                    f"found one of {format_value(stored.play_id)}"
+                )
             if claim != (expected_claim := replace(stored, way=payment_method)):
                 raise Differs(
                     f"state.{key}: expected {format_value(expected_claim)}, found {format_value(claim)}"
@@ -276,7 +285,10 @@ _GAMES: Final = (
             check_table_is_open,
             check_smallest_stake,
             require(
-                "it is recorded as carried over",
+                lambda scope: (
+                    "record: only a game that a clear carries over has the fields "
+                    f"{format_value(sorted(_CARRIED_FIELDS.intersection(scope.record)))}"
+                ),
                 lambda scope: _CARRIED_FIELDS.isdisjoint(scope.record),
             ),
             _check_claims_of_hits,
@@ -387,7 +399,13 @@ _GAMES: Final = (
                 ),
             ),
             _require_closed_claims("void"),
-            require("to rule on a game takes two persons", lambda scope: len(scope.record["persons"]) > 1),
+            require(
+                lambda scope: (
+                    "record.persons: a ruling on a game needs at least two people, found "
+                    f"{format_value(scope.record['persons'])}"
+                ),
+                lambda scope: len(scope.record["persons"]) > 1,
+            ),
             check_signed_in,
         ),
     ),

@@ -15,10 +15,12 @@ from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.parts import (
     check_in_menu,
     check_ticket_ledger_grows,
+    credit_cents,
     derive_debit_transfers,
     format_head,
     require,
     require_all_credit,
+    require_equal,
     require_new_id,
     require_paid_coins,
     sum_money_cents,
@@ -32,7 +34,6 @@ from tools.audit.rules.pattern import (
     OneOf,
     Scope,
     format_value,
-    is_json_equal,
 )
 from tools.audit.rules.rule import Move, Rule
 
@@ -44,7 +45,7 @@ def _read_pending_handpay(scope: Scope) -> HandpayRecord:
     """Return the hand-pay that was pending before the entry."""
     handpay = scope.record_before(HandpayRecord, "handpay")
     if handpay is None:
-        raise Differs("no hand-pay is pending")
+        raise Differs("no hand-pay was pending before this entry")
     return handpay
 
 
@@ -62,10 +63,14 @@ def _derive_slip(scope: Scope) -> Any:
     others = [each for each in persons if each not in form_persons]
     if person not in persons or list(dict.fromkeys((*form_persons, *persons))) != persons:
         raise Differs(
-            f"the slip names {format_value(persons)}, expected {format_value(person)} and {format_value(form_persons)}"
+            f"record.persons: expected the people of the form, {format_value(form_persons)}, and the paying "
+            f"{format_value(person)}; found {format_value(persons)}"
         )
     if others and others[0] != person:
-        raise Differs(f"{format_value(person)} paid, but {format_value(others)} were present")
+        raise Differs(
+            f"record.persons: the first after the people of the form must be record.person, "
+            f"{format_value(person)}; found {format_value(others)}"
+        )
     return {
         **to_json(replace(handpay, form=None)),
         **({"method": "cash"} if form is None else to_json(form)),
@@ -106,7 +111,7 @@ def _derive_unclaimed_record(scope: Scope) -> Any:
     """Return the record of an unclaimed hand-pay: the accounts its money goes to, and the ruling."""
     reservation, handpay = scope.held, _read_pending_handpay(scope)
     if reservation is None:
-        raise Differs("nothing is reserved")
+        raise Differs("ref: no reservation of the unclaimed hand-pay is open")
     flows = []
     for t in reservation.transfers:
         prize = t.source.removeprefix("prizes:").removesuffix(":offered")
@@ -117,7 +122,7 @@ def _derive_unclaimed_record(scope: Scope) -> Any:
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
-        raise Differs(f"{format_value(persons)} are not all members of staff")
+        raise Differs(f"state.unclaimed.story.persons: {format_value(persons)} are not all members of staff")
     return {"id": handpay.id, "flows": flows, "story": {**ruling, **handpay_fields}}
 
 
@@ -142,9 +147,19 @@ def _derive_requested_handpay(scope: Scope) -> Any:
     """
     handpay, payment_method = _read_pending_handpay(scope), scope.record["way"]
     if (handpay.way or "hand") == payment_method:
-        raise Differs(f"its payment method already was {format_value(payment_method)}")
+        raise Differs(
+            f"record.way: the hand-pay already had the payment method {format_value(payment_method)} before this entry"
+        )
     return to_json(replace(handpay, way="" if payment_method == "hand" else payment_method))
 
+
+_ARE_KNOWN_PEOPLE: Final = require(
+    lambda scope: (
+        "record.persons: expected members of staff, key switches or hosts that this journal knows, "
+        f"found {format_value(scope.record['persons'])}"
+    ),
+    lambda scope: all(map(scope.facts.is_person, scope.record["persons"])),
+)
 
 _HANDPAYS: Final = (
     Rule(
@@ -186,9 +201,7 @@ _HANDPAYS: Final = (
         record={"handpay": "$id", "amount_cents": "$cents"},
         state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
         may=Permission.PAY_BY_HAND,
-        also=(
-            require("it is nobody's", lambda scope: all(map(scope.facts.is_person, scope.record["persons"]))),
-        ),
+        also=(_ARE_KNOWN_PEOPLE,),
     ),
     Rule(
         entry=entries.HANDPAY_FORM,
@@ -204,12 +217,12 @@ _HANDPAYS: Final = (
         state={"handpay": But("handpay", form="$form:object")},
         may=Permission.PAY_BY_HAND,
         also=(
-            require(
-                "the stored form differs from the recorded one",
-                lambda scope: is_json_equal(
-                    scope["form"],
-                    {name: scope[name] for name in ("method", "persons", "identity") if name in scope.names},
-                ),
+            require_equal(
+                "state.handpay.form does not match the record",
+                lambda scope: scope["form"],
+                lambda scope: {
+                    name: scope[name] for name in ("method", "persons", "identity") if name in scope.names
+                },
             ),
             check_in_menu,
         ),
@@ -226,11 +239,14 @@ _HANDPAYS: Final = (
         may=Permission.PAY_BY_HAND,
         also=(
             require(
-                "its tax status differs from that of other hand-pays, or it is nobody's",
                 lambda scope: (
-                    _check_tax_status(scope) and all(map(scope.facts.is_person, scope.record["persons"]))
+                    f"record.taxable is {scope.record['taxable']} for {_read_pending_handpay(scope).worth_cents} "
+                    "cents, which contradicts the hand-pays before this entry: those above one amount are "
+                    "taxable, and those below it are not"
                 ),
+                _check_tax_status,
             ),
+            _ARE_KNOWN_PEOPLE,
         ),
     ),
     Rule(
@@ -253,12 +269,10 @@ _HANDPAYS: Final = (
         ),
         may=Permission.PAY_BY_HAND,
         also=(
-            require(
-                "its dims differ from those of what it replaces",
-                lambda scope: (
-                    [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers]
-                    == [dict(t.dims) for t in scope.entry.transfers]
-                ),
+            require_equal(
+                "the dims of the transfers do not match those of the replaced hand-pay",
+                lambda scope: [dict(t.dims) for t in scope.entry.transfers],
+                lambda scope: [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers],
             ),
             check_in_menu,
         ),
@@ -283,9 +297,10 @@ _HANDPAYS: Final = (
             "unclaimed": Has("given_up", story="$story:object"),
         },
         also=(
-            require(
-                "what is given up is not what was owed",
-                lambda scope: is_json_equal(scope["given_up"], _derive_unclaimed_record(scope)),
+            require_equal(
+                "state.unclaimed does not match the hand-pay owed before this entry",
+                lambda scope: scope["given_up"],
+                _derive_unclaimed_record,
             ),
         ),
     ),
@@ -329,7 +344,10 @@ _RULINGS: Final = (
         may=Permission.SETTLE,
         also=(
             require(
-                "it completes a slip that there is not",
+                lambda scope: (
+                    f"record.slip: expected the number of a written slip, at most "
+                    f"{int(scope.value_before('slip') or 0)}; found {format_value(scope.record.get('slip'))}"
+                ),
                 lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
             ),
             check_in_menu,
@@ -348,12 +366,11 @@ _RULINGS: Final = (
         may=Permission.SETTLE,
         also=(
             require(
-                "it takes less than all there is",
                 lambda scope: (
-                    scope["cents"] + scope["expired"]
-                    == sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
-                    > 0
+                    f"record: amount_cents and expired_cents are {scope['cents']} and {scope['expired']}, "
+                    f"expected together all credit, {credit_cents(scope)} cents, and more than 0"
                 ),
+                lambda scope: scope["cents"] + scope["expired"] == credit_cents(scope) > 0,
             ),
             check_in_menu,
         ),

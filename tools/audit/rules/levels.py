@@ -16,6 +16,7 @@ from tools.audit.rules.games import DIMS, LINKED, POOL_FLOW
 from tools.audit.rules.parts import (
     check_in_menu,
     require,
+    require_equal,
 )
 from tools.audit.rules.pattern import (
     Differs,
@@ -53,26 +54,39 @@ def _require_ruling(ruling: str) -> Check:
         key = f"held:{scope['claim']}"
         held_prize = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
         if (held_prize is not None) != (key in scope.entry.state):
-            raise Differs("a held prize must end with its own ruling")
+            held = "is held" if held_prize is not None else "is not held"
+            raise Differs(
+                f"state.{key}: the prize {held} before this entry; the entry must remove a held prize, and only that"
+            )
         if held_prize is None and (ruling == "decline" or scope.record["proved"] is False):
-            raise Differs("the prize is not proved, and nobody has ruled on it")
+            raise Differs(f"the prize of claim {scope['claim']} is not proved, and no ruling on it is stored")
         expected = scope["pool"], scope["play"], scope["cents"], ruling
         if held_prize is not None and (
             (held_prize.pool, held_prize.play_id, held_prize.amount_cents, held_prize.ruling) != expected
             or (held_prize.won or {}).get("claim") != scope["claim"]
         ):
-            raise Differs(f"the ruling is another one: {format_value(held_prize.ruling)}")
+            raise Differs(
+                f"the entry does not follow the stored ruling on claim {scope['claim']}: expected pool, play, "
+                f"cents and ruling {format_value(expected)}, found {format_value(to_json(held_prize))}"
+            )
 
     return check
 
 
-_HAS_NO_HITS: Final = require("it adds hits to its game", lambda scope: "hits" not in scope.record)
+_HAS_NO_HITS: Final = require(
+    lambda scope: f"record.hits: expected none, found {format_value(scope.record['hits'])}",
+    lambda scope: "hits" not in scope.record,
+)
 
 
 def _check_held_prize(scope: Scope) -> None:
     """Check that the stored prize, held until it is ruled on, equals the recorded one."""
-    if not is_json_equal(scope.record, {"claim": scope["claim"], **scope["kept"]}):
-        raise Differs("the held prize differs from the recorded one")
+    expected = {"claim": scope["claim"], **scope["kept"]}
+    if not is_json_equal(scope.record, expected):
+        raise Differs(
+            f"record does not match the held prize in state: expected {format_value(expected)}, "
+            f"found {format_value(scope.record)}"
+        )
 
 
 def _check_ruling(scope: Scope) -> None:
@@ -108,10 +122,13 @@ def _check_ruling(scope: Scope) -> None:
     if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
     if not state or (held_prize is not None and held_prize.ruling is not None):
-        raise Differs("no prize was held for this ruling")
+        raise Differs(f"record.claim: no prize of claim {claim} awaits a ruling")
     ruling = ("machine", "place", "reason", "persons", "claim", "decision")
     if not is_json_equal(record, {**{name: record.get(name) for name in ruling}, **doubted}):
-        raise Differs(f"it records {format_value(record)}, but {format_value(doubted)} was in doubt")
+        raise Differs(
+            f"record does not match the prize in doubt: expected {format_value(doubted)}, "
+            f"found {format_value(record)}"
+        )
     if not is_json_equal(dict(scope.entry.state), state):
         raise Differs(f"state: expected {format_value(state)}, found {format_value(dict(scope.entry.state))}")
 
@@ -148,9 +165,10 @@ _LEVELS: Final = (
         before={"level:{pool}": None},
         record={"pool": "$pool"},
         also=(
-            require(
-                "the level is not named after its game and stake",
-                lambda scope: scope["pool"] == "{game}.{level}.{stake_cents}".format(**scope.record),
+            require_equal(
+                "record.pool is not the name built from the level's game and stake",
+                lambda scope: scope["pool"],
+                lambda scope: "{game}.{level}.{stake_cents}".format(**scope.record),
             ),
         ),
         state={"level:{pool}": "$:object"},  # derived by the audit of levels
@@ -192,12 +210,10 @@ _CLAIMS: Final = (
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
         also=(
-            require(
-                "only its amount is new",
-                lambda scope: is_json_equal(
-                    scope.entry.state[f"claim:{scope['claim']}"],
-                    {**scope["kept"], "amount_cents": scope["cents"]},
-                ),
+            require_equal(
+                "the stored claim may differ from the claim before this entry in amount_cents alone",
+                lambda scope: scope.entry.state[f"claim:{scope['claim']}"],
+                lambda scope: {**scope["kept"], "amount_cents": scope["cents"]},
             ),
         ),
     ),
@@ -215,12 +231,10 @@ _CLAIMS: Final = (
         state={"claim:{claim}": "$claimed:object"},
         may=Permission.PAY_BY_HAND,
         also=(
-            require(
-                "only its amount is new, and that nobody answered",
-                lambda scope: is_json_equal(
-                    scope["claimed"],
-                    {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
-                ),
+            require_equal(
+                "the stored claim may differ from the claim before this entry in amount_cents and unanswered alone",
+                lambda scope: scope["claimed"],
+                lambda scope: {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
             ),
         ),
     ),
@@ -232,7 +246,7 @@ _CLAIMS: Final = (
         record={"play_id": "$play"},
         state={"undecided": "$play"},
         may=Permission.PAY_BY_HAND,
-        also=(require("it names no level", lambda scope: bool(scope.record["pools"])),),
+        also=(require("record.pools names no level", lambda scope: bool(scope.record["pools"])),),
     ),
     Rule(
         entry=entries.CLAIM_CLOSED,
@@ -240,9 +254,10 @@ _CLAIMS: Final = (
         record={"claim": "$claim", "way": "$way"},
         state={"claim:{claim}": None},
         also=(
-            require(
-                "it differs from the stored claim",
-                lambda scope: is_json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
+            require_equal(
+                "record does not match the claim stored before this entry",
+                lambda scope: scope.record,
+                lambda scope: {**scope["kept"], "claim": scope["claim"]},
             ),
         ),
     ),
@@ -280,8 +295,16 @@ _MYSTERIES: Final = (
             }
         },
         also=(
-            require("it is not proved", lambda scope: scope.record["proved"] is not False),
-            require("its game is over", lambda scope: "late" not in scope.record),
+            require(
+                "record.proved is False: an unproved prize may not be added to its game",
+                lambda scope: scope.record["proved"] is not False,
+            ),
+            require(
+                lambda scope: (
+                    f"record.late: expected none while the game is open, found {format_value(scope.record['late'])}"
+                ),
+                lambda scope: "late" not in scope.record,
+            ),
         ),
     ),
     Rule(
@@ -293,7 +316,11 @@ _MYSTERIES: Final = (
         },
         also=(
             require(
-                "no ruling ends with it", lambda scope: f"held:{scope['claim']}" not in scope.entry.state
+                lambda scope: (
+                    f"state.held:{scope['claim']}: the prize of a void game is returned without a ruling, "
+                    "so the entry may not remove a held prize"
+                ),
+                lambda scope: f"held:{scope['claim']}" not in scope.entry.state,
             ),
             _HAS_NO_HITS,
         ),
@@ -335,7 +362,10 @@ _MYSTERIES: Final = (
         record={"claim": "$claim"},
         also=(
             require(
-                "it names a game",
+                lambda scope: (
+                    "record: a prize of another machine has no play_id, hits or late; found "
+                    f"{format_value(scope.record)}"
+                ),
                 lambda scope: scope.record.keys().isdisjoint({"play_id", "hits", "late"}),
             ),
         ),
@@ -374,9 +404,10 @@ _LINK: Final = (
         entry=entries.LINK_BEHIND,
         record={"pool": "$pool", "counted": "$counted"},
         also=(
-            require(
-                "the repeated hits are not the ones paid since",
-                lambda scope: is_json_equal(dict(scope.entry.state), _derive_lost_paid_hits(scope)),
+            require_equal(
+                "state does not store exactly the paid hits that the controller has lost",
+                lambda scope: dict(scope.entry.state),
+                _derive_lost_paid_hits,
             ),
         ),
     ),
@@ -392,7 +423,7 @@ _LINK: Final = (
         persons=2,
         also=(
             require(
-                "nobody is signed in, and no start can have put it in use",
+                "a certificate was already in use before this entry, and nobody was signed in to replace it",
                 lambda scope: (
                     scope.value_before("menu") is not None or scope.value_before("link_certificate") is None
                 ),

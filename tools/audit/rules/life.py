@@ -19,10 +19,11 @@ from tools.audit.rules.parts import (
     check_first_position,
     check_in_menu,
     require,
+    require_equal,
     require_stored_value,
 )
-from tools.audit.rules.pattern import Has, OneOf, Scope, format_storage_key
-from tools.audit.rules.rule import Rule
+from tools.audit.rules.pattern import Differs, Has, OneOf, Scope, format_storage_key, format_value
+from tools.audit.rules.rule import Check, Rule
 
 
 def _has_failed(scope: Scope) -> bool:
@@ -64,10 +65,18 @@ _LIFE: Final = (
         state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS},
         also=(
             check_first_position,
-            require("it does not state a valid gaming day", _is_gaming_day),
             require(
-                "a power-up is missing",
-                lambda scope: scope["boots"] == int(scope.value_before("boots") or 0) + 1,
+                lambda scope: (
+                    "record.time_zone and record.day_ends_hour do not state a valid gaming day: found "
+                    f"{format_value(scope.record.get('time_zone'))}, "
+                    f"{format_value(scope.record.get('day_ends_hour'))}"
+                ),
+                _is_gaming_day,
+            ),
+            require_equal(
+                "state.boots is not the number of the next power-up",
+                lambda scope: scope["boots"],
+                lambda scope: int(scope.value_before("boots") or 0) + 1,
             ),
         ),
     ),
@@ -76,7 +85,8 @@ _LIFE: Final = (
         state={"residual_terms": RESIDUAL_TERMS},
         also=(
             require(
-                "the terms of the first position are in its power-up entry", lambda scope: scope.position > 1
+                "dims.position: position 1 records its residual credit terms in its power-up entry, not here",
+                lambda scope: scope.position > 1,
             ),
         ),
     ),
@@ -101,7 +111,12 @@ _LIFE: Final = (
         within=ON_CALL | only(State.PLAYING),
         state={"out_of_service": None},
         may=Permission.RESTART,
-        also=(require("the generator that is restarted was in service", _has_failed),),
+        also=(
+            require(
+                "the RNG is restarted, but no failed RNG or self-test was stored before this entry",
+                _has_failed,
+            ),
+        ),
     ),
     *(Rule(entry=entry, also=(check_first_position,)) for entry in app.GENERATOR_EVENTS.values()),
     Rule(
@@ -148,24 +163,59 @@ _CLEARED_BEFORE: Final = {"logic_access": "attendant"}
 """Who cleared a fault under the rules of earlier versions, whose journals are audited too."""
 
 
-def _require_clearable_faults(authority: str) -> Any:
+def _require_clearable_faults(authority: str) -> Check:
     """Return the check that each fault the record clears was active and may be cleared by this authority."""
 
-    def test(scope: Scope) -> bool:
-        """Return whether the record's faults were active, may be cleared by this authority, and are all cleared."""
-        record = scope.record
-        codes = record["codes"]
-        expected_state = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}
-        standing = [scope.value_before(f"fault:{code}") for code in codes]
-        return (
-            len(set(codes)) == len(codes)
-            and dict(scope.entry.state) == expected_state
-            and all(type(fault) is dict and fault["cleared_by"] == authority for fault in standing)
+    def check(scope: Scope) -> None:
+        """Check that the record's faults were active, may be cleared by this authority, and are all cleared."""
+        codes = scope.record["codes"]
+        if len(set(codes)) != len(codes):
+            raise Differs(f"record.codes: a fault is named twice in {format_value(codes)}")
+        for code in codes:
+            fault = scope.value_before(f"fault:{code}")
+            if type(fault) is not dict:
+                raise Differs(f"record.codes: fault {code} was not active before this entry")
+            if fault["cleared_by"] != authority:
+                raise Differs(
+                    f"record.codes: fault {code} is cleared by a {authority}, "
+                    f"expected a {format_value(fault['cleared_by'])}"
+                )
+        expected = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}
+        if dict(scope.entry.state) != expected:
+            raise Differs(
+                f"state does not clear exactly the faults of record.codes: expected {format_value(expected)}, "
+                f"found {format_value(dict(scope.entry.state))}"
+            )
+
+    return check
+
+
+def _check_declared_fault(scope: Scope) -> None:
+    """Check that the raised fault locks the machine, and is cleared, as its declaration states."""
+    code, fault = scope["code"], scope["fault"]
+    declared = get_fault(code)
+    if fault["locks"] is not declared.locks:
+        raise Differs(
+            f"state.fault:{code}.locks: the declaration of this fault states {declared.locks}, "
+            f"found {format_value(fault['locks'])}"
+        )
+    if fault["cleared_by"] not in {declared.cleared_by, _CLEARED_BEFORE.get(code)}:
+        raise Differs(
+            f"state.fault:{code}.cleared_by: the declaration of this fault states "
+            f"{format_value(declared.cleared_by)}, found {format_value(fault['cleared_by'])}"
         )
 
-    return require(
-        "a cleared fault was not active, is not in the record, or may not be cleared by this person", test
-    )
+
+def _check_call(scope: Scope) -> None:
+    """Check that the entry starts an attendant call that was not active, or ends one that was."""
+    is_on = scope["on"]
+    if is_on is not (scope.value_before("service_call") is None):
+        was = "no attendant call was" if scope.value_before("service_call") is None else "a call was already"
+        raise Differs(f"record.on is {format_value(is_on)}, but {was} active before this entry")
+    if scope["calling"] is not (True if is_on else None):
+        raise Differs(
+            f"state.service_call: expected {True if is_on else None}, found {format_value(scope['calling'])}"
+        )
 
 
 _FAULTS: Final = (
@@ -193,16 +243,7 @@ _FAULTS: Final = (
         record={"code": "$code"},
         state={"fault:{code}": "$fault:object"},
         counts={"fault.{code}": 1},
-        also=(
-            require(
-                "it locks, or is cleared, otherwise than such a fault",
-                lambda scope: (
-                    scope["fault"]["locks"] is get_fault(scope["code"]).locks
-                    and scope["fault"]["cleared_by"]
-                    in {get_fault(scope["code"]).cleared_by, _CLEARED_BEFORE.get(scope["code"])}
-                ),
-            ),
-        ),
+        also=(_check_declared_fault,),
     ),
     Rule(
         entry=kernel.FAULT_CLEARED,
@@ -228,15 +269,7 @@ _FAULTS: Final = (
         entry=staff.SERVICE_CALL,
         record={"on": "$on"},
         state={"service_call": "$calling"},
-        also=(
-            require(
-                "a call is put out by another, or goes on",
-                lambda scope: (
-                    scope["on"] is (scope.value_before("service_call") is None)
-                    and scope["calling"] is (True if scope["on"] else None)
-                ),
-            ),
-        ),
+        also=(_check_call,),
     ),
     Rule(
         entry=staff.SERVICE_ANSWERED,

@@ -1,10 +1,10 @@
-"""The rules of the links: what a host orders, how it is heard, and what a verifier requests."""
+"""The rules of the links: a host's orders, the state of its link, and the requests of a verifier."""
 
 from typing import Final
 
 from egm.links import entries
-from tools.audit.rules.parts import require
-from tools.audit.rules.pattern import But, Has
+from tools.audit.rules.parts import require, require_equal
+from tools.audit.rules.pattern import But, Has, format_value
 from tools.audit.rules.rule import Rule
 
 _GAT: Final = {"parameters": "$parameters", "trouble": "$trouble"}
@@ -29,9 +29,10 @@ RULES: Final = (
         entry=entries.WINS_READ,
         state={"progressive_win:{win}?": None},
         also=(
-            require(
-                "it acknowledges another number of wins",
-                lambda scope: len(scope.entry.state) == scope.record["wins"],
+            require_equal(
+                "record.wins is not the number of wins that state removes",
+                lambda scope: scope.record["wins"],
+                lambda scope: len(scope.entry.state),
             ),
         ),
     ),
@@ -50,7 +51,11 @@ RULES: Final = (
         },
         also=(
             require(
-                "the stored refusal differs from the recorded one",
+                lambda scope: (
+                    f"state.gat: trouble must be record.refused, {format_value(scope.names.get('refused', ''))}, and "
+                    f"finished must be set with it alone; found trouble {format_value(scope['trouble'])}, "
+                    f"finished {format_value(scope['finished'])}"
+                ),
                 lambda scope: (
                     scope["trouble"] == scope.names.get("refused", "")
                     and bool(scope["finished"]) == bool(scope["trouble"])

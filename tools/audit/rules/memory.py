@@ -10,6 +10,7 @@ from meters.keys import format_fingerprint
 from tools.audit.rules.parts import (
     check_in_menu,
     require,
+    require_equal,
 )
 from tools.audit.rules.pattern import Has
 from tools.audit.rules.rule import Rule
@@ -19,13 +20,20 @@ RULES: Final = (
         entry=MACHINE_GENESIS,
         id="genesis:{fingerprint}",
         also=(
-            require("only the first entry may begin a journal", lambda scope: scope.entry.sequence == 1),
-            require("the journal format is unknown", lambda scope: scope.record["format"] <= FORMAT),
             require(
-                "it is named after another key",
+                lambda scope: f"only entry 1 may begin a journal; this is entry {scope.entry.sequence}",
+                lambda scope: scope.entry.sequence == 1,
+            ),
+            require(
                 lambda scope: (
-                    scope["fingerprint"] == format_fingerprint(bytes.fromhex(scope.record["public_key"]))
+                    f"record.format: this version reads formats up to {FORMAT}, found {scope.record['format']}"
                 ),
+                lambda scope: scope.record["format"] <= FORMAT,
+            ),
+            require_equal(
+                "id does not end with the fingerprint of record.public_key",
+                lambda scope: scope["fingerprint"],
+                lambda scope: format_fingerprint(bytes.fromhex(scope.record["public_key"])),
             ),
         ),
     ),
@@ -43,7 +51,7 @@ RULES: Final = (
         counts={"{code}": 1},
         also=(
             require(
-                "a replaced medium is noted, and nothing else is",
+                "state.memory.medium_replaced must be stored if record.code is memory.medium_replaced, and only then",
                 lambda scope: (
                     (scope["code"] == "memory.medium_replaced")
                     is (scope.value_after("memory.medium_replaced") is not None)

@@ -7,9 +7,29 @@ from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
 from egm.staff.events import INFORMED_BY
-from tools.audit.rules.parts import check_in_menu, read_nonzero_meters, require
-from tools.audit.rules.pattern import Derived
+from tools.audit.rules.parts import check_in_menu, read_nonzero_meters
+from tools.audit.rules.pattern import Derived, Differs, Scope, format_value
 from tools.audit.rules.rule import Rule
+
+
+def _check_management(scope: Scope) -> None:
+    """Check that the management judged the incident, and that somebody was informed.
+
+    Earlier versions named no officer, and a supervisor could write the entry.
+    """
+    record = scope.record
+    if "officer" not in record:
+        return
+    if record["informed"] not in INFORMED_BY:
+        raise Differs(
+            f"record.informed: expected one of {', '.join(INFORMED_BY)}, found {format_value(record['informed'])}"
+        )
+    for person in record["persons"]:
+        if not scope.facts.may(person, Permission.JUDGE):
+            raise Differs(
+                f"record.persons: {format_value(person)} may not judge an incident; the management does"
+            )
+
 
 RULES: Final = (
     Rule(entry=entries.DISPUTE_DECIDED, within=RULING, may=Permission.SETTLE, also=(check_in_menu,)),
@@ -19,17 +39,7 @@ RULES: Final = (
         within=RULING,
         may=Permission.SETTLE,
         also=(
-            require(
-                "an incident that is not judged by the management, or of which nobody was informed",
-                lambda scope: (
-                    "officer"
-                    not in scope.record  # earlier versions named no officer: a supervisor could write it
-                    or (
-                        scope.record["informed"] in INFORMED_BY
-                        and all(scope.facts.may(who, Permission.JUDGE) for who in scope.record["persons"])
-                    )
-                ),
-            ),
+            _check_management,
             check_in_menu,
         ),
     ),

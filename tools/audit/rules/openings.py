@@ -8,7 +8,14 @@ from egm.staff import entries
 from egm.staff.slips import format_meters_line
 from egm.staff.stock import BOXES
 from meters.reading import read_meters
-from tools.audit.rules.parts import check_in_menu, format_head, read_nonzero_meters, require, require_new_id
+from tools.audit.rules.parts import (
+    check_in_menu,
+    format_head,
+    read_nonzero_meters,
+    require,
+    require_equal,
+    require_new_id,
+)
 from tools.audit.rules.pattern import (
     But,
     Derived,
@@ -16,6 +23,7 @@ from tools.audit.rules.pattern import (
     Has,
     Scope,
     format_storage_key,
+    format_value,
     is_json_equal,
 )
 from tools.audit.rules.rule import Move, Rule
@@ -36,11 +44,18 @@ def _check_collection(scope: Scope) -> None:
         values = read_meters(scope.ledger).values
         meters_now = {box: values[meter] for box, meter in BOXES.items()}
         expected = {"id": opened["id"], "before": meters_before, "after": meters_now, "counted": []}
-    if not is_json_equal(scope.entry.state.get(format_storage_key("collected", scope.position)), expected):
-        raise Differs("state.collected: it does not agree with the meters")
+    stored = scope.entry.state.get(format_storage_key("collected", scope.position))
+    if not is_json_equal(stored, expected):
+        raise Differs(
+            f"state.collected does not agree with the meters: expected {format_value(expected)}, "
+            f"found {format_value(stored)}"
+        )
 
 
-_is_slip = require("the ticket is not a slip", lambda scope: scope["id"].startswith("slip-"))
+_is_slip = require(
+    lambda scope: f"record.id: expected a slip (slip-...), found {format_value(scope['id'])}",
+    lambda scope: scope["id"].startswith("slip-"),
+)
 
 
 def _check_box_count(scope: Scope) -> None:
@@ -48,17 +63,23 @@ def _check_box_count(scope: Scope) -> None:
     collection, record = scope["last"], scope.record
     box = record["box"]
     metered_cents = collection["after"][box] - collection["before"][box]
-    expected = collection["id"], metered_cents, record["counted_cents"] - metered_cents
-    if (
-        record["collection"],
-        record["metered_cents"],
-        record["difference_cents"],
-    ) != expected or box in collection["counted"]:
-        raise Differs("it is not a count of the last collection, or its difference is wrong")
-    if not is_json_equal(
-        scope.value_after("collected"), {**collection, "counted": [*collection["counted"], box]}
+    if box in collection["counted"]:
+        raise Differs(f"record.box: {format_value(box)} was already counted for this collection")
+    for name, expected in (
+        ("collection", collection["id"]),
+        ("metered_cents", metered_cents),
+        ("difference_cents", record["counted_cents"] - metered_cents),
     ):
-        raise Differs("state.collected: another box was counted")
+        if record[name] != expected:
+            raise Differs(
+                f"record.{name} does not match the last collection: expected {format_value(expected)}, "
+                f"found {format_value(record[name])}"
+            )
+    expected_state = {**collection, "counted": [*collection["counted"], box]}
+    if not is_json_equal(stored := scope.value_after("collected"), expected_state):
+        raise Differs(
+            f"state.collected: expected {format_value(expected_state)}, found {format_value(stored)}"
+        )
 
 
 RULES: Final = (
@@ -107,7 +128,7 @@ RULES: Final = (
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
         also=(
             require(
-                "coins had moved already",
+                "the hopper's first coins are recorded once, but stock:fill or stock:hopper was already not 0",
                 lambda scope: not any(map(scope.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
             ),
         ),
@@ -132,15 +153,15 @@ RULES: Final = (
         id="$slip:text",
         also=(
             require_new_id("slip", "slip", is_entry_id=True),
-            require(
-                "its meters or its witness are others",
-                lambda scope: (
-                    (scope.record["meters"], scope.record["witness"])
-                    == (
-                        format_meters_line(read_meters(scope.ledger).values),
-                        format_head(scope),
-                    )
-                ),
+            require_equal(
+                "record.meters is not the line of the meters before this entry",
+                lambda scope: scope.record["meters"],
+                lambda scope: format_meters_line(read_meters(scope.ledger).values),
+            ),
+            require_equal(
+                "record.witness is not the journal head before this entry",
+                lambda scope: scope.record["witness"],
+                format_head,
             ),
         ),
     ),

@@ -55,7 +55,10 @@ def _check_host_sees_pending(scope: Scope) -> None:
     if "told" not in scope.names:
         _derive_host_status(Redeeming.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
-        raise Differs("state.host_ticket: the ticket is in dispute, but the host is sent an end")
+        raise Differs(
+            "state.host_ticket: expected no change while the ticket is in dispute, found "
+            f"{format_value(scope.value_after('host_ticket'))}"
+        )
 
 
 def _derive_state_after_return(scope: Scope) -> Any:
@@ -78,12 +81,15 @@ def _derive_restricted_terms(scope: Scope) -> Any:
         return ABSENT
     # expired terms are removed if no credit is under them
     terms = scope.record_before(RestrictedTerms, "restricted")
-    day = scope.entry.time_utc.date() + timedelta(
-        days=1
-    )  # the latest possible local date, whatever the time zone
+    # the latest possible local date, whatever the time zone
+    day = scope.entry.time_utc.date() + timedelta(days=1)
     is_expired = terms is not None and bool(terms.expires) and date.fromisoformat(terms.expires) < day
     if not is_expired or scope.ledger.available_cents(scope.credit("restricted")):
-        raise Differs("state.restricted: the terms of restricted credit have not expired")
+        raise Differs(
+            "state.restricted: the entry removes the terms of restricted credit, but they have not expired, or "
+            f"credit is left under them: found {format_value(None if terms is None else terms.expires)} as the last "
+            f"day and {scope.ledger.available_cents(scope.credit('restricted'))} cents"
+        )
     return None
 
 
@@ -96,8 +102,8 @@ def _check_host_value(scope: Scope) -> None:
     recorded = scope["cents"], scope["credit"], scope["number"], str(stored.status)
     if host_value != recorded:
         raise Differs(
-            f"the host stated {format_value(host_value)} for this ticket, "
-            f"but it is redeemed as {format_value(recorded)}"
+            "the ticket's amount, kind of credit, number and status do not match what the host stated: "
+            f"expected {format_value(host_value)}, found {format_value(recorded)}"
         )
 
 
@@ -124,7 +130,13 @@ _PAPERS: Final = (
         state={"paper": _build_order_pattern("")},
         also=(
             require_new_id("bill", is_entry_id=True),
-            require("no bill has this value", lambda scope: is_denomination(scope["cents"])),
+            require(
+                lambda scope: (
+                    f"state.paper.amount_cents: no bill has the value {scope['cents']} cents; expected 1, 2, 2.5 "
+                    "or 5 times a power of ten"
+                ),
+                lambda scope: is_denomination(scope["cents"]),
+            ),
         ),
     ),
     Rule(
@@ -154,7 +166,7 @@ _PAPERS: Final = (
         moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
         also=(
             require_new_id("ticket"),
-            require("the ticket has no number", lambda scope: bool(scope["number"])),
+            require("state.paper.ticket: the ticket has no number", lambda scope: bool(scope["number"])),
             _check_host_value,
         ),
     ),
@@ -227,10 +239,13 @@ def _check_coin_transfers(scope: Scope) -> None:
     fell = [t.amount_cents for t in moves[half:]]
     worth = [t.dims.get("coin_cents") for t in moves[:half]]
     if not all(map(is_denomination, coins_cents)):
-        raise Differs(f"no coins have the value {coins_cents} cents")
+        raise Differs(
+            f"the transfers credit {coins_cents} cents; every coin must be 1, 2, 2.5 or 5 times a power of ten"
+        )
     if coins_cents != fell or coins_cents != worth:
         raise Differs(
-            f"coins of {coins_cents} cents are credited, counted as {worth}, but {fell} were inserted"
+            f"the transfers credit {coins_cents} cents, expected the same values in dims.coin_cents, found {worth}, "
+            f"and from stock:floor, found {fell}"
         )
     expected_counts = {"coins_accepted": half} if half else {}
     if dict(scope.entry.counts) != expected_counts:
@@ -251,7 +266,10 @@ def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
             check_disputed_coins,
             _check_coin_transfers,
             require(
-                "a coin falls into the hopper or the box",
+                lambda scope: (
+                    "the transfers from stock:floor must go to stock:hopper or stock:coin_box, found "
+                    f"{format_value([t.target for t in scope.entry.transfers if t.source == 'stock:floor'])}"
+                ),
                 lambda scope: all(
                     t.target in {"stock:hopper", "stock:coin_box"}
                     for t in scope.entry.transfers

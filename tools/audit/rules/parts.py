@@ -39,7 +39,11 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
             or (is_entry_id and int(match[1]) != scope.entry.sequence)
             or match[2] not in {None, scope.facts.mark}
         ):
-            raise Differs(f"{format_value(value)} is not an id of a {kind} of this journal")
+            due = f"at this entry ({scope.entry.sequence})" if is_entry_id else "at this entry or before it"
+            raise Differs(
+                f"id {format_value(value)} is not one that this journal gives: expected {kind}-N-"
+                f"{scope.facts.mark}, where N is the number of an entry {due}"
+            )
 
     return check
 
@@ -53,7 +57,8 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
             raise Differs(
-                f"it takes {format_value(scope[name])} cents from {account}, which has {there_cents}"
+                f"the entry takes {format_value(scope[name])} cents from {account}; expected all of it, "
+                f"{there_cents} cents"
             )
 
     return check
@@ -105,7 +110,9 @@ def derive_debit_transfers(
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
     if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
-        raise Differs(f"it takes {format_value(amount_cents)} cents from credits of {there_cents}")
+        raise Differs(
+            f"the entry takes {format_value(amount_cents)} cents from the credits, which hold {there_cents} cents"
+        )
     transfers: tuple[Transfer, ...] = build_credit_transfers(
         amount_cents, target, scope.ledger.available_cents, kinds, position
     )
@@ -146,13 +153,33 @@ def read_nonzero_meters(scope: Scope, *, since: bool = False) -> dict[str, int]:
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
-def require(finding: str, test: Callable[[Scope], bool]) -> Check:
-    """Return the check that ``test`` returns True for the entry; otherwise it reports the text ``finding``."""
+def require(finding: str | Callable[[Scope], str], test: Callable[[Scope], bool]) -> Check:
+    """Return the check that ``test`` returns True for the entry; otherwise it reports the text ``finding``.
+
+    ``finding`` says which field or figure is wrong. A function builds it from the entry's values.
+    """
 
     def check(scope: Scope) -> None:
         """Raise :class:`Differs` with the finding's text unless the test holds for the entry."""
         if not test(scope):
-            raise Differs(finding)
+            raise Differs(finding if isinstance(finding, str) else finding(scope))
+
+    return check
+
+
+def require_equal(finding: str, found: Callable[[Scope], Any], expected: Callable[[Scope], Any]) -> Check:
+    """Return the check that two JSON values of the entry's scope are equal; otherwise it reports both of them.
+
+    ``finding`` says which field differs and from what; the expected and the found value follow it.
+    """
+
+    def check(scope: Scope) -> None:
+        """Raise :class:`Differs` with the expected and the found value unless they are equal."""
+        expected_value, found_value = expected(scope), found(scope)
+        if not is_json_equal(found_value, expected_value):
+            raise Differs(
+                f"{finding}: expected {format_value(expected_value)}, found {format_value(found_value)}"
+            )
 
     return check
 
@@ -190,20 +217,25 @@ def check_signed_in(scope: Scope) -> None:
         return
     first = (record.get("persons") or [record.get("person")])[0] if type(record) is dict else None
     if first != menu["person"]:
-        raise Differs(f"{format_value(first)} is named first, but {menu['person']} is signed in")
+        raise Differs(
+            f"record.persons: the first person is {format_value(first)}, "
+            f"expected the signed-in {format_value(menu['person'])}"
+        )
 
 
 def check_first_position(scope: Scope) -> None:
     """Check that the entry belongs to the first position, which represents the whole machine."""
     if scope.position != 1:
-        raise Differs(f"only the first position represents the machine, not position {scope.position}")
+        raise Differs(
+            f"dims.position: only position 1 may write this entry of the whole machine, found {scope.position}"
+        )
 
 
 def check_in_menu(scope: Scope) -> None:
     """Check that somebody is signed in to the menu, if the journal records staff."""
     menu = scope.value_before("menu")
     if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
-        raise Differs("it comes from a staff form, but nobody is signed in")
+        raise Differs("the entry was made with a staff form, but nobody was signed in to the menu before it")
     check_signed_in(scope)
 
 
@@ -226,4 +258,7 @@ def check_ticket_ledger_grows(scope: Scope) -> None:
     if was is None or now is None:
         return
     if now.place < was.place or replace(now, place=was.place, digest=was.digest) != was:
-        raise Differs("state.tickets: the ticket ledger lost entries, or its recorded past differs")
+        raise Differs(
+            f"state.tickets: the ticket ledger lost entries, or its recorded past differs: expected "
+            f"{format_value(to_json(was))} or a longer ledger, found {format_value(to_json(now))}"
+        )

@@ -308,6 +308,7 @@ class Template:
     """A text pattern built from bound names, such as ``fault:{code}``."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
@@ -349,7 +350,7 @@ class Template:
             return
         bindings = self.find_bindings(value, scope)
         if bindings is None:
-            raise Differs(f"{format_value(value)} does not have the expected form")
+            raise Differs(f"expected the form {self.text!r}, found {format_value(value)}")
         scope.names.update(bindings)
 
 
@@ -393,9 +394,8 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                 bindings = template.find_bindings(key, scope)
                 if bindings is None:
                     continue
-                if (
-                    may_miss and bindings
-                ):  # any number of such members: names bound by one are not visible to the others
+                # any number of such members: names bound by one are not visible to the others
+                if may_miss and bindings:
                     outer_names = scope.names
                     scope.names = {**outer_names, **bindings}
                     _match_at_key(key, matcher, value[key], scope)
@@ -405,7 +405,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                     _match_at_key(key, matcher, value[key], scope)
                 matched.append(key)
             if not matched and not may_miss:
-                raise Differs(f"{expected or 'a member'} is missing")
+                raise Differs(f"{expected or template.text} is missing")
             remaining = [key for key in remaining if key not in matched]
         if is_partial:
             remaining = [key for key in remaining if key.startswith(prefixes)]
@@ -526,7 +526,10 @@ def _compile_but(pattern: But) -> Matcher:
         base = scope.names[pattern.name]
         expected = {key: part for key, part in base.items() if key not in names and key not in pattern.less}
         if not is_json_equal({key: part for key, part in value.items() if key not in names}, expected):
-            raise Differs(f"expected {format_value(expected)} and the changes, found {format_value(value)}")
+            raise Differs(
+                f"expected {format_value(expected)} besides {', '.join(sorted(names)) or 'nothing'}, "
+                f"found {format_value(value)}"
+            )
         changed({key: part for key, part in value.items() if key in names}, scope)
 
     return match

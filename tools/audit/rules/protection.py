@@ -7,7 +7,7 @@ from egm.kernel.states import PAYABLE, only
 from egm.play import entries
 from egm.play.player_protection import LIMITS
 from tools.audit.rules.parts import require
-from tools.audit.rules.pattern import But, Derived, Has, Scope
+from tools.audit.rules.pattern import But, Derived, Has, Scope, format_value
 from tools.audit.rules.rule import Rule
 
 
@@ -44,7 +44,14 @@ RULES: Final = (
         before={"reminder": Has("reminder", kind="$which")},
         record={"kind": "$which"},
         state={"reminder": None},
-        also=(require("reading it does not end a pause at a limit", lambda s: s["which"] not in LIMITS),),
+        also=(
+            require(
+                lambda scope: (
+                    f"record.kind is {format_value(scope['which'])}: an acknowledgement does not end a pause at a limit"
+                ),
+                lambda scope: scope["which"] not in LIMITS,
+            ),
+        ),
     ),
     Rule(
         entry=entries.PAUSE_OVER,

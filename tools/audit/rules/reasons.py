@@ -11,7 +11,7 @@ from egm.play.keys import PlayKey
 from egm.play.player_protection import LIMITS
 from egm.play.records.protection import ReminderRecord
 from egm.play.records.residual import ResidualTerms
-from tools.audit.rules.pattern import Differs, Scope
+from tools.audit.rules.pattern import Differs, Scope, format_value
 from tools.audit.rules.states import derive_machine_state
 
 _WAYS: Final[Mapping[str, str]] = {"given_up": RESIDUAL_REMOVED.kind, "played": RESIDUAL_PLAYED.kind}
@@ -23,12 +23,20 @@ def check_residual_credit(scope: Scope) -> None:
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.least_stake_cents
         if least_cents is not None and amount_cents >= least_cents:
-            raise Differs(f"not residual credit: a game was started for {least_cents} cents")
+            raise Differs(
+                f"record.amount_cents: {amount_cents} is not residual credit, because a game was started for "
+                f"{least_cents} cents"
+            )
         return
     if amount_cents >= terms.useful_cents:
-        raise Differs(f"not residual credit: {terms.useful_cents} cents buy a game or a coin here")
+        raise Differs(
+            f"record.amount_cents: {amount_cents} is not residual credit, because {terms.useful_cents} cents buy a "
+            "game or a coin here"
+        )
     if scope.entry.kind != _WAYS.get(terms.way):
-        raise Differs(f"residual credit is treated here as {terms.way}")
+        raise Differs(
+            f"this entry does not fit the machine's terms for residual credit, which are {format_value(terms.way)}"
+        )
 
 
 def check_residual_prize(scope: Scope) -> None:
@@ -39,7 +47,11 @@ def check_residual_prize(scope: Scope) -> None:
     else:
         is_sound = prize_cents <= (scope.facts.least_stake_cents or prize_cents)
     if not is_sound or prize_cents <= scope.record["amount_cents"]:
-        raise Differs(f"residual credit is played off for the price of a game, not for {prize_cents} cents")
+        price_cents = scope.facts.least_stake_cents if terms is None else terms.useful_cents
+        raise Differs(
+            f"record.prize_cents: expected {price_cents}, the price of a game, and more than record.amount_cents, "
+            f"{scope.record['amount_cents']}; found {prize_cents}"
+        )
 
 
 def check_smallest_stake(scope: Scope) -> None:
@@ -53,14 +65,18 @@ def check_smallest_stake(scope: Scope) -> None:
     )
     if terms is not None and 0 < stake_cents < terms.useful_cents:
         raise Differs(
-            f"it is started for {stake_cents} cents, but the smallest stake here is {terms.useful_cents} cents"
+            f"record.bet_credits: the game is started for {stake_cents} cents, but the smallest stake here is "
+            f"{terms.useful_cents} cents"
         )
 
 
 def check_game_is_offered(scope: Scope) -> None:
     """Check that the game is offered: no host has disabled it, and its table was not withdrawn."""
     if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
-        raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, according to the memory")
+        raise Differs(
+            f"record.game: {scope['game']} is not offered at {scope['denomination']} cents a credit, according to "
+            "the memory before this entry"
+        )
 
 
 def _is_withheld(scope: Scope) -> bool:
@@ -84,7 +100,10 @@ def check_return_reason(scope: Scope) -> None:
     else:
         fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
     if not fits:
-        raise Differs(f"bets are returned as {why}, but the memory does not show it")
+        raise Differs(
+            f"record.why: the bets are returned as {format_value(why)}, but the memory before this entry does not "
+            f"show that reason; the machine was in the state {state}"
+        )
 
 
 def _is_paused(scope: Scope) -> bool:

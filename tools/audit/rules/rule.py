@@ -159,17 +159,17 @@ class Rule:
         is_late = state in self.late_within or PlayKey.RESIDUAL not in scope.ledger.state
         seconds = self.recorded_within_seconds if is_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
-            raise Differs(f"it is not allowed while the machine is {state}, according to its memory")
+            raise Differs(f"the entry is not allowed while the machine is {state}, according to its memory")
 
     def _check_reservation(self, scope: Scope) -> None:
         """Check that the entry ends an open reservation of a kind it may end, and bind its first transfer."""
         reservation = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if reservation is None:
-            raise Differs(f"there is no reservation {format_value(scope.entry.transaction.ref)}")
+            raise Differs(f"ref: no reservation {format_value(scope.entry.transaction.ref)} is open")
         kind = scope.facts.reserved_as.get(reservation.id, reservation.kind)
         kinds = self.entry.settled_kinds
         if kind not in kinds:
-            raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(kinds)}")
+            raise Differs(f"ref: the entry ends a reservation of {kind}; expected {' or '.join(kinds)}")
         scope.held = reservation
         first = reservation.transfers[0]
         scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
@@ -193,14 +193,14 @@ class Rule:
             for key in state:
                 number, slash, _ = key.partition("/")
                 if slash and number.isdigit():
-                    raise Differs(f"state.{key}: it does not belong to position 1")
+                    raise Differs(f"state.{key}: the key does not belong to position 1")
             return state
         mark = f"{position}/"
         bare = {}
         for key, value in state.items():
             name = key.removeprefix(mark)
             if format_storage_key(name, position) != key:
-                raise Differs(f"state.{key}: it does not belong to position {position}")
+                raise Differs(f"state.{key}: the key does not belong to position {position}")
             bare[name] = value
         return bare
 
@@ -210,7 +210,8 @@ class Rule:
             expected = [tuple(each) for each in self.moves.make(scope)]
             recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if expected != recorded or len(recorded) != len(transfers):
-                raise Differs(f"expected the transfers {format_value(expected)}")
+                found = [(t.source, t.target, t.amount_cents) for t in transfers]
+                raise Differs(f"transfers: expected {format_value(expected)}, found {format_value(found)}")
             return
         unmatched = list(transfers)
         for move, matchers in self._moves:
@@ -223,10 +224,12 @@ class Rule:
             else:
                 if not (move.many or move.may_miss):
                     missing_move = f"{move.source} to {move.target}"
-                    raise Differs(f"expected a transfer from {missing_move}")
+                    found = [(t.source, t.target, t.amount_cents) for t in unmatched]
+                    raise Differs(f"transfers: expected one from {missing_move}, found {format_value(found)}")
         if unmatched:
             raise Differs(
-                f"a transfer from {unmatched[0].source} to {unmatched[0].target} is not allowed here"
+                f"transfers: none is expected from {unmatched[0].source} to {unmatched[0].target}, "
+                f"found {unmatched[0].amount_cents} cents"
             )
 
     def _check_persons(self, scope: Scope) -> None:
@@ -240,12 +243,17 @@ class Rule:
             and "form" not in record
             and "slip" not in record
         ):
-            raise Differs(f"{format_value(record['person'])} is not the first of {format_value(persons)}")
+            raise Differs(
+                f"record.person: expected the first of record.persons, {format_value(persons)}; "
+                f"found {format_value(record['person'])}"
+            )
         if len(persons) < self.persons:
-            raise Differs(f"it names {format_value(persons)}, but needs {self.persons} people")
+            raise Differs(
+                f"record.persons: expected at least {self.persons} people, found {format_value(persons)}"
+            )
         for person in persons:
             if not scope.facts.may(person, self.may):
-                raise Differs(f"{format_value(person)} lacks the permission {self.may}")
+                raise Differs(f"record.persons: {format_value(person)} lacks the permission {self.may}")
 
     # ------------------------------------------------------------------ compiled once
     @cached_property

@@ -10,27 +10,43 @@ from egm.people.person import NUMBER
 from egm.people.roles import Role
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED
-from tools.audit.rules.parts import check_in_menu, require
-from tools.audit.rules.pattern import Has, Scope
+from tools.audit.rules.parts import check_in_menu, require, require_equal
+from tools.audit.rules.pattern import Differs, Has, Scope, format_value
 from tools.audit.rules.rule import Rule
 
 
-def _is_next_change(scope: Scope) -> bool:
-    """Return whether the entry is the next change of the staff list, and consistent with the list before it."""
-    facts, roster, number = scope.facts, scope.value_before("staff"), scope["number"]
-    digest = scope.names.get("digest")
-    expected = number if digest is None else {"number": number, "digest": digest}
-    first = not facts.people
-    return (
-        number == int((roster["number"] if type(roster) is dict else roster) or 0) + 1
-        and scope.value_after("staff") == expected
-        and scope.entry.id == (f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}")
-        and scope["role"] in set(Role)
-        and NUMBER.fullmatch(scope["whom"]) is not None
-        and (first or scope["by"] in {"", DEMONSTRATION} or facts.is_staff(scope["by"]))
-        and (scope["whom"] in facts.people) == (scope.entry.kind != STAFF_ADDED.kind)
-        and facts.people.get(scope["whom"], scope["role"]) == scope["role"]
-    )
+def _check_next_change(scope: Scope) -> None:
+    """Check that the entry is the next change of the staff list, and consistent with the list before it."""
+    facts, stored, number = scope.facts, scope.value_before("staff"), scope["number"]
+    digest, whom, role = scope.names.get("digest"), scope["whom"], scope["role"]
+    expected_number = int((stored["number"] if type(stored) is dict else stored) or 0) + 1
+    expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
+    for name, found, expected in (
+        ("record.number", number, expected_number),
+        (
+            "state.staff",
+            scope.value_after("staff"),
+            number if digest is None else {"number": number, "digest": digest},
+        ),
+        ("id", scope.entry.id, expected_id),
+    ):
+        if found != expected:
+            raise Differs(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
+    if role not in set(Role):
+        raise Differs(f"record.role: {format_value(role)} is not a role")
+    if NUMBER.fullmatch(whom) is None:
+        raise Differs(f"record.whom: {format_value(whom)} is not a staff number")
+    if facts.people and scope["by"] not in {"", DEMONSTRATION} and not facts.is_staff(scope["by"]):
+        raise Differs(f"record.person: {format_value(scope['by'])} is not an enrolled member of staff")
+    is_added = scope.entry.kind == STAFF_ADDED.kind
+    if (whom in facts.people) == is_added:
+        enrolled = "already" if is_added else "not"
+        raise Differs(f"record.whom: {format_value(whom)} was {enrolled} in the staff list before this entry")
+    if facts.people.get(whom, role) != role:
+        raise Differs(
+            f"record.role: expected {format_value(facts.people[whom])}, the role of {whom} before this entry; "
+            f"found {format_value(role)}"
+        )
 
 
 RULES: Final = (
@@ -45,11 +61,7 @@ RULES: Final = (
                 "number": "$number",
                 "digest?": "$digest:digest",
             },
-            also=(
-                require(
-                    "it is not the next change of the staff, or names no member of staff", _is_next_change
-                ),
-            ),
+            also=(_check_next_change,),
         )
         for entry in (entries.STAFF_ADDED, entries.STAFF_DISABLED, entries.STAFF_ENABLED, entries.STAFF_PIN)
     ),
@@ -60,8 +72,11 @@ RULES: Final = (
         state={"staff": {"number": "$number", "digest": "$digest"}},
         also=(
             require(
-                "the roster is not the one recorded before",
-                lambda s: s.value_before("staff") in (None, s.value_after("staff")),
+                lambda scope: (
+                    f"state.staff: expected {format_value(scope.value_before('staff'))}, stored before this entry; "
+                    f"found {format_value(scope.value_after('staff'))}"
+                ),
+                lambda scope: scope.value_before("staff") in (None, scope.value_after("staff")),
             ),
         ),
     ),
@@ -91,11 +106,10 @@ RULES: Final = (
         record={"person": "$person"},
         state={"menu": {"since": "$:time", "person": "$person"}},
         also=(
-            require(
-                "it is not this person's role",
-                lambda scope: (
-                    scope.facts.people.get(scope["person"], scope.record["role"]) == scope.record["role"]
-                ),
+            require_equal(
+                "record.role does not match the person's role in the staff list",
+                lambda scope: scope.record["role"],
+                lambda scope: scope.facts.people.get(scope["person"], scope.record["role"]),
             ),
         ),
     ),

@@ -49,6 +49,20 @@ def _has_open_round(scope: Scope) -> bool:
     return not _is_position_free(scope) and scope.value_before("purse_game") is None
 
 
+_HAS_NO_TOURNAMENT: Final = require(
+    "state.tournament: the machine was in a tournament before this entry", _has_no_tournament
+)
+_HAS_NO_ROUND: Final = require(
+    "state.purse: a position still plays a round, and the machine may not leave the tournament", _has_no_round
+)
+_IS_POSITION_FREE: Final = require(
+    "state.purse: the position already played a round before this entry", _is_position_free
+)
+_MAY_START_GAME: Final = require(
+    "state.purse: the position plays no round, or a game of its round is still open", _has_open_round
+)
+
+
 def _derive_stake(scope: Scope) -> Any:
     """Return the transfer of the points that a game's wager or a choice stakes."""
     record = scope.record
@@ -87,7 +101,10 @@ RULES: Final = (
         record={"digest": _DIGEST, "text": "$text:text"},
         state={"tournament_rules": {"digest": "$digest", "text": "$text"}},
         may=Permission.CONFIGURE,
-        also=(check_in_menu, require("the machine is in a tournament", _has_no_tournament)),
+        also=(
+            check_in_menu,
+            _HAS_NO_TOURNAMENT,
+        ),
     ),
     Rule(
         entry=entries.RULES_REMOVED,
@@ -96,7 +113,10 @@ RULES: Final = (
         record={"digest": "$digest"},
         state={"tournament_rules": None},
         may=Permission.CONFIGURE,
-        also=(check_in_menu, require("the machine is in a tournament", _has_no_tournament)),
+        also=(
+            check_in_menu,
+            _HAS_NO_TOURNAMENT,
+        ),
     ),
     Rule(
         entry=entries.TOURNAMENT_ENTERED,
@@ -105,7 +125,13 @@ RULES: Final = (
         record={"digest": "$digest"},
         state={"tournament": {"digest": "$digest", "since": "$:text"}},
         may=Permission.CONFIGURE,
-        also=(check_in_menu, require("there is credit on the machine", _holds_no_credit)),
+        also=(
+            check_in_menu,
+            require(
+                lambda scope: f"the machine held {scope.ledger.credits_cents()} cents of credit; expected 0",
+                _holds_no_credit,
+            ),
+        ),
     ),
     Rule(
         entry=entries.TOURNAMENT_LEFT,
@@ -114,7 +140,10 @@ RULES: Final = (
         record={"digest": "$digest"},
         state={"tournament": None},
         may=Permission.CONFIGURE,
-        also=(check_in_menu, require("a round is played", _has_no_round)),
+        also=(
+            check_in_menu,
+            _HAS_NO_ROUND,
+        ),
     ),
     Rule(
         entry=entries.ENTRY_SOLD,
@@ -144,7 +173,10 @@ RULES: Final = (
             lambda scope: [("tournament:entry", name_points_account(scope.position), scope["points"])]
         ),
         may=Permission.PAY_BY_HAND,
-        also=(check_in_menu, require("the position plays a round", _is_position_free)),
+        also=(
+            check_in_menu,
+            _IS_POSITION_FREE,
+        ),
     ),
     Rule(
         entry=entries.ROUND_ENDED,
@@ -153,7 +185,7 @@ RULES: Final = (
         record=_OF_ENTRY,
         state={"purse": "$:object"},
         moves=Derived(_derive_closing),
-        also=(require("the position plays no round, or a game of it is open", _has_open_round),),
+        also=(_MAY_START_GAME,),
     ),
     Rule(
         entry=entries.PURSE_GAME_START,
@@ -167,7 +199,10 @@ RULES: Final = (
         },
         state={**_GAME, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
         moves=Derived(_derive_stake),
-        also=(require_new_id("play", "play"), require("the position plays no round", _has_open_round)),
+        also=(
+            require_new_id("play", "play"),
+            _MAY_START_GAME,
+        ),
     ),
     Rule(
         entry=entries.PURSE_GAME_CHOICE,

@@ -9,16 +9,18 @@ from egm.kernel.events import State
 from egm.kernel.states import TRANSFERRING, only
 from egm.money import entries as money_entries
 from egm.money.records.host import TransferRecord
+from egm.record_codec import to_json
 from egm.tickets.audit import LedgerAnchor
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
     credit_cents,
     require,
+    require_equal,
     require_new_id,
     require_stored_value,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, format_value, is_json_equal
+from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, format_value
 from tools.audit.rules.rule import Move, Rule
 
 #: The size of the ring of transfers that the host may read back (egm.host.transfers).
@@ -33,24 +35,29 @@ def _check_ledger_state(scope: Scope) -> None:
     """
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if now is None:
-        raise Differs("state.tickets: it is missing")
+        raise Differs("state.tickets is missing")
     begins = was is None or was.begun != now.begun
     if not begins:
         check_ticket_ledger_grows(scope)
     if ("begun" in scope.names) != (begins and bool(now.begun)):
-        raise Differs("the people who replaced the ticket ledger must be named exactly when it was replaced")
+        replaced = "was replaced" if begins and now.begun else "was not replaced"
+        raise Differs(
+            f"record.begun: the ticket ledger {replaced}; the people who replace it are named if they do, and only then"
+        )
 
 
 def _check_contradicted_amount(scope: Scope) -> None:
     """Check the correction of an amount that the journal credited and the ticket ledger never will."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
-        raise Differs("state.tickets: no ticket ledger is known")
+        raise Differs("state.tickets: a ticket ledger must be stored before this entry and by it")
     base_pairs = ((was.base.get(name, 0), cents) for name, cents in now.base.items())
     lower = [known - cents for known, cents in base_pairs if known != cents]
     if lower != [scope.record["amount_cents"]] or replace(now, base=was.base) != was:
         raise Differs(
-            "it must subtract the amount of one redemption from the ledger's base, and nothing else"
+            f"state.tickets.base must fall by record.amount_cents, {scope.record['amount_cents']}, for one kind of "
+            f"ticket, and nothing else may change: before {format_value(to_json(was))}, "
+            f"found {format_value(to_json(now))}"
         )
 
 
@@ -96,7 +103,10 @@ _HOST_TICKETS: Final = (
         state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
         also=(
             require(
-                "no ticket is left to be read",
+                lambda scope: (
+                    f"state.validations_read: the host had already read all "
+                    f"{scope.value_before('validations') or 0} tickets before this entry"
+                ),
                 lambda scope: (
                     (scope.value_before("validations_read") or 0) < (scope.value_before("validations") or 0)
                 ),
@@ -144,7 +154,7 @@ def _derive_transfers(scope: Scope) -> Any:
     """Return the transfers of a host's order by kind of credit, as its recorded result states them."""
     transfer_type, cents = scope["way"], _read_result(scope).cents
     if transfer_type not in _WAYS:
-        raise Differs(f"{format_value(transfer_type)} is not a valid transfer type")
+        raise Differs(f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_WAYS)}")
     source, target = _WAYS[transfer_type]
     return sorted(
         (
@@ -163,12 +173,16 @@ def _check_moves_match_result(scope: Scope) -> None:
     recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
     expected = _derive_transfers(scope)
     if recorded != expected or any(t.dims for t in transfers):
-        raise Differs(f"it moves {format_value(recorded)}, but its result states {format_value(expected)}")
+        raise Differs(
+            f"the transfers do not match record.cents: expected {format_value(expected)}, "
+            f"found {format_value(recorded)}"
+        )
     total_cents, requested_cents = sum(cents for _, _, cents in recorded), scope["asked"]
     status = "full" if total_cents == requested_cents else "partial"
     if scope["status"] != status or total_cents > requested_cents:
         raise Differs(
-            f"{total_cents} cents of {requested_cents} moved, but its status is {format_value(scope['status'])}"
+            f"record.status: {total_cents} of {requested_cents} cents moved: expected {status!r} and at most the "
+            f"requested amount, found {format_value(scope['status'])}"
         )
 
 
@@ -183,15 +197,26 @@ def _check_stored_failure(scope: Scope) -> None:
     """Check that the result stored for the host is the recorded one, unless the host may already have it."""
     stored, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
     if recorded.told or recorded.position is not None:
-        raise Differs("record: an order that fails has no index, and its result is not read yet")
-    if stored != replace(recorded, position=0, told=stored is not None and stored.told):
-        raise Differs("state.transfer: it differs from the record")
+        raise Differs(
+            "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
+            f"{recorded.position} and {recorded.told}"
+        )
+    expected = replace(recorded, position=0, told=stored is not None and stored.told)
+    if stored != expected:
+        raise Differs(
+            f"state.transfer does not match the record: expected {format_value(to_json(expected))}, "
+            f"found {format_value(None if stored is None else to_json(stored))}"
+        )
 
 
 _COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
-_PLACE: Final = require(
-    "its index in the history is not the next one",
-    lambda scope: _read_result(scope).position == (scope.value_before("transfers") or 0) % _HISTORY + 1,
+_PLACE: Final = require_equal(
+    "record.position is not the next index of the history",
+    lambda scope: _read_result(scope).position,
+    lambda scope: (scope.value_before("transfers") or 0) % _HISTORY + 1,
+)
+_STORED_AS_RECORDED: Final = require_equal(
+    "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
 )
 _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
 
@@ -205,11 +230,11 @@ _TRANSFERS: Final = (
         state={"transfers": _COUNTED, "transfer": "$kept"},
         moves=(_ANYWHERE,),
         also=(
+            _STORED_AS_RECORDED,
             require(
-                "the stored value differs from the record",
-                lambda scope: is_json_equal(scope["kept"], scope.record),
+                "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
+                lambda scope: scope["way"] != "bonus_jackpot",
             ),
-            require("a bonus paid by hand must be reserved", lambda scope: scope["way"] != "bonus_jackpot"),
             _check_moves_match_result,
             _PLACE,
             require_stored_value("restricted", _derive_restricted_terms),
@@ -229,10 +254,7 @@ _TRANSFERS: Final = (
         moves=(_ANYWHERE,),
         also=(
             lambda scope: scope.names.update(way="bonus_jackpot"),
-            require(
-                "the stored value differs from the record",
-                lambda scope: is_json_equal(scope["kept"], scope.record),
-            ),
+            _STORED_AS_RECORDED,
             _check_moves_match_result,
             _PLACE,
         ),
@@ -242,7 +264,9 @@ _TRANSFERS: Final = (
         also=(
             _check_stored_failure,
             require(
-                "an order that fails moves nothing",
+                lambda scope: (
+                    f"record.cents: a failed transfer moves nothing, found {format_value(_read_result(scope).cents)}"
+                ),
                 lambda scope: not any(_read_result(scope).cents.values()),
             ),
         ),

@@ -6,7 +6,7 @@ from egm.devices.wheel.codec import NUMBERS
 from egm.play.records.wheel import WheelSpin
 from egm.seats import entries
 from tools.audit.rules.parts import require
-from tools.audit.rules.pattern import But, Scope
+from tools.audit.rules.pattern import But, Scope, format_value
 from tools.audit.rules.rule import Rule
 
 _SPIN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
@@ -26,7 +26,14 @@ def _is_spin_awaited(scope: Scope) -> bool:
     return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
 
 
-_OF_THE_SPIN: Final = require("no number is awaited for its spin", _is_spin_awaited)
+_OF_THE_SPIN: Final = require(
+    lambda scope: (
+        f"record.round_id and record.spin: expected the spin that was awaited before this entry, "
+        f"{format_value(scope.value_before('wheel_spin'))}; "
+        f"found {format_value(scope['round'])} and {format_value(scope['spin'])}"
+    ),
+    _is_spin_awaited,
+)
 
 RULES: Final = (
     Rule(
@@ -34,7 +41,16 @@ RULES: Final = (
         id="{round}.closed",
         record=_SPIN,
         state={"wheel_spin": {**_SPIN, "earlier?": "$:object"}},
-        also=(require("numbers of earlier rounds are not as recorded", _are_earlier_recorded),),
+        also=(
+            require(
+                lambda scope: (
+                    "state.wheel_spin.earlier: a number differs from the one recorded for its spin: found "
+                    f"{format_value(scope.value_after('wheel_spin'))}, "
+                    f"recorded {format_value(scope.value_before('wheel_spin'))}"
+                ),
+                _are_earlier_recorded,
+            ),
+        ),
     ),
     Rule(
         entry=entries.NUMBER_RECEIVED,
@@ -42,7 +58,13 @@ RULES: Final = (
         before=_BEFORE,
         record={**_SPIN, "number": "$number"},
         state={"wheel_spin": But("was", number="$number")},
-        also=(_OF_THE_SPIN, require("no wheel has such a pocket", lambda scope: scope["number"] in NUMBERS)),
+        also=(
+            _OF_THE_SPIN,
+            require(
+                lambda scope: f"record.number: {format_value(scope['number'])} is not a pocket of a wheel",
+                lambda scope: scope["number"] in NUMBERS,
+            ),
+        ),
     ),
     Rule(
         entry=entries.NUMBER_MISSED,

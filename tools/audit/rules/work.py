@@ -12,13 +12,15 @@ from tools.audit.rules.parts import (
     check_first_position,
     check_in_menu,
     require,
+    require_equal,
     require_new_id,
 )
-from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, is_json_equal
+from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, format_value, is_json_equal
 from tools.audit.rules.rule import Rule
 
 _IS_TEST_TICKET: Final = require(
-    "the ticket is not a test ticket", lambda scope: scope["id"].startswith("test-")
+    lambda scope: f"record.id: expected a test ticket (test-...), found {format_value(scope['id'])}",
+    lambda scope: scope["id"].startswith("test-"),
 )
 _NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
 _SOFTWARE: Final = {"version": "$version", "signer": "$signer", "components": "$:object"}
@@ -29,18 +31,17 @@ def _check_installed_change(scope: Scope) -> None:
     """Check that the recorded change of software version, signer and components is the actual one."""
     before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
-    expected = {name: [before[name], now[name]] for name in ("version", "signer")}
-    if not is_json_equal(
-        recorded,
-        expected
-        | {
-            "components": {
-                name: list(digests)
-                for name, digests in compare_digests(before["components"], now["components"]).items()
-            }
-        },
-    ):
-        raise Differs("the recorded change differs from the actual one")
+    expected: dict[str, Any] = {name: [before[name], now[name]] for name in ("version", "signer")}
+    expected["components"] = {
+        name: list(digests)
+        for name, digests in compare_digests(before["components"], now["components"]).items()
+    }
+    for name, change in expected.items():
+        if not is_json_equal(recorded[name], change):
+            raise Differs(
+                f"record.{name} does not match the software stored before and after this entry: expected "
+                f"{format_value(change)}, found {format_value(recorded[name])}"
+            )
 
 
 def _is_only_recorded_change(scope: Scope) -> bool:
@@ -52,9 +53,8 @@ def _is_only_recorded_change(scope: Scope) -> bool:
         return is_json_equal(after, {**before, "off": off})
     if option == "denomination":
         chosen, cents = after["denominations_cents"].get(game), int(record["denomination_cents"])
-        was = before["denominations_cents"].get(
-            game
-        )  # without an entry, all installed denominations were offered
+        # without an entry, all installed denominations were offered
+        was = before["denominations_cents"].get(game)
         expected = chosen if was is None else sorted({*was, cents} if on else {*was} - {cents})
         others = {**before["denominations_cents"], game: chosen}
         return (
@@ -75,11 +75,19 @@ RULES: Final = (
         state={"options": "$after"},
         may=Permission.CONFIGURE,
         also=(
-            require(
-                "the options before it were others",
-                lambda scope: scope["before"] == (scope.value_before("options") or _NO_OPTIONS),
+            require_equal(
+                "record.before does not match the options stored before this entry",
+                lambda scope: scope["before"],
+                lambda scope: scope.value_before("options") or _NO_OPTIONS,
             ),
-            require("the options after it are not the expected ones", _is_only_recorded_change),
+            require(
+                lambda scope: (
+                    f"record.after does not equal record.before with the change of option "
+                    f"{format_value(scope.record['option'])} alone: before {format_value(scope['before'])}, "
+                    f"after {format_value(scope['after'])}"
+                ),
+                _is_only_recorded_change,
+            ),
             check_in_menu,
         ),
     ),
@@ -95,18 +103,21 @@ RULES: Final = (
         state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$at"}},
         may=Permission.CONFIGURE,
         also=(
-            require(
-                "the digest is not the file's",
-                lambda scope: hashlib.sha256(scope["text"].encode()).hexdigest() == scope["digest"],
+            require_equal(
+                "record.digest is not the SHA-256 of record.text",
+                lambda scope: scope["digest"],
+                lambda scope: hashlib.sha256(scope["text"].encode()).hexdigest(),
+            ),
+            require_equal(
+                "record.before is not the digest of the cabinet file stored before this entry",
+                lambda scope: scope["before"],
+                lambda scope: (scope.value_before("cabinet_file") or {"digest": ""})["digest"],
             ),
             require(
-                "the file before it was another",
                 lambda scope: (
-                    scope["before"] == (scope.value_before("cabinet_file") or {"digest": ""})["digest"]
+                    f"the cabinet file was changed while the machine held {scope.ledger.credits_cents()} cents "
+                    "of credit; expected 0"
                 ),
-            ),
-            require(
-                "it is changed while something is owed",
                 lambda scope: scope["before"] == scope["digest"] or not scope.ledger.credits_cents(),
             ),
         ),
@@ -142,9 +153,10 @@ RULES: Final = (
         state={"touch": "$after"},
         may=Permission.TEST_DEVICES,
         also=(
-            require(
-                "the calibration before it was another",
-                lambda scope: scope["before"] == (scope.value_before("touch") or []),
+            require_equal(
+                "record.before does not match the calibration stored before this entry",
+                lambda scope: scope["before"],
+                lambda scope: scope.value_before("touch") or [],
             ),
             check_in_menu,
         ),
@@ -168,6 +180,11 @@ RULES: Final = (
         before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins"},
         state={"hopper": None},
-        also=(require("the coins are not test coins", lambda scope: scope["id"].startswith("test-")),),
+        also=(
+            require(
+                lambda scope: f"record.id: expected test coins (test-...), found {format_value(scope['id'])}",
+                lambda scope: scope["id"].startswith("test-"),
+            ),
+        ),
     ),
 )

@@ -400,9 +400,8 @@ def _tune_definition(
     pays_by_bet = find_pays_of_single_bets(data, keys) if bet is None else {}
     if not strips:
         definition = dict(data)
-        if set(pays_by_bet) != set(
-            compute_bet_returns(data)
-        ):  # otherwise every bet is tuned by separate pays
+        # otherwise every bet is tuned by separate pays
+        if set(pays_by_bet) != set(compute_bet_returns(data)):
             definition = tune_pays(definition, target, keys, bet, _print_progress)
         return _tune_each_bet(definition, target, pays_by_bet, tune_pays), keys, list(pays_by_bet)
     definition = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)

@@ -412,9 +412,8 @@ def command(
         raise click.UsageError("--game writes its own cabinet file: give either --game or --cabinet")
     folder = StateFolder(state or (default_state_dir() if game is None else _find_one_game_folder(game)))
     try:
-        if not (
-            shown.is_kiosk or _does_screen_ask_for_file(cabinet, shown)
-        ):  # a kiosk shows the error on its screen until the file is changed
+        # a kiosk shows the error on its screen until the file is changed
+        if not (shown.is_kiosk or _does_screen_ask_for_file(cabinet, shown)):
             load_cabinet(cabinet)
         folder.prepare()
         lock = _lock_state_folder(folder)

@@ -144,9 +144,8 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
     ):
         revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
         current = None
-    if (
-        current is not None and current.public_key() == public
-    ):  # the signed certificate was not written to the stick
+    # the signed certificate was not written to the stick
+    if current is not None and current.public_key() == public:
         certificate = current
     else:
         _require_no_certificate(folder, serial)

@@ -107,9 +107,8 @@ class Sign:
         else:
             if value.falls != level.value.falls:
                 level.start, level.changed_ns = value.amount_cents * 1000, now_ns
-            elif (
-                value.amount_cents != level.value.amount_cents
-            ):  # a repeated value does not restart the drums
+            # a repeated value does not restart the drums
+            elif value.amount_cents != level.value.amount_cents:
                 level.start, level.changed_ns = level.thousandths(now_ns), now_ns
             level.value = value
         if not retained:

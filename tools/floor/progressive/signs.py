@@ -78,9 +78,8 @@ class SignBook:
                 listed = {record.id for record in read_signs(session)}
                 for name, sign in records.items():
                     if name in self._known and name not in listed:
-                        del self._heard_ns[
-                            name
-                        ]  # removed from the list; its next heartbeat makes it a new sign
+                        # removed from the list; its next heartbeat makes it a new sign
+                        del self._heard_ns[name]
                         continue
                     session.put_sign(name, sign.to_text())
                 for sign in changed:
