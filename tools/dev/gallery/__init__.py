@@ -1,4 +1,4 @@
-"""Every scene of every game as a view: for pictures, for review, for tests. Outcomes are really played."""
+"""Build every scene of every game as a view, for pictures, review and tests, with outcomes of real games."""
 
 import hashlib
 from collections import Counter
@@ -31,7 +31,7 @@ from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, buil
 
 @dataclass(slots=True)
 class Walk:
-    """Draws that are always the same for a name: good for pictures, for nothing else."""
+    """Deterministic draws derived from a name, for pictures only."""
 
     name: str
     count: int = 0
@@ -43,15 +43,15 @@ class Walk:
         return int.from_bytes(digest, "big") % bound
 
 
-def played(game: Game, name: str, bet: int) -> Outcome:
-    """One whole game, every decision answered with its first option."""
+def play_game(game: Game, name: str, bet: int) -> Outcome:
+    """Play a complete game, with the first option for every decision."""
     wager = game.wager(bet)
     return play_with_answers(game.play(wager, Walk(name)), wager, lambda asked: Choice(asked.options[0]))
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
-    """Outcomes worth a picture: none won, a little, much, and one with more than one step."""
+class SampleOutcomes:
+    """Outcomes to draw: a loss, a small win, a big win, and one with several steps."""
 
     loss: Outcome | None
     little: Outcome | None
@@ -59,10 +59,10 @@ class Kinds:
     feature: Outcome | None
     asked: tuple[Asked, ...] = ()
     doubled: Outcome | None = None
-    """One whose win was staked on a colour and doubled."""
+    """An outcome whose win was doubled once."""
 
 
-def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
+def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
     """Return the first decision of each kind that the game asks for, and the second one of a repeated decision."""
     found: dict[str, Asked] = {}
     for number in range(tries):
@@ -78,13 +78,13 @@ def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
     return tuple(found.values())
 
 
-def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
-    """Look for the outcomes worth a picture among the first ``tries`` games."""
+def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleOutcomes:
+    """Find the outcomes to draw among the first ``tries`` games."""
     bet = max(game.bet_options)
     found: dict[str, Outcome] = {}
     most = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
-        outcome = played(game, f"{game.id}/{number}", bet)
+        outcome = play_game(game, f"{game.id}/{number}", bet)
         level = theme.find_celebration_level(outcome.win_credits, bet)
         kind = "much" if level >= 3 else "little" if level else "loss" if not outcome.win_credits else ""
         steps = outcome.display.get("steps") or ()
@@ -94,17 +94,17 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
             found.setdefault(kind, outcome)
         if len(found) == most:
             break
-    return Kinds(
+    return SampleOutcomes(
         found.get("loss"),
         found.get("little"),
         found.get("much"),
         found.get("feature"),
-        questions(game),
-        doubled(game),
+        find_decisions(game),
+        find_doubled_outcome(game),
     )
 
 
-def doubled(game: Game, tries: int = 400) -> Outcome | None:
+def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
     """Return a game whose win was doubled once and then collected, or None."""
     if game.find_most_after_double_up(1) == 1:
         return None
@@ -122,7 +122,7 @@ def doubled(game: Game, tries: int = 400) -> Outcome | None:
     return None
 
 
-def shown(view: View, game: GameView, outcome: Outcome) -> View:
+def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the screen at the start of a game with this outcome."""
     assert view.snapshot is not None
     bet = max(game.bet_options)
@@ -138,18 +138,18 @@ def shown(view: View, game: GameView, outcome: Outcome) -> View:
     return apply_message(apply_message(view, playing), play)
 
 
-def asked_view(rest: View, game: GameView, asked: Asked) -> View:
+def show_decision(rest: View, game: GameView, asked: Asked) -> View:
     """Return the screen at the moment a decision is requested."""
-    told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+    message = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     language = rest.snapshot.language if rest.snapshot else "en"
     waiting = build_snapshot(game, language, state="playing", accepts=("language", "service"))
-    return apply_message(apply_message(rest, waiting), told)
+    return apply_message(apply_message(rest, waiting), message)
 
 
 def game_scenes(
     games: tuple[GameView, ...],
     game: GameView,
-    found: Kinds,
+    found: SampleOutcomes,
     language: str,
     theme: Theme,
     layout: Layout,
@@ -163,15 +163,15 @@ def game_scenes(
     )
     for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
         if outcome is not None:
-            yield from _of_outcome(rest, game, outcome, name, theme)
+            yield from _outcome_scenes(rest, game, outcome, name, theme)
     yield from _feature_scenes(rest, game, found, theme)
     for number, asked in enumerate(found.asked):
-        view = asked_view(rest, game, asked)
+        view = show_decision(rest, game, asked)
         line = build_view_timeline(view, theme)
         assert line is not None
         yield f"asks-{asked.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
     if found.doubled is not None:
-        view = shown(rest, game, found.doubled)
+        view = show_outcome(rest, game, found.doubled)
         line = build_view_timeline(view, theme)
         assert line is not None
         last = line.steps[-1]
@@ -183,10 +183,13 @@ def game_scenes(
     yield from _level_scenes(rest, game, found, theme)
     yield from _prize_scene(rest, game, found, theme)
     if is_keno(game):
-        yield "marking", _marked(rest, game, theme)
+        yield "marking", _mark_keno_cards(rest, game, theme)
         if layout.is_telephone:
             for number in (1, 2):
-                yield f"slip-{number}", replace(_marked(rest, game, theme), page=Page.SLIP, sheet=number - 1)
+                yield (
+                    f"slip-{number}",
+                    replace(_mark_keno_cards(rest, game, theme), page=Page.SLIP, sheet=number - 1),
+                )
     recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
@@ -196,11 +199,13 @@ def game_scenes(
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
 
 
-def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+def _feature_scenes(
+    rest: View, game: GameView, found: SampleOutcomes, theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield the first steps of a game with a feature, the cards that announce its features, and its last step."""
     if found.feature is None:
         return
-    view = shown(rest, game, found.feature)
+    view = show_outcome(rest, game, found.feature)
     line, show = build_view_timeline(view, theme), view.show
     assert line is not None
     assert show is not None
@@ -212,8 +217,8 @@ def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> I
     yield "feature-closing", replace(view, now=100.0 + line.spun + 0.6)
 
 
-def _marked(rest: View, game: GameView, theme: Theme) -> View:
-    """Two cards being marked, the second in pairs."""
+def _mark_keno_cards(rest: View, game: GameView, theme: Theme) -> View:
+    """Return a view of two marked keno cards, the second in pairs."""
     view = rest
     sizes = list_permitted_spot_counts(game)
     touches: list[tuple[str, int | None]] = [("mark", 7 * i + 3) for i in range(min(sizes))]
@@ -225,8 +230,10 @@ def _marked(rest: View, game: GameView, theme: Theme) -> View:
     return view
 
 
-def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Progressive levels that are not current, and one being won."""
+def _level_scenes(
+    rest: View, game: GameView, found: SampleOutcomes, theme: Theme
+) -> Iterator[tuple[str, View]]:
+    """Yield scenes of progressive levels with old values, and of a level being won."""
     known = build_level_views(game)
     if not known or rest.snapshot is None:
         return
@@ -240,7 +247,7 @@ def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Ite
     outcome = found.feature or found.much or found.little
     if outcome is None:
         return
-    view = shown(rest, game, outcome)
+    view = show_outcome(rest, game, outcome)
     assert view.show is not None
     for name, cents in (("won", known[0].amount_cents), ("confirming", None)):
         hit = ProgressiveWin(id=known[0].id, level=known[0].level, names=known[0].names, amount_cents=cents)
@@ -252,28 +259,30 @@ def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Ite
         yield f"levels-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
 
-def _prize_scene(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+def _prize_scene(
+    rest: View, game: GameView, found: SampleOutcomes, theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield the scene of a prize in kind being won."""
     stated = game.presentation.get("merchandise") or ()
     if not stated or found.little is None:
         return
-    view = shown(rest, game, found.little)
+    view = show_outcome(rest, game, found.little)
     assert view.show is not None
     first = stated[0]
     prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
     play = view.show.play.model_copy(update={"prizes": (prize,)})
     for name, cents in (("beside-a-win", play.win_cents), ("alone", 0)):
-        told = play.model_copy(update={"win_cents": cents})
-        won = replace(view, show=replace(view.show, play=told))
+        shown_play = play.model_copy(update={"win_cents": cents})
+        won = replace(view, show=replace(view.show, play=shown_play))
         line = build_view_timeline(won, theme)
         assert line is not None
         yield f"prize-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
 
-def _of_outcome(
+def _outcome_scenes(
     rest: View, game: GameView, outcome: Outcome, name: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    view = shown(rest, game, outcome)
+    view = show_outcome(rest, game, outcome)
     line = build_view_timeline(view, theme)
     assert line is not None
     if name == "loss":

@@ -1,4 +1,4 @@
-"""The scenes of tables: chips being laid, what moves, what is asked, and the cloth when all is settled."""
+"""Build the scenes of table games: chips, animations, decisions and the settled table."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ from paytables.seating import SeatedRules
 from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
-#: One table of each picture: how chips are laid and bets are asked for is tried at these.
+#: One table game of each layout.
 FELTS: Final = (
     "quebec-roulette-american",
     "monaco-boule",
@@ -36,7 +36,7 @@ FELTS: Final = (
     "quebec-pai-gow",
     "quebec-pai-gow-poker",
 )
-#: Tables whose words take most room: every table's are checked, these each time.
+#: Table games with the longest texts.
 WORDY: Final = (
     "double-double-bonus-9-6",
     "deuces-wild-full-pay",
@@ -106,7 +106,7 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
 
 
 def _past(table: Table, walk: Walk) -> tuple[str, ...]:
-    """Sixty rounds as they may have ended."""
+    """Return sixty possible past results."""
     ends = (*table.roads * 9, "tie") if table.roads else table.wheel
     if table.felt == "dice":
         return tuple("-".join(str(1 + walk.below(6)) for _ in range(3)) for _ in range(60))
@@ -118,7 +118,7 @@ def _act(view: View, name: str, value: object, theme: Theme) -> View:
 
 
 def _laid(view: View, theme: Theme) -> View:
-    """Chips of every value on spots of every group."""
+    """Place chips of every value on spots of every group."""
     table = view.table
     assert table is not None
     spots = list(table.spots)
@@ -137,7 +137,7 @@ def wager_of(view: View, game: Game) -> Wager:
 
 
 def _choose_answer(decision: Question) -> Choice:
-    """Return the answer that is drawn: of a poker room's bets to call or check, of cards to hold all but the last."""
+    """Return the answer to draw: call or check for poker bets, and hold all cards but the last."""
     first = decision.options[-2 if decision.kind == "hold" else 0]
     return Choice(decision.prompt.get("reference", first))
 

@@ -1,4 +1,4 @@
-"""The scenes that are the machine's, whatever the game: starting, shut, paying, protecting, serviced."""
+"""Build the scenes of the machine itself: start, out of service, payment, player protection, service."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -31,7 +31,7 @@ from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
 
 
 def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Reminders, limits that were reached, and the page where a player sets them."""
+    """Yield reminders, reached limits, and the page where a player sets limits."""
     kept = {
         "protection": Protection(
             clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
@@ -166,7 +166,7 @@ def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
 
 
 def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
-    """Machines shut for a reason, and value on its way."""
+    """Yield out-of-service scenes, and notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
         closed = (Notice(code=code, severity="warning", lasting=True),)
         accepts = ("cash_out", "language")
@@ -179,7 +179,7 @@ def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterat
 
 
 def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
-    """Credit of several kinds, and a rest that buys nothing."""
+    """Yield scenes with several kinds of credit and with residual credit."""
     yield (
         "credit-restricted",
         build_idle_view(games, game, language, credit_cents=1500, restricted_cents=1500),

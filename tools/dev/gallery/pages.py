@@ -1,4 +1,4 @@
-"""Service pages of every shape: a sign-in, a menu, meters, a form, a keyboard, tests, a recalled game."""
+"""Build service pages of every layout: sign-in, menu, meters, form, keyboard, tests and game recall."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -99,7 +99,7 @@ def menu() -> ServicePage:
 
 
 def meters() -> ServicePage:
-    """Long tables that can only be read."""
+    """Return a page of long read-only tables."""
     rows = tuple(
         Row(cells=(both(en, fr), Words(kind="number" if "ames" in en else "money", value=value)))
         for en, fr, value in _METERS
@@ -232,7 +232,7 @@ def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
 def page_scenes(
     rest: View, told: Iterator[tuple[str, ServicePage]], theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    """Each page as the view of a machine at rest on which it is open."""
+    """Yield each page as a view of an idle machine on which it is open."""
     assert rest.snapshot is not None
     for name, page in told:
         view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
@@ -240,8 +240,8 @@ def page_scenes(
         yield name, replace(view, now=100.0 + (line.rolled + 0.1 if line is not None else 1.0))
 
 
-#: Pages enough for every section and its first steps; the walk stops there.
-PAGES_MOST: Final = 110
+#: Maximum number of pages of the walk.
+PAGES_MAX: Final = 110
 
 
 def _leads_on(page: ServicePage) -> list[str]:
@@ -251,7 +251,7 @@ def _leads_on(page: ServicePage) -> list[str]:
 
 
 def _opened_again(menu: Menu) -> bool:
-    """Whether the last touch had left the menu: then it is open again."""
+    """Open the menu again if the last touch closed it; return whether it did."""
     if menu.is_open:
         return False
     menu.open().prove(Role.MANAGER)
@@ -259,7 +259,7 @@ def _opened_again(menu: Menu) -> bool:
 
 
 def _walk(menu: Menu) -> Iterator[ServicePage]:
-    """Every page within two steps of the main menu, each shape once, and the first prompt of each form."""
+    """Yield every page within two steps of the main menu, one per layout, and the first prompt of each form."""
     seen = set()
     yield menu.page
     everything = sorted(menu.collect_all_actions())
@@ -294,7 +294,7 @@ def real_pages(folder: Path) -> list[ServicePage]:
     found.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
     found.append(menu.touch("show").page)
     menu.home()
-    found += islice(_walk(menu), PAGES_MOST - len(found))
+    found += islice(_walk(menu), PAGES_MAX - len(found))
     rig.close()
     return found
 
