@@ -129,20 +129,20 @@ async def _published(broker: Broker) -> float:
     """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
     slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
-    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as hears:
-        await hears.subscribe(topics.ALL_UP)
-        async with open_connection(slots[1], build_tls_context(slots[1]), "out") as says:
+    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
+        await subscriber.subscribe(topics.ALL_UP)
+        async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
 
-            async def say() -> None:
+            async def publish_all() -> None:
                 for _ in range(WAGERS):
-                    await says.publish(topics.build_uplink_topic("EGM-0"), data, AT_MOST_ONCE)
+                    await publisher.publish(topics.build_uplink_topic("EGM-0"), data, AT_MOST_ONCE)
 
             began = time.perf_counter()
-            async with _together(say()), asyncio.timeout(_PATIENCE_SECONDS):
-                heard = 0
-                async for _ in hears.messages:
-                    heard += 1
-                    if heard == WAGERS:
+            async with _together(publish_all()), asyncio.timeout(_PATIENCE_SECONDS):
+                received = 0
+                async for _ in subscriber.messages:
+                    received += 1
+                    if received == WAGERS:
                         break
             return WAGERS / (time.perf_counter() - began)
 

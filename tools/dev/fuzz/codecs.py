@@ -21,10 +21,10 @@ def one_input(data: bytes) -> None:
         return
     name = _NAMES[data[0] % len(_NAMES)]
     payload = data[2:]
-    whole = feed(name, payload, step=max(len(payload), 1))
-    pieces = feed(name, payload, step=data[1] % 7 + 1)
-    if whole != pieces:
-        raise CodecDisagreesError(f"{name}: {whole} and, in pieces, {pieces}")
+    in_one_piece = feed(name, payload, step=max(len(payload), 1))
+    in_parts = feed(name, payload, step=data[1] % 7 + 1)
+    if in_one_piece != in_parts:
+        raise CodecDisagreesError(f"{name}: {in_one_piece} and, in pieces, {in_parts}")
 
 
 def main() -> None:

@@ -46,7 +46,9 @@ class Walk:
 def play_game(game: Game, name: str, bet: int) -> Outcome:
     """Play a complete game, with the first option for every decision."""
     wager = game.wager(bet)
-    return play_with_answers(game.play(wager, Walk(name)), wager, lambda asked: Choice(asked.options[0]))
+    return play_with_answers(
+        game.play(wager, Walk(name)), wager, lambda decision: Choice(decision.options[0])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class SampleOutcomes:
     little: Outcome | None
     much: Outcome | None
     feature: Outcome | None
-    asked: tuple[Asked, ...] = ()
+    decisions: tuple[Asked, ...] = ()
     doubled: Outcome | None = None
     """An outcome whose win was doubled once."""
 
@@ -69,10 +71,10 @@ def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
         wager = game.wager(max(game.bet_options))
         asked_here: Counter[str] = Counter()
 
-        def last(asked: Asked, here: Counter[str] = asked_here) -> Choice:
-            here[asked.kind] += 1
-            found.setdefault(f"{asked.kind}{'-later' if here[asked.kind] > 2 else ''}", asked)
-            return Choice(asked.options[-1])
+        def last(decision: Asked, here: Counter[str] = asked_here) -> Choice:
+            here[decision.kind] += 1
+            found.setdefault(f"{decision.kind}{'-later' if here[decision.kind] > 2 else ''}", decision)
+            return Choice(decision.options[-1])
 
         play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, last)
     return tuple(found.values())
@@ -111,10 +113,10 @@ def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
     for number in range(tries):
         wager, called = game.wager(max(game.bet_options)), list[str]()
 
-        def once(asked: Asked, before: list[str] = called) -> Choice:
-            double = asked.kind == "double_up" and not before
+        def once(decision: Asked, before: list[str] = called) -> Choice:
+            double = decision.kind == "double_up" and not before
             before += ["red"] if double else []
-            return Choice("red" if double else asked.options[0])
+            return Choice("red" if double else decision.options[0])
 
         outcome = play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, once)
         if called and outcome.win_credits:
@@ -138,12 +140,14 @@ def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     return apply_message(apply_message(view, playing), play)
 
 
-def show_decision(rest: View, game: GameView, asked: Asked) -> View:
+def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
     """Return the screen at the moment a decision is requested."""
-    message = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
-    language = rest.snapshot.language if rest.snapshot else "en"
+    message = Decision(
+        play_id=game.id, kind=decision.kind, options=decision.options, display=dict(decision.prompt)
+    )
+    language = idle_view.snapshot.language if idle_view.snapshot else "en"
     waiting = build_snapshot(game, language, state="playing", accepts=("language", "service"))
-    return apply_message(apply_message(rest, waiting), message)
+    return apply_message(apply_message(idle_view, waiting), message)
 
 
 def game_scenes(
@@ -155,23 +159,23 @@ def game_scenes(
     layout: Layout,
 ) -> Iterator[tuple[str, View]]:
     """Yield (name, view) for each scene of one game in a layout."""
-    rest = build_idle_view(games, game, language)
-    yield "idle", rest
+    idle_view = build_idle_view(games, game, language)
+    yield "idle", idle_view
     yield (
         "attract",
         replace(build_idle_view(games, game, language, credit_cents=0, accepts=("language",)), now=160.0),
     )
     for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
         if outcome is not None:
-            yield from _outcome_scenes(rest, game, outcome, name, theme)
-    yield from _feature_scenes(rest, game, found, theme)
-    for number, asked in enumerate(found.asked):
-        view = show_decision(rest, game, asked)
+            yield from _outcome_scenes(idle_view, game, outcome, name, theme)
+    yield from _feature_scenes(idle_view, game, found, theme)
+    for number, decision in enumerate(found.decisions):
+        view = show_decision(idle_view, game, decision)
         line = build_view_timeline(view, theme)
         assert line is not None
-        yield f"asks-{asked.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
+        yield f"asks-{decision.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
     if found.doubled is not None:
-        view = show_outcome(rest, game, found.doubled)
+        view = show_outcome(idle_view, game, found.doubled)
         line = build_view_timeline(view, theme)
         assert line is not None
         last = line.steps[-1]
@@ -180,32 +184,34 @@ def game_scenes(
                 f"double-up-{part}",
                 replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
             )
-    yield from _level_scenes(rest, game, found, theme)
-    yield from _prize_scene(rest, game, found, theme)
+    yield from _level_scenes(idle_view, game, found, theme)
+    yield from _prize_scene(idle_view, game, found, theme)
     if is_keno(game):
-        yield "marking", _mark_keno_cards(rest, game, theme)
+        yield "marking", _mark_keno_cards(idle_view, game, theme)
         if layout.is_telephone:
             for number in (1, 2):
                 yield (
                     f"slip-{number}",
-                    replace(_mark_keno_cards(rest, game, theme), page=Page.SLIP, sheet=number - 1),
+                    replace(_mark_keno_cards(idle_view, game, theme), page=Page.SLIP, sheet=number - 1),
                 )
-    recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
+    recalls = [
+        (f"recall-{i + 1}", recall(game, decision, i + 1)) for i, decision in enumerate(found.decisions[:1])
+    ]
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
-    yield from page_scenes(rest, iter(recalls), theme)
-    for sheet in range(len(list_help_sheets(Stage(Painter(theme), Texts(language), layout, rest)))):
-        view, _ = apply_action(rest, Action("help"), theme)
+    yield from page_scenes(idle_view, iter(recalls), theme)
+    for sheet in range(len(list_help_sheets(Stage(Painter(theme), Texts(language), layout, idle_view)))):
+        view, _ = apply_action(idle_view, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
 
 
 def _feature_scenes(
-    rest: View, game: GameView, found: SampleOutcomes, theme: Theme
+    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the first steps of a game with a feature, the cards that announce its features, and its last step."""
     if found.feature is None:
         return
-    view = show_outcome(rest, game, found.feature)
+    view = show_outcome(idle_view, game, found.feature)
     line, show = build_view_timeline(view, theme), view.show
     assert line is not None
     assert show is not None
@@ -217,9 +223,9 @@ def _feature_scenes(
     yield "feature-closing", replace(view, now=100.0 + line.spun + 0.6)
 
 
-def _mark_keno_cards(rest: View, game: GameView, theme: Theme) -> View:
+def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
     """Return a view of two marked keno cards, the second in pairs."""
-    view = rest
+    view = idle_view
     sizes = list_permitted_spot_counts(game)
     touches: list[tuple[str, int | None]] = [("mark", 7 * i + 3) for i in range(min(sizes))]
     touches.append(("new_card", None))
@@ -231,23 +237,24 @@ def _mark_keno_cards(rest: View, game: GameView, theme: Theme) -> View:
 
 
 def _level_scenes(
-    rest: View, game: GameView, found: SampleOutcomes, theme: Theme
+    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield scenes of progressive levels with old values, and of a level being won."""
     known = build_level_views(game)
-    if not known or rest.snapshot is None:
+    if not known or idle_view.snapshot is None:
         return
     for status in ("stale", "down"):
         yield (
             f"levels-{status}",
             apply_message(
-                rest, rest.snapshot.model_copy(update={"progressives": build_level_views(game, status)})
+                idle_view,
+                idle_view.snapshot.model_copy(update={"progressives": build_level_views(game, status)}),
             ),
         )
     outcome = found.feature or found.much or found.little
     if outcome is None:
         return
-    view = show_outcome(rest, game, outcome)
+    view = show_outcome(idle_view, game, outcome)
     assert view.show is not None
     for name, cents in (("won", known[0].amount_cents), ("confirming", None)):
         hit = ProgressiveWin(id=known[0].id, level=known[0].level, names=known[0].names, amount_cents=cents)
@@ -260,13 +267,13 @@ def _level_scenes(
 
 
 def _prize_scene(
-    rest: View, game: GameView, found: SampleOutcomes, theme: Theme
+    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scene of a prize in kind being won."""
     stated = game.presentation.get("merchandise") or ()
     if not stated or found.little is None:
         return
-    view = show_outcome(rest, game, found.little)
+    view = show_outcome(idle_view, game, found.little)
     assert view.show is not None
     first = stated[0]
     prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
@@ -280,9 +287,9 @@ def _prize_scene(
 
 
 def _outcome_scenes(
-    rest: View, game: GameView, outcome: Outcome, name: str, theme: Theme
+    idle_view: View, game: GameView, outcome: Outcome, name: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    view = show_outcome(rest, game, outcome)
+    view = show_outcome(idle_view, game, outcome)
     line = build_view_timeline(view, theme)
     assert line is not None
     if name == "loss":
@@ -292,6 +299,7 @@ def _outcome_scenes(
     after = replace(view, now=100.0 + line.done)
     win = outcome.win_credits * UNIT_CENTS
     after = apply_message(
-        after, build_snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win)
+        after,
+        build_snapshot(game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win),
     )
     yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)

@@ -66,20 +66,20 @@ def felt(name: str) -> tuple[Game, GameView]:
 
 
 def felt_scenes(
-    game: Game, told: GameView, language: str, theme: Theme, layout: Layout
+    game: Game, game_view: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of one table in a layout."""
-    rest = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
-    assert rest.snapshot is not None
-    layout = layout.with_felt(levels=bool(rest.snapshot.progressives))
-    yield "idle", rest
-    table = rest.table
+    idle_view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
+    assert idle_view.snapshot is not None
+    layout = layout.with_felt(levels=bool(idle_view.snapshot.progressives))
+    yield "idle", idle_view
+    table = idle_view.table
     assert table is not None
-    laid = _laid(rest, theme)
+    laid = _laid(idle_view, theme)
     if table.spots:
         yield "laid", laid
-        past = rest.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
-        yield "past", apply_message(rest, past)
+        past = idle_view.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
+        yield "past", apply_message(idle_view, past)
         for part in list_felt_parts(table, layout):
             yield f"part-{part}", _act(laid, "cloth", part, theme)
         for sheet in range(
@@ -88,12 +88,12 @@ def felt_scenes(
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
     wager = wager_of(laid, game)
     seated = _seat_wager(game, wager)
-    yield from _round(laid, game, told, theme, seated if game.rules.least_seats > 1 else wager)
+    yield from _round(laid, game, game_view, theme, seated if game.rules.least_seats > 1 else wager)
     if isinstance(game.rules, SeatedRules):
-        scenes = dict(_round(laid, game, told, theme, seated))
+        scenes = dict(_round(laid, game, game_view, theme, seated))
         yield from ((f"shared-{name}", scenes[name]) for name in (*list(scenes)[:1], "settled"))
-    help_, _ = apply_action(rest, Action("help"), theme)
-    for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
+    help_, _ = apply_action(idle_view, Action("help"), theme)
+    for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, idle_view)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
 
 
@@ -142,27 +142,29 @@ def _choose_answer(decision: Question) -> Choice:
     return Choice(decision.prompt.get("reference", first))
 
 
-def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -> Iterator[tuple[str, View]]:
+def _round(
+    view: View, game: Game, game_view: GameView, theme: Theme, wager: Wager
+) -> Iterator[tuple[str, View]]:
     """Yield a round of this wager: its animation, the decisions of its seat and its settlement."""
     assert view.snapshot is not None
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}
-    rest = view.snapshot.model_copy(update=bet)
+    idle_view = view.snapshot.model_copy(update=bet)
     playing = {
         "state": "playing",
         "accepts": ("language", "service"),
         "staked_cents": wager.credits * UNIT_CENTS,
     }
-    view = apply_message(view, rest.model_copy(update=playing))
+    view = apply_message(view, idle_view.model_copy(update=playing))
     played = Round(game.play(wager, Walk(game.id)), wager)
     played.advance()
-    asked = 0
+    question_count = 0
     while played.decision is not None:
         if played.decision.seat != (wager.seat or 0):
             played.advance(_choose_answer(played.decision))
             continue
-        asked += 1
+        question_count += 1
         question = Decision(
-            play_id=told.id,
+            play_id=game_view.id,
             kind=played.decision.kind,
             options=played.decision.options,
             display={"kind": "table", **played.decision.prompt},
@@ -175,7 +177,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
         assert line is not None
         began = view.show.began if view.show is not None else view.now
         view = replace(view, now=began + line.rolled + 0.1)
-        yield f"asks-{question.kind}-{asked}", view
+        yield f"asks-{question.kind}-{question_count}", view
         played.advance(_choose_answer(played.decision))
     outcome = played.outcome
     assert outcome is not None
@@ -183,8 +185,8 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     view = apply_message(
         view,
         Play(
-            play_id=told.id,
-            game_id=told.id,
+            play_id=game_view.id,
+            game_id=game_view.id,
             bet_credits=wager.credits,
             win_credits=outcome.win_credits,
             win_cents=cents,
@@ -203,8 +205,15 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     after = game.at(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.standing()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
-    told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
-    told_["results"] = tuple(str(outcome.display[key]) for key in ("result",) if key in outcome.display)
-    told_["felt"] = Felt.model_validate(after.build_current_view())
-    over = apply_message(over, rest.model_copy(update=told_))
+    snapshot_values = {
+        "win_cents": cents,
+        "last_display": dict(outcome.display),
+        "standing": standing,
+        "shut": shut,
+    }
+    snapshot_values["results"] = tuple(
+        str(outcome.display[key]) for key in ("result",) if key in outcome.display
+    )
+    snapshot_values["felt"] = Felt.model_validate(after.build_current_view())
+    over = apply_message(over, idle_view.model_copy(update=snapshot_values))
     yield "settled", replace(over, now=over.now + 3.2)
