@@ -1,4 +1,4 @@
-"""Lies told whole about a machine's journal: entries in another order, or gone, and sealed anew with its key."""
+"""Falsify a machine's journal (entries reordered or removed) and sign it again with its key."""
 
 import json
 import re
@@ -11,16 +11,16 @@ from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 KEY = MachineKey(bytes(range(32)))
 
 
-def raws(rig, shelf=None):
-    """The entries of an honest machine, which is switched off, as one with our key would have written them."""
+def read_signed_entries(rig, shelf=None):
+    """Switch an honest machine off; return its entries as a machine with our key would have written them."""
     bodies = list(rig.journal.iter_bodies())
     rig.close()
     assert Auditor(shelf or Shelf()).run(bodies).findings == []
     return adopt_entries(bodies, KEY)
 
 
-def found_in(entries, shelf=None):
-    """What the audit finds, by entry."""
+def audit_findings(entries, shelf=None):
+    """Return the audit's findings as text, by entry number."""
     report = Auditor(shelf or Shelf()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     found = {}
     for finding in report.findings:
@@ -28,8 +28,8 @@ def found_in(entries, shelf=None):
     return {sequence: "; ".join(each) for sequence, each in found.items()}
 
 
-def ordered(entries, order):
-    """These entries in this order, every id that follows from a place made to fit again."""
+def reorder_entries(entries, order):
+    """Return the entries in this order, with every id derived from an entry's number made consistent."""
     new, mark = {old + 1: place + 1 for place, old in enumerate(order)}, compute_journal_tag(entries[0])
 
     def fitted(found):
@@ -38,15 +38,15 @@ def ordered(entries, order):
     return [json.loads(re.sub(rf"(\d+)-{mark}", fitted, json.dumps(entries[old]))) for old in order]
 
 
-def without(entries, *gone):
-    """The journal without the entries at these places, or without the first of these kinds."""
+def remove_entries(entries, *removed):
+    """Return the journal without the entries at these indices, or without the first entry of these kinds."""
     kinds = [raw["kind"] for raw in entries]
-    places = {kinds.index(each) if isinstance(each, str) else each for each in gone}
-    return ordered(entries, [at for at in range(len(entries)) if at not in places])
+    indices = {kinds.index(each) if isinstance(each, str) else each for each in removed}
+    return reorder_entries(entries, [index for index in range(len(entries)) if index not in indices])
 
 
-def without_terms(raw):
-    """The entry as an earlier version wrote it, which recorded no terms of remainders at its start."""
+def remove_residual_terms(raw):
+    """Return the entry as an earlier version wrote it, without the residual-credit terms of its start."""
     state = {key: value for key, value in raw.get("state", {}).items() if "residual_terms" not in key}
-    rest = {key: value for key, value in raw.items() if key != "state"}
-    return rest | ({"state": state} if state else {})
+    other_fields = {key: value for key, value in raw.items() if key != "state"}
+    return other_fields | ({"state": state} if state else {})

@@ -96,11 +96,11 @@ _REQUIREMENT: Final = re.compile(
 
 
 class DocumentError(Exception):
-    """A document or what it is made from is not as it must be; the message says where and why."""
+    """A document or its source is not valid; the message says where and why."""
 
 
 def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
-    """Each package the project depends on and the reason written beside it.
+    """Return a table of the packages that the project depends on, with the reason for each.
 
     Raises :class:`DocumentError` naming every package without a reason.
     """
@@ -151,9 +151,7 @@ def parts(text: str) -> set[str]:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--check", is_flag=True, help="Write nothing; exit 1 if a generated part is not what it should be."
-)
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a generated part is stale.")
 def main(*, check: bool) -> None:
     """Write the generated parts of the documents."""
     texts = {ROOT / name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}

@@ -55,7 +55,7 @@ _ANOTHER: Final = "another staff member with the same permission"
 _ENROLLED: Final = "another number or role for an enrolled person, if nothing they did since contradicts it"
 _ACT: Final = "an act without consequences, left out or invented as a whole"
 _DRAW: Final = "a draw that changes nothing shown or won"
-_HEARD: Final = "what a controller or host showed or reported, if it moved nothing"
+_RECEIVED: Final = "what a controller or host showed or reported, if it moved nothing"
 _UNPROVED: Final = "an unproved secret on which two people ruled"
 _NAMES: Final = "names in the register of wins"
 _WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
@@ -66,7 +66,7 @@ _TERMS: Final = "terms of a level that no play has reached, for example its ceil
 _COUNTED: Final = "what a device had counted before, if it moved nothing"
 _CHOSEN: Final = "what a player had selected to play next"
 _REMAINDER: Final = "the amount below which credit is residual, if no game and no removal depends on it"
-_WHERE: Final = "the position at which something was recorded, if it moved no money"
+_POSITION: Final = "the position at which something was recorded, if it moved no money"
 _ASIDE: Final = "a remark, a language, a time of day, a lamp: nothing of money, outcome, meter or person"
 _THROUGH: Final = "an amount that came in and was paid out in full, if both are changed alike"
 _TAX: Final = "whether a hand-pay was taxable, and its form, if no other one of the same run shows it"
@@ -110,11 +110,11 @@ WITNESSED: Final = tuple(
             "a printed head",
         ),
         ("game.*", "record.round_id", _ROUND, "no other entry names the round", "a printed head"),
-        ("progressive.link_*", "*", _HEARD, "received on a line; moved no money", "the controller's log"),
+        ("progressive.link_*", "*", _RECEIVED, "received on a line; moved no money", "the controller's log"),
         (
             "*",
             "state.link:*",
-            _HEARD,
+            _RECEIVED,
             "shown by a controller; moved no money",
             "the controller's register",
         ),
@@ -124,15 +124,15 @@ WITNESSED: Final = tuple(
         ("collection.counted", "record.*_cents", _WROTE, "count and difference agree", "the signed form"),
         ("progressive.hit", "record.level", _NAMES, "pool and amount are checked", "the hand-pay slip"),
         ("progressive.hit", "record.game", _NAMES, "play and amount are checked", "the hand-pay slip"),
-        ("progressive.fell", "*", _HEARD, "received from a host; moved no money", "the host's log"),
+        ("progressive.fell", "*", _RECEIVED, "received from a host; moved no money", "the host's log"),
         (
             "progressive.not_ours",
             "*",
-            _HEARD,
+            _RECEIVED,
             "reported by a controller; moved no money",
             "the controller's log",
         ),
-        ("progressive.award_differs", "*", _HEARD, "reported by a controller", "the controller's log"),
+        ("progressive.award_differs", "*", _RECEIVED, "reported by a controller", "the controller's log"),
         (
             "*",
             "state.*residual_terms*",
@@ -213,7 +213,7 @@ WITNESSED: Final = tuple(
             "the count of the hopper",
             "*others",
         ),
-        ("hopper.opening", "dims.position", _WHERE, "no coin had been paid", "the count of the hopper"),
+        ("hopper.opening", "dims.position", _POSITION, "no coin had been paid", "the count of the hopper"),
         ("hopper.opening", "", _ACT, "coins loaded before the first payout", "the count of the hopper"),
         ("progressive.opened", "*.terms.*", _TERMS, "no play reached these terms", "its sign", "*others"),
         ("progressive.opened", "", _ACT, "no wager contributed to the level", "its sign, a printed head"),
@@ -236,7 +236,7 @@ WITNESSED: Final = tuple(
         (
             "*",
             "dims.position",
-            _WHERE,
+            _POSITION,
             "another position may have recorded it",
             "that position's devices; a printed head",
             "*",

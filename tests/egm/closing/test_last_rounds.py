@@ -1,7 +1,7 @@
 """Before its tables close, the machine announces the last half hour and the last three rounds, and then takes no bet."""
 
 import pytest
-from rigs.lies import found_in, raws, without
+from rigs.lies import audit_findings, read_signed_entries, remove_entries
 
 from egm.app.features import MENU
 from egm.closing.feature import ClosingClock
@@ -229,12 +229,12 @@ def test_the_audit_names_the_fourth_round_after_a_closing_time_told_earlier(tabl
     for _ in range(4):
         rig.clock.pass_seconds(60)
         assert play(rig)
-    entries = raws(rig)
+    entries = read_signed_entries(rig)
     at = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
     fourth = [n for n, raw in enumerate(entries) if raw["kind"] == "game.start"][3]
     entries[at]["state"]["tables_closing"] = entries[at]["record"]["at"] = entries[at]["time"]
-    assert list(found_in(entries)) == [fourth + 1]
-    assert "after the last 3 rounds" in found_in(entries)[fourth + 1]
+    assert list(audit_findings(entries)) == [fourth + 1]
+    assert "after the last 3 rounds" in audit_findings(entries)[fourth + 1]
 
 
 @pytest.mark.requirement("S-55")
@@ -242,8 +242,8 @@ def test_the_audit_names_a_closing_by_nobody_and_one_that_was_never_announced(ta
     (rig,) = tables(ROULETTE)
     fill_in(rig, "close_tables", minutes=60)
     fill_in(rig, "open_tables")
-    entries = raws(rig)
+    entries = read_signed_entries(rig)
     at = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
-    assert len(found_in(without(entries, at))) == 1
+    assert len(audit_findings(remove_entries(entries, at))) == 1
     entries[at]["record"]["persons"] = []
-    assert at + 1 in found_in(entries)
+    assert at + 1 in audit_findings(entries)

@@ -1,7 +1,7 @@
 """Bills: reserved, stacked, credited; every interruption ends in a credit or a return, one of the two."""
 
 import pytest
-from rigs.lies import KEY, found_in, without_terms
+from rigs.lies import KEY, audit_findings, remove_residual_terms
 
 from egm.app.wiring import iter_reported_events
 from egm.devices.interface import Barcode, Note, Returned, ReturnReason
@@ -181,9 +181,9 @@ def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
     assert not rig.ledger.may_order()
     rig.ledger.stack_ordered(Note(500), 0)
     entries = adopt_entries(list(rig.journal.iter_bodies()), KEY)
-    assert "is not allowed while the machine is" in found_in(entries)[len(entries)]
-    earlier = [without_terms(raw) for raw in entries]  # earlier versions did not ask again
-    assert len(entries) not in found_in(earlier)
+    assert "is not allowed while the machine is" in audit_findings(entries)[len(entries)]
+    earlier = [remove_residual_terms(raw) for raw in entries]  # earlier versions did not ask again
+    assert len(entries) not in audit_findings(earlier)
 
 
 def test_a_game_begun_meanwhile_keeps_no_bill_from_the_box(rig):

@@ -11,7 +11,7 @@ import pytest
 
 from egm.screen.theme import load_theme
 from paytables import Depth, analyse, list_library_games, load_game
-from tools.dev.gallery import kinds
+from tools.dev.gallery import find_sample_outcomes
 from tools.lab.views import build_game_view
 
 
@@ -45,4 +45,4 @@ def published(games, analyses):
 
 @pytest.fixture(scope="session")
 def outcomes(games, theme):
-    return {game.id: kinds(game, theme, 600) for game in games}
+    return {game.id: find_sample_outcomes(game, theme, 600) for game in games}

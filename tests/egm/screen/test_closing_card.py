@@ -12,7 +12,7 @@ from egm.screen.show import is_feature
 from egm.screen.text import LOCALES, Texts
 from egm.screen.view import build_view_timeline
 from paytables import list_library_games
-from tools.dev.gallery import game_scenes, shown
+from tools.dev.gallery import game_scenes, show_outcome
 from tools.lab.views import build_idle_view
 
 BET = 100
@@ -25,7 +25,7 @@ def test_a_feature_closes_with_its_card_whatever_it_won(name, language, publishe
     feature = outcomes[name].feature
     if feature is None:
         pytest.skip("this game has no step after its first")
-    view = shown(build_idle_view(published, game, language), game, feature)
+    view = show_outcome(build_idle_view(published, game, language), game, feature)
     if not is_feature(view.show, len(view.show.steps) - 1):
         pytest.skip("this game does not end in another stage than it begins in")
     picture = Picture(theme, scale=0.3, layout=LANDSCAPE)

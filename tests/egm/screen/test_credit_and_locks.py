@@ -19,7 +19,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, build_view_timeline
-from tools.dev.gallery import shown
+from tools.dev.gallery import show_outcome
 from tools.lab.views import NOON, build_idle_view, build_snapshot
 
 HAMPER = PrizeInKind(id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000)
@@ -145,7 +145,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
 
 
 def test_a_prize_in_kind_is_won_by_its_name_though_no_money_is(rest, game, outcomes, theme):
-    view = shown(rest, game, outcomes[game.id].loss)
+    view = show_outcome(rest, game, outcomes[game.id].loss)
     play = view.show.play.model_copy(update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0})
     won = replace(view, show=replace(view.show, play=play))
     line = build_view_timeline(won, theme)

@@ -17,7 +17,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, build_view_timeline, has_changed_marks_since_game
 from paytables.keno.paper import build_slip
-from tools.dev.gallery import shown
+from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view, build_snapshot
 
 
@@ -131,7 +131,7 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.pixels)
     rest = build_idle_view(published, keno, "en")
-    view = shown(rest, keno, outcomes[keno.id].little)
+    view = show_outcome(rest, keno, outcomes[keno.id].little)
     line = build_view_timeline(view, theme)
     over = apply_message(replace(view, now=100 + line.done), build_snapshot(keno, "en"))
     assert not has_changed_marks_since_game(over)
@@ -332,17 +332,17 @@ def test_a_named_ticket_costs_the_same_whichever_other_is_chosen(published, game
         view = build_idle_view(published, game, "en")
         made = next(each for each in games if each.id == game.id)
         forms = marks.list_forms_on_offer(game)
-        shown = {form["id"]: marks.compute_form_price(game, form, stake) for form in forms}
+        show_outcome = {form["id"]: marks.compute_form_price(game, form, stake) for form in forms}
         view = replace(
-            view, snapshot=after_bet(view, marks.request_form(forms[0], shown[forms[0]["id"]]), made)
+            view, snapshot=after_bet(view, marks.request_form(forms[0], show_outcome[forms[0]["id"]]), made)
         )
         for form in (*forms[1:], *forms):
             (wish,) = marks.choose_form(game, view.snapshot, form["id"])
-            assert wish.value == shown[form["id"]]
+            assert wish.value == show_outcome[form["id"]]
             view = replace(view, snapshot=after_bet(view, wish, made))
             assert {
                 each["id"]: marks.compute_current_form_price(game, each, view.snapshot) for each in forms
-            } == shown
+            } == show_outcome
             asked += 1
     assert asked > 10
 

@@ -22,7 +22,7 @@ from egm.verify.tree import list_own_files
 from paytables import DefinitionError, game_from_text, load_game
 from paytables.assets import PICTURE_BYTES_MAX, RATE, SOUNDS
 from tools.cli import main
-from tools.dev.gallery import played, shown
+from tools.dev.gallery import play_game, show_outcome
 from tools.lab.symbol_sheet import draw_idle_game
 from tools.lab.views import build_game_view, build_idle_view
 
@@ -295,7 +295,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
 
     sounds = Sounds(theme, CarrierListener(), sound_store)
     sound_store.request_families = lambda *_: None  # nothing is made: only what it brings is there
-    view = shown(build_idle_view((game,), game, "en"), game, played(loaded, "mine/1", 3))
+    view = show_outcome(build_idle_view((game,), game, "en"), game, play_game(loaded, "mine/1", 3))
     sounds.follow(View(), view)
     before = view
     for i in range(1, 100):

@@ -10,7 +10,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.reminder import find_due_reminder
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, build_view_timeline
-from tools.dev.gallery import shown
+from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view
 
 
@@ -55,7 +55,7 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
     picture = Picture(theme)
     view = reminded_view(published)
     game = published[0]
-    spinning = shown(view, game, outcomes[game.id].little)
+    spinning = show_outcome(view, game, outcomes[game.id].little)
     assert find_due_reminder(Stage(picture.painter, picture.texts(view), picture.layout, view)) is not None
     assert find_due_reminder(Stage(picture.painter, picture.texts(view), picture.layout, spinning)) is None
     assert build_view_timeline(spinning, theme) is not None

@@ -11,7 +11,7 @@ from egm.screen.theme import load_theme
 from egm.testing.machine import ScriptedStep
 from paytables import Round, load_game
 from paytables.definition import read_source
-from tools.dev.gallery import played, shown
+from tools.dev.gallery import play_game, show_outcome
 from tools.lab.views import build_game_view, build_idle_view
 
 THEME = load_theme()
@@ -24,8 +24,8 @@ def shows(name):
     told = build_game_view(game)
     view = build_idle_view((told,), told, "en")
     for number in range(GAMES):
-        outcome = played(game, f"{name}/{number}", max(game.bet_options))
-        yield shown(view, told, outcome), outcome
+        outcome = play_game(game, f"{name}/{number}", max(game.bet_options))
+        yield show_outcome(view, told, outcome), outcome
 
 
 @pytest.mark.requirement("B-08", "B-17")
@@ -62,13 +62,13 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
             continue  # reels that stand do not stop, and a long show is paced as a whole
         for reel, stop in enumerate(line.steps[0].stops):
             before = line.steps[0].stops[reel - 1] if reel else 0.0
-            shown = tuple(
+            show_outcome = tuple(
                 sum(column.count(symbol) for column in first.window[:reel])
                 for symbol in sorted(field.triggers)
             )
-            paused.setdefault((reel, shown), set()).add(round(stop - before, 6))
+            paused.setdefault((reel, show_outcome), set()).add(round(stop - before, 6))
             if reel in first.awaited:
-                seen = dict(zip(sorted(field.triggers), shown, strict=True))
+                seen = dict(zip(sorted(field.triggers), show_outcome, strict=True))
                 assert any(needed - seen[symbol] == 1 for symbol, needed in field.triggers.items())
                 windows = [
                     [strip[(stop + row) % len(strip)] for row in range(field.heights[reel])]
@@ -104,7 +104,7 @@ def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
     wager = game.wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()
-    assert shown(view, told, round_.outcome).show.steps[0].awaited == (3, 4)
+    assert show_outcome(view, told, round_.outcome).show.steps[0].awaited == (3, 4)
 
 
 @pytest.mark.requirement("B-17")

@@ -41,7 +41,7 @@ from egm.screen.audio.scores import (
 from egm.screen.audio.synthesis import RATE
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import ATTRACT_AFTER, Scene, build_view_timeline
-from tools.dev.gallery import shown
+from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view, build_snapshot
 
 
@@ -250,7 +250,7 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
         door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
         Sounds(theme, ears).follow(told, door)
         assert ears.names == expected
-        view = shown(told, game, outcomes[game.id].much)
+        view = show_outcome(told, game, outcomes[game.id].much)
         names, moments = heard_in(view, theme, 8)
         assert bool(names) is (level == "on")
         assert any(on for _, on in moments) is (level == "on")
@@ -259,7 +259,7 @@ def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme
 def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, outcomes):
     ears = Ears()
     sounds = Sounds(theme, ears)
-    view = replace(shown(rest, game, outcomes[game.id].loss), volume=3)
+    view = replace(show_outcome(rest, game, outcomes[game.id].loss), volume=3)
     turning = replace(view, now=view.now + 0.3)
     sounds.follow(view, turning)
     assert ears.on["turn"] == ("turn", 1.0)
@@ -270,7 +270,7 @@ def test_the_level_of_what_goes_round_follows_the_volume_key(rest, game, theme, 
 
 # ---------------------------------------------------------------------- when
 def test_sounds_follow_the_game(rest, game, outcomes, theme):
-    view = shown(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].little)
     line = build_view_timeline(view, theme)
     names, moments = heard_in(view, theme, 12)
     stops = ["stop_1", "stop_2", "stop_3"]
@@ -288,7 +288,7 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
 
 @pytest.mark.requirement("N-10")
 def test_a_win_below_the_stake_counts_up_in_silence(rest, game, outcomes, theme):
-    view = shown(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].little)
     show = view.show
     less = replace(view, show=replace(show, play=show.play.model_copy(update={"bet_credits": 10**6})))
     assert build_view_timeline(less, theme).level == 0
@@ -302,7 +302,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         outcome = outcomes[game.id].feature
         if outcome is None or game.family != "reels":
             continue
-        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line, steps = build_view_timeline(view, theme), view.show.steps
         stages = [step.stage for step in steps if hasattr(step, "stage")]
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
@@ -367,7 +367,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     deaf = Mixer(sound_store)
     assert not deaf.on
     sounds = Sounds(theme, deaf)
-    view = shown(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].little)
     sounds.follow(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     hearing = Mixer(sound_store)

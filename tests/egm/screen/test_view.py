@@ -18,7 +18,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, Scene, View, build_view_timeline, is_show_running
-from tools.dev.gallery import Walk, played, shown
+from tools.dev.gallery import Walk, play_game, show_outcome
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 
@@ -50,7 +50,7 @@ def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
 
 @pytest.mark.requirement("C-17", "C-24")
 def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, game, outcomes, theme):
-    view = shown(rest, game, outcomes[game.id].loss)
+    view = show_outcome(rest, game, outcomes[game.id].loss)
     line = build_view_timeline(view, theme)
     told = []
     for i in range(2000):
@@ -64,12 +64,12 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, gam
 @pytest.mark.requirement("C-24")
 def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(rest, game, outcomes, theme):
     """Less than a quarter of a second, and an eye would not have read three reels."""
-    line = build_view_timeline(shown(rest, game, outcomes[game.id].loss), theme)
+    line = build_view_timeline(show_outcome(rest, game, outcomes[game.id].loss), theme)
     assert line.done - line.spun >= 0.3
 
 
 def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
-    view = shown(rest, game, outcomes[game.id].loss)
+    view = show_outcome(rest, game, outcomes[game.id].loss)
     view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))
     view, wishes = advance_time(view, 200, theme)
     assert wishes == ()
@@ -79,7 +79,7 @@ def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcom
 
 
 def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
-    view = shown(rest, game, outcomes[game.id].much)
+    view = show_outcome(rest, game, outcomes[game.id].much)
     line = build_view_timeline(view, theme)
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
@@ -176,13 +176,13 @@ def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
 
 
 def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, outcomes):
-    view = shown(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].little)
     again = apply_message(replace(view, now=101), view.show.play)
     assert again.show.began == view.show.began, "a repeat of the game being shown does not start it anew"
 
 
 def test_a_display_that_fits_no_game_is_named(rest, game, outcomes):
-    play = shown(rest, game, outcomes[game.id].loss).show.play
+    play = show_outcome(rest, game, outcomes[game.id].loss).show.play
     for display in (
         {"steps": [{"stage": "base", "window": [["birch"]], "stops": [0]}]},
         {"steps": []},
@@ -227,8 +227,8 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
     """Over many games: the final frame's symbols, lines and amounts are the outcome's."""
     source = next(one for one in games if one.id == game.id)
     for number in range(120):
-        outcome = played(source, f"session/{number}", 3)
-        view = shown(rest, game, outcome)
+        outcome = play_game(source, f"session/{number}", 3)
+        view = show_outcome(rest, game, outcome)
         line = build_view_timeline(view, theme)
         final = replace(view, now=100 + line.rolled)
         last, told = final.show.steps[-1], outcome.display
@@ -268,7 +268,7 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
 
 def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
     """Twenty free games and more must end within the minute the machine allows a show."""
-    view = shown(rest, game, outcomes[game.id].loss)
+    view = show_outcome(rest, game, outcomes[game.id].loss)
     long = replace(view.show, steps=view.show.steps * 30)
     line = build_view_timeline(replace(view, show=long), theme)
     assert 40 < line.spun <= LONGEST + 1e-6

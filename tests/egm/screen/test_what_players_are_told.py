@@ -36,7 +36,7 @@ from egm.screen.view import Action, build_view_timeline, list_offered_costs
 from egm.testing.machine import MachineRig
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
-from tools.dev.gallery import played, shown
+from tools.dev.gallery import play_game, show_outcome
 from tools.lab.views import build_game_view, build_idle_view, build_snapshot
 
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
@@ -259,8 +259,8 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
     source = next(one for one in games if one.id == game.id)
     seen = set()
     for number in range(60):
-        outcome = played(source, f"same/{number}", 3)
-        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        outcome = play_game(source, f"same/{number}", 3)
+        view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         until = [replace(view, now=100 + line.spun * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
@@ -281,7 +281,7 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
 @EVERY_LAYOUT
 def test_free_games_are_counted_down(published, outcomes, theme, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
-    view = shown(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
+    view = show_outcome(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
     line = build_view_timeline(view, theme)
     series = [i for i, step in enumerate(view.show.steps) if step.stage != view.show.steps[0].stage]
     assert len(series) > 1
@@ -295,9 +295,11 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
 def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme):
     """A retrigger grows the number told when its reels stand, and not before: it would be given away."""
     source, game = (next(one for one in those if one.id == "northern-ways") for those in (games, published))
-    outcomes_ = (played(source, f"northern-ways/{number}", max(game.bet_options)) for number in range(1500))
+    outcomes_ = (
+        play_game(source, f"northern-ways/{number}", max(game.bet_options)) for number in range(1500)
+    )
     outcome = next(one for one in outcomes_ if any(step["awards"] for step in one.display["steps"][1:]))
-    view, picture = shown(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
+    view, picture = show_outcome(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
     line, told, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for at in (line.steps[number].begin + 0.05, line.steps[number].spun + 0.05) if number else ():
@@ -316,7 +318,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
 def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
     rest = build_idle_view(published, game, "en")
-    for view in (rest, shown(rest, game, outcomes[game.id].little)):
+    for view in (rest, show_outcome(rest, game, outcomes[game.id].little)):
         said = words_on(view, layout)
         assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
 
@@ -333,10 +335,10 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
     )
     named = 0
     for number in range(300):
-        outcome = played(source, f"named/{number}", max(game.bet_options))
+        outcome = play_game(source, f"named/{number}", max(game.bet_options))
         if not outcome.win_credits or len(outcome.display["steps"]) > 1 or named > 12:
             continue
-        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         told = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
         after = apply_message(replace(view, now=100 + line.done), told)
@@ -363,11 +365,11 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
     source = next(one for one in games if one.id == game.id)
     shown_lines = 0
     for number in range(200):
-        outcome = played(source, f"lines/{number}", max(game.bet_options))
+        outcome = play_game(source, f"lines/{number}", max(game.bet_options))
         lines = [win["number"] for win in outcome.display["wins"] if win.get("on", "line") == "line"]
         if len(outcome.display["steps"]) > 1 or len(lines) < 2:
             continue
-        view = shown(build_idle_view(published, game, "en"), game, outcome)
+        view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         after = apply_message(
             replace(view, now=100 + line.done),
@@ -397,7 +399,7 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
 def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, layout):
     game = published[0]
     rest = build_idle_view(published, game, "en")
-    for view in (rest, shown(rest, game, outcomes[game.id].little)):
+    for view in (rest, show_outcome(rest, game, outcomes[game.id].little)):
         for minutes in (0, 4, 64):  # without another message of the machine
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
@@ -598,8 +600,8 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
     for source, game in zip(games, published, strict=True):
         for number in range(25):
             bet = max(game.bet_options)
-            outcome = played(source, f"end/{game.id}/{number}", bet)
-            view = shown(build_idle_view(published, game, "en"), game, outcome)
+            outcome = play_game(source, f"end/{game.id}/{number}", bet)
+            view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
             display = outcome.to_json()["display"]
             told = display.get("draws") or [*display["steps"], *display.get("double_up", ())]
             assert len(view.show.steps) == len(told), game.id
@@ -632,12 +634,12 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
 ):
     game = next(one for one in published if one.id == "aurora-keno")
     source = next(one for one in games if one.id == game.id)
-    outcome = played(source, "order", max(game.bet_options))
+    outcome = play_game(source, "order", max(game.bet_options))
     drawn = outcome.to_json()["display"]["draws"][0]["balls"]
     assert drawn != sorted(drawn)
     in_the_tray = []
     monkeypatch.setattr(keno, "draw_ball", lambda _, place, ball, *, hit: in_the_tray.append((place, ball)))
-    view = shown(build_idle_view(published, game, "en"), game, outcome)
+    view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
     for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
         in_the_tray.clear()
         words = words_on(replace(view, now=100 + stop + 0.001), layout)
@@ -663,8 +665,8 @@ def test_help_tells_how_often_a_game_wins_from_its_own_analysis(analyses, publis
             share = 100 * (bet.hit_probability or sum(p.rate for p in bet.prizes if p.credits))
             told = one.hit_percent or one.prizes_in_100
             assert abs(Fraction(told) - share) <= Fraction(1, 20)
-            shown = told.replace(".", ",") if language == "fr" else told
-            assert any(words.startswith(shown) for words in seen), (game.id, one.bet)
+            show_outcome = told.replace(".", ",") if language == "fr" else told
+            assert any(words.startswith(show_outcome) for words in seen), (game.id, one.bet)
             rates = [award.rate for award in list_awards(bet) if award.name == one.top and award.top]
             assert one.top_one_in == round(1 / sum(rates))
             odds = [one.top_one_in, *(one_in for _, one_in in one.features)]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from rigs.lies import found_in, ordered, raws, without
+from rigs.lies import audit_findings, read_signed_entries, remove_entries, reorder_entries
 from test_blackjack_in_common import CARDS, play_on, sit_down
 from test_wheel_decides import LIBRARY_FILE, bet, definition, spin, started
 
@@ -24,7 +24,7 @@ def played(seats):
     for rig in rooms:
         rig.report_shown()
     sit_down(rooms, CARDS)
-    return raws(rooms[0])
+    return read_signed_entries(rooms[0])
 
 
 def at(entries, kind, position):
@@ -38,7 +38,7 @@ def test_a_seats_game_is_not_left_out_while_its_neighbours_tell_its_bet(played, 
     start = at(played, "game.start", position)[0]
     play_id = played[start]["record"]["play_id"]
     gone = [n for n, raw in enumerate(played) if (raw.get("record") or {}).get("play_id") == play_id]
-    found = found_in(without(played[: at(played, "game.start", 1)[1]], *gone))
+    found = audit_findings(remove_entries(played[: at(played, "game.start", 1)[1]], *gone))
     assert any(f"seat {position - 1} has a bet in the round" in why for why in found.values()), found
 
 
@@ -62,7 +62,7 @@ def test_two_seats_do_not_exchange_their_games(played):
         swapped = text.replace("credit:1:", "credit:x:").replace("credit:2:", "credit:1:")
         if "transfers" in raw:
             raw["transfers"] = json.loads(swapped.replace("credit:x:", "credit:2:"))
-    found = found_in(told)
+    found = audit_findings(told)
     assert any("not in the order of the positions" in why for why in found.values()), found
 
 
@@ -83,7 +83,7 @@ def test_power_loss_before_a_seat_started_is_not_an_audit_finding(seats, tmp_pat
     rooms[0].close()
     again = seats(GAME, count=3)
     again[2].insert(1000)
-    raws(again[0])
+    read_signed_entries(again[0])
 
 
 @pytest.mark.requirement("E-13", "O-06")
@@ -113,7 +113,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
     starts = list(rooms[0].records("game.start"))
     assert len({start["round_id"] for start in starts}) == 1
     assert len({start["game"]["digest"] for start in starts}) == 2
-    raws(rooms[0], Shelf([tmp_path]))
+    read_signed_entries(rooms[0], Shelf([tmp_path]))
 
 
 @pytest.mark.requirement("E-13", "O-06")
@@ -124,10 +124,10 @@ def test_nobody_bets_on_a_ball_that_has_come_to_rest(tmp_path):
     spin(rig, 17)
     rig.report_shown()
     shelf = Shelf([tmp_path])
-    entries = raws(rig, shelf)
+    entries = read_signed_entries(rig, shelf)
     kinds = [raw["kind"] for raw in entries]
     start, number = kinds.index("game.start"), kinds.index("wheel.number")
     assert start < number
     order = [*range(start), number, *range(start, number), *range(number + 1, len(entries))]
-    found = found_in(ordered(entries, order), shelf)
+    found = audit_findings(reorder_entries(entries, order), shelf)
     assert any("of its round was reported" in why for why in found.values()), found

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.lies import found_in, raws, without
+from rigs.lies import audit_findings, read_signed_entries, remove_entries
 from rigs.tournament import FEE_CENTS, Hall, describe_machine
 
 from egm.kernel.events import EventType, State
@@ -141,7 +141,7 @@ def played(tmp_path):
     assert hall.fill("tournament_leave") is None
     hall.room.insert(500).play()
     hall.room.report_shown()
-    return raws(hall.room)
+    return read_signed_entries(hall.room)
 
 
 def find(entries, kind):
@@ -216,11 +216,11 @@ def change_seller(entries):
     ids=lambda value: value.__name__ if callable(value) else "",
 )
 def test_the_audit_names_a_changed_entry(played, change, kind, why):
-    assert found_in(played) == {}
+    assert audit_findings(played) == {}
     lied = deepcopy(played)
     change(lied)
     place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == kind)
-    found = found_in(lied)
+    found = audit_findings(lied)
     assert why in found[place], found
 
 
@@ -228,15 +228,15 @@ def test_the_audit_names_a_changed_entry(played, change, kind, why):
     "kind", ["tournament.entered", "tournament.left", "tournament.round", "tournament.game"]
 )
 def test_the_audit_misses_an_entry_that_is_gone(played, kind):
-    assert found_in(without(played, kind)) != {}
+    assert audit_findings(remove_entries(played, kind)) != {}
 
 
 @pytest.mark.requirement("L-07")
 def test_a_game_with_credits_in_the_tournament_is_named(played):
     """With the end of the tournament taken out, the game after it would have been played in it."""
-    lied = without(played, "tournament.left")
+    lied = remove_entries(played, "tournament.left")
     place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == "game.start")
-    assert "not allowed while the machine is tournament" in found_in(lied)[place]
+    assert "not allowed while the machine is tournament" in audit_findings(lied)[place]
 
 
 def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):

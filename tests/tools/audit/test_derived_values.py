@@ -9,7 +9,7 @@ from copy import deepcopy
 from datetime import timedelta
 
 import pytest
-from rigs.lies import found_in, raws
+from rigs.lies import audit_findings, read_signed_entries
 from test_honest import with_host
 
 from egm.devices.interface import Devices
@@ -40,7 +40,7 @@ def played(tmp_path):
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
     rig.play()
     rig.report_shown()
-    return raws(rig)
+    return read_signed_entries(rig)
 
 
 @pytest.mark.requirement("E-13", "F-10")
@@ -53,13 +53,13 @@ def test_twenty_dollars_are_no_rest(played):
         counts={"residuals": 1},
         transfers=[["credit:1:cashable", "house:residual", cents]],
     )
-    assert "not residual credit" in found_in([*played, taken])[len(played) + 1]
+    assert "not residual credit" in audit_findings([*played, taken])[len(played) + 1]
 
 
 @pytest.mark.requirement("E-13", "D-02")
 def test_no_definition_offers_the_denomination(played):
     told = json.loads(json.dumps(played).replace('"denomination_cents": 5', '"denomination_cents": 3'))
-    assert "which the game offers; found 3" in " ".join(found_in(told).values())
+    assert "which the game offers; found 3" in " ".join(audit_findings(told).values())
 
 
 @pytest.mark.requirement("E-13", "F-01")
@@ -72,14 +72,14 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
     )
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()
-    entries = raws(rig)
+    entries = read_signed_entries(rig)
     ended = entry(
         entries,
         "credit.expired",
         state={"restricted": None},
         transfers=[["credit:1:restricted", "house:expired", 500]],
     )
-    assert "expires too early" in found_in([*entries, ended])[len(entries) + 1]
+    assert "expires too early" in audit_findings([*entries, ended])[len(entries) + 1]
 
 
 @pytest.mark.requirement("E-13", "F-06:d")
@@ -90,10 +90,10 @@ def test_one_amount_decides_what_is_taxable(tmp_path):
         rig.insert(cents)
         rig.engine.handle(EventType.CASH_OUT)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    entries = raws(rig)
+    entries = read_signed_entries(rig)
     paid = [raw for raw in entries if raw["kind"] == "handpay.paid"]
     paid[0]["record"]["taxable"] = True
-    assert "record.taxable is" in " ".join(found_in(entries).values())
+    assert "record.taxable is" in " ".join(audit_findings(entries).values())
 
 
 OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
@@ -172,4 +172,4 @@ def test_an_entry_of_the_first_position_stores_nothing_for_another(played):
     entries = deepcopy(played)
     raw = next(raw for raw in entries if raw["kind"] == "bill.in")
     raw["state"]["2/paper"] = None
-    assert "2/paper: the key does not belong to position 1" in " ".join(found_in(entries).values())
+    assert "2/paper: the key does not belong to position 1" in " ".join(audit_findings(entries).values())

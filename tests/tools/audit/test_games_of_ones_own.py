@@ -5,7 +5,7 @@ import json
 import zlib
 
 import pytest
-from rigs.lies import KEY, found_in
+from rigs.lies import KEY, audit_findings
 
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables.definition import read_source
@@ -48,9 +48,9 @@ def test_another_text_under_its_digest_is_no_definition(played):
     key = next(key for key in start["state"] if key.startswith("definition:"))
     text = zlib.decompress(base64.b85decode(start["state"][key])).decode()
     start["state"][key] = base64.b85encode(zlib.compress(text.replace("500", "501").encode())).decode()
-    assert any("no definition available" in why for why in found_in(entries).values())
+    assert any("no definition available" in why for why in audit_findings(entries).values())
     start["state"][key] = "not a definition"
-    assert any("no definition available" in why for why in found_in(entries).values())
+    assert any("no definition available" in why for why in audit_findings(entries).values())
 
 
 def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from journals import make_state
-from rigs.lies import found_in, raws, without, without_terms
+from rigs.lies import audit_findings, read_signed_entries, remove_entries, remove_residual_terms
 
 from egm.app.entries import record_generator_event
 from egm.devices.interface import Devices, Note
@@ -273,16 +273,16 @@ def test_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journal
     )
     troubles(rig.boot())
     rig.engine.handle(EventType.CASH_OUT)
-    entries = raws(rig)
+    entries = read_signed_entries(rig)
     void = [raw["kind"] for raw in entries].index("game.void")
     paid = next(at for at in range(void + 1, len(entries)) if entries[at].get("transfers"))
     for ends, is_named in ((len(entries), True), (paid, False)):
         journal = entries[:ends]
         assert is_last_at_its_position(journal, void) is not is_named
-        assert bool(found_in(without(journal, "game.void"))) is is_named
+        assert bool(audit_findings(remove_entries(journal, "game.void"))) is is_named
     lied = json.loads(json.dumps(entries))
     lied[void]["state"][f"table:{'0' * 64}"] = None
-    assert "the table of another game" in found_in(lied)[void + 1]
+    assert "the table of another game" in audit_findings(lied)[void + 1]
     assert find_listed_gap("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
     assert find_listed_gap("money", Lie(void + 1, "game.void", (), "removed")) is None
 
@@ -366,8 +366,8 @@ def test_the_game_is_won_on_a_journal_of_several_positions(of_two):
 def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
     """It records no terms at its start, and so does not say which positions there are."""
     entries = adopt_entries(of_two, KEY)
-    earlier = [without_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
-    assert not [why for why in found_in(earlier).values() if "position" in why]
+    earlier = [remove_residual_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
+    assert not [why for why in audit_findings(earlier).values() if "position" in why]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from plain_journals import (
     picture,
     play,
 )
-from rigs.lies import ordered, raws
+from rigs.lies import read_signed_entries, reorder_entries
 
 import tools.audit.jobs
 from egm.kernel.events import EventType
@@ -186,7 +186,7 @@ def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
     rig = MachineRig(tmp_path / "state").boot().insert(1000)
     play(rig, REEL, 8)
     rig.engine.handle(EventType.CONTROL, source="main", name=f"game.{REEL}", value=False)
-    entries = raws(rig)
+    entries = read_signed_entries(rig)
     disabled = [n for n, raw in enumerate(entries) if raw["kind"] == "host.control"]
     starts = [n for n, raw in enumerate(entries) if raw["kind"] == "game.start"]
     order = [
@@ -194,7 +194,7 @@ def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
         *disabled,
         *(n for n in range(starts[-3], len(entries)) if n not in disabled),
     ]
-    lied = ordered(entries, order)
+    lied = reorder_entries(entries, order)
     lied = list(rewrite_chain(lied, KEY, compute_journal_tag(lied[0])))
     report, by_entry = audit(lied)[0], audit_entry_by_entry(lied, monkeypatch)[0]
     assert report == by_entry

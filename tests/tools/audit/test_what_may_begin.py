@@ -7,7 +7,13 @@ something, in every state in which it may not; new kinds and new states are take
 import copy
 
 import pytest
-from rigs.lies import found_in, ordered, raws, without, without_terms
+from rigs.lies import (
+    audit_findings,
+    read_signed_entries,
+    remove_entries,
+    remove_residual_terms,
+    reorder_entries,
+)
 from rigs.voids import undecided_game
 from test_honest import SOLD
 from test_liars import journals
@@ -144,15 +150,15 @@ def voided(tmp_path):
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
-    return raws(rig)
+    return read_signed_entries(rig)
 
 
 @pytest.mark.requirement("E-13", "B-08")
 def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
-    told = without(voided, "door.opened")
-    assert "is not allowed while the machine is playing" in found_in(told)[len(told)]
-    told = without(voided, "chance.failed")
-    assert "no number that it needs is missing" in found_in(told)[len(told)]
+    told = remove_entries(voided, "door.opened")
+    assert "is not allowed while the machine is playing" in audit_findings(told)[len(told)]
+    told = remove_entries(voided, "chance.failed")
+    assert "no number that it needs is missing" in audit_findings(told)[len(told)]
 
 
 @pytest.mark.requirement("E-13")
@@ -162,12 +168,12 @@ def test_no_generator_in_service_is_restarted(tmp_path):
     rig.restarts.append(rig.machine.chance)
     rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    lie = without(raws(rig), "chance.failed")
+    lie = remove_entries(read_signed_entries(rig), "chance.failed")
     restarted = next(at for at, raw in enumerate(lie, 1) if raw["kind"] == "chance.restarted")
-    found = found_in(lie)
+    found = audit_findings(lie)
     assert found.keys() == {restarted}
     assert "no failed RNG or self-test was stored" in found[restarted]
-    assert found_in([without_terms(raw) for raw in lie]) == {}
+    assert audit_findings([remove_residual_terms(raw) for raw in lie]) == {}
 
 
 @pytest.mark.requirement("E-13", "B-08", "F-14")
@@ -182,7 +188,7 @@ def test_no_defect_is_believed_because_it_was_written_down(voided):
         "record": {"code": "game_defective", "detail": "made up"},
         "state": {"fault:game_defective": fault},
     }
-    found = found_in([*voided[:failed], made_up, *voided[failed + 1 :]])
+    found = audit_findings([*voided[:failed], made_up, *voided[failed + 1 :]])
     assert "no number that it needs is missing" in found[len(voided)]
 
 
@@ -198,7 +204,7 @@ def test_no_defect_is_believed_because_it_was_written_down(voided):
 )
 def test_a_void_game_has_two_persons_a_reason_and_what_was_recorded(voided, change):
     change(voided[-1]["record"])
-    assert found_in(voided).keys() == {len(voided)}
+    assert audit_findings(voided).keys() == {len(voided)}
 
 
 #: What stops a machine, what happens meanwhile that may not, and the entries by which it goes on.
@@ -241,11 +247,11 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
         rig.report_shown()
     else:
         rig.insert(500)
-    entries = raws(rig)
-    told = ordered(
+    entries = read_signed_entries(rig)
+    told = reorder_entries(
         entries, [*range(before), *range(before + went_on, len(entries)), *range(before, before + went_on)]
     )
-    found = found_in(told)
+    found = audit_findings(told)
     assert "is not allowed while the machine is" in found[before + 1]
 
 
@@ -259,7 +265,7 @@ def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
     rig.clock.pass_seconds(61)
     rig.engine.handle(EventType.REMINDER_DUE)
     assert rig.records("protection.reminder")
-    entries = raws(rig)
+    entries = read_signed_entries(rig)
     read = {
         "id": f"protection.acknowledged-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": "protection.acknowledged",
@@ -267,4 +273,4 @@ def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
         "record": {"kind": "time_limit"},
         "state": {"reminder": None},
     }
-    assert "does not end a pause" in found_in([*entries, read])[len(entries) + 1]
+    assert "does not end a pause" in audit_findings([*entries, read])[len(entries) + 1]

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import tools.dev.bench
 from tools.dev.bench import Figure
-from tools.dev.bench.__main__ import _measured, _modules, main
+from tools.dev.bench.__main__ import _modules, _run_area, main
 
 
 def area(monkeypatch, name, figures, limit):
@@ -107,7 +107,7 @@ def test_every_area_measures(name, monkeypatch):
     """Its first figure: an area that had stopped working was seen by nobody."""
     module = importlib.import_module(f"tools.dev.bench.{name}")
     monkeypatch.setattr(module, "figures", functools.partial(module.figures, **FEWER.get(name, {})))
-    measured = _measured(module)
+    measured = _run_area(module)
     with contextlib.closing(measured):
         first = next(measured)
     assert isinstance(first, Figure), first

@@ -1,7 +1,7 @@
-"""Measured figures, each beside a named baseline of the same run.
+"""Measure figures, each with a named baseline from the same run.
 
 A module ``tools/dev/bench/bench_<area>.py`` defines ``figures()``, which yields :class:`Figure` objects.
-Machines are noisy: what carries over is the ratio, never the time.
+Computers are noisy: ratios can be compared between computers, times cannot.
 """
 
 import itertools
@@ -36,30 +36,30 @@ class Figure:
 
     @property
     def ratio(self) -> float | None:
-        """Value over baseline, or None where a figure stands alone."""
+        """Return value / baseline, or None if there is no baseline."""
         return None if not self.baseline else self.value / self.baseline
 
 
-def timed(work: Callable[[], T]) -> tuple[float, T]:
+def measure_call(work: Callable[[], T]) -> tuple[float, T]:
     """Return the elapsed seconds of ``work`` and its result."""
     began = time.perf_counter()
     found = work()
     return time.perf_counter() - began, found
 
 
-def milliseconds(work: Callable[[], object], rounds: int) -> float:
+def measure_milliseconds(work: Callable[[], object], rounds: int) -> float:
     """Return the median time of ``work`` over the given number of rounds, in milliseconds."""
-    return median(timed(work)[0] for _ in range(rounds)) * 1000
+    return median(measure_call(work)[0] for _ in range(rounds)) * 1000
 
 
-def processor_seconds(work: Callable[[], object]) -> float:
+def measure_processor_seconds(work: Callable[[], object]) -> float:
     """Return the processor seconds that ``work`` takes; other load on the computer does not count."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
-def children_seconds(command: Sequence[str]) -> float:
+def measure_children_seconds(command: Sequence[str]) -> float:
     """Return the processor seconds of a command. Raises CalledProcessError if it fails without any output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE)
@@ -95,7 +95,9 @@ class BareDisk:
         return self.write(itertools.repeat(b"x" * 1500, 2 * games))
 
 
-def in_turns(turns: int, ours: Callable[[], float], theirs: Callable[[], float]) -> tuple[float, float]:
-    """Return the total seconds of either, measured alternately, so that other load meets both."""
+def measure_alternately(
+    turns: int, ours: Callable[[], float], theirs: Callable[[], float]
+) -> tuple[float, float]:
+    """Return the total seconds of each, measured alternately, so that other load affects both."""
     pairs = [(ours(), theirs()) for _ in range(turns)]
     return sum(seconds for seconds, _ in pairs), sum(seconds for _, seconds in pairs)

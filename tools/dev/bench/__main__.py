@@ -28,19 +28,19 @@ from tools.dev.bench import Figure
 LIMIT_SECONDS: Final = 900.0
 
 
-def _send(module: ModuleType, out: Connection) -> None:
-    """In the area's own process: send its figures one by one, then why there are no more."""
+def _send_figures(module: ModuleType, out: Connection) -> None:
+    """Send the figures of an area from its own process, then an error text or an empty string."""
     os.setsid()
     try:
         for figure in module.figures():
             out.send(figure)
-    except Exception as why:  # noqa: BLE001 (whatever it is, it is said, and the other areas go on)
+    except Exception as why:  # noqa: BLE001 (any error is reported, and the other areas are measured)
         out.send(f"{type(why).__name__}: {why}")
     else:
         out.send("")
 
 
-def _measured(module: ModuleType) -> Iterator[Figure | str]:
+def _run_area(module: ModuleType) -> Iterator[Figure | str]:
     """Yield the figures of one area, then the reason why the rest could not be measured, if any.
 
     The area runs in its own process. At its limit that process and all its children are killed, whatever they
@@ -50,21 +50,21 @@ def _measured(module: ModuleType) -> Iterator[Figure | str]:
     ends = time.monotonic() + seconds
     context = multiprocessing.get_context("fork")
     results, out = context.Pipe(duplex=False)
-    area = context.Process(target=_send, args=(module, out))
+    area = context.Process(target=_send_figures, args=(module, out))
     area.start()
     out.close()
     try:
-        said: Figure | str | None = None
-        while not isinstance(said, str):
+        item: Figure | str | None = None
+        while not isinstance(item, str):
             if not results.poll(max(0.0, ends - time.monotonic())):
-                said = f"no end within {seconds:g} s"
+                item = f"no end within {seconds:g} s"
             else:
                 try:
-                    said = results.recv()
+                    item = results.recv()
                 except EOFError:
                     area.join()
-                    said = f"its process ended ({area.exitcode})"
-            yield said
+                    item = f"its process ended ({area.exitcode})"
+            yield item
     finally:
         with suppress(ProcessLookupError):
             os.killpg(area.pid or 0, signal.SIGKILL)
@@ -73,19 +73,19 @@ def _measured(module: ModuleType) -> Iterator[Figure | str]:
         results.close()
 
 
-def _measure(module: ModuleType, table: Table) -> str:
+def _fill_table(module: ModuleType, table: Table) -> str:
     """Fill the table with the figures of one area; return why the rest could not be measured, or an empty string.
 
     Each figure is printed when it is measured, because an area takes minutes.
     """
-    for f in _measured(module):
+    for f in _run_area(module):
         if isinstance(f, str):
             return f
         echo(f"{f.name}: {f.value:,.4g} {f.unit}", err=True)
         baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
         ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
         table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.aim)
-    raise AssertionError  # the last is a reason
+    raise AssertionError  # the last item is a text
 
 
 def _modules() -> list[str]:
@@ -97,7 +97,7 @@ def _modules() -> list[str]:
 @click.command()
 @click.argument("areas", nargs=-1)
 def main(areas: tuple[str, ...]) -> None:
-    """Print the figures of AREAS (all of them when none is named)."""
+    """Print the figures of AREAS, or of all areas if none is named."""
     names = _modules()
     unknown = [a for a in areas if f"bench_{a}" not in names]
     if unknown:
@@ -114,12 +114,12 @@ def main(areas: tuple[str, ...]) -> None:
         table = Table(title=name.removeprefix("bench_"), title_justify="left", show_edge=False)
         for column in ("figure", "value", "baseline", "ratio", "aim"):
             table.add_column(column, justify="left" if column in {"figure", "baseline", "aim"} else "right")
-        why = _measure(importlib.import_module(f"tools.dev.bench.{name}"), table)
+        why = _fill_table(importlib.import_module(f"tools.dev.bench.{name}"), table)
         console.print(table)
         if why:
             missing.append(name.removeprefix("bench_"))
-            said = f"not measured: {table.row_count} figures, and then {why}"
-            console.print(said, style="bold red", markup=False)
+            message = f"not measured: {table.row_count} figures, and then {why}"
+            console.print(message, style="bold red", markup=False)
         console.print()
     if missing:
         console.print(f"not measured whole: {', '.join(missing)}", style="bold red")

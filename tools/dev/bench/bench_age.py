@@ -50,15 +50,15 @@ GAMES_A_DAY: Final = FIVE_YEARS // (5 * 365)
 INSTANTS: Final = 6
 _AT_ONCE: Final = 50_000
 """Games played by one process, and then audited."""
-_TOLD_EVERY: Final = 10_000
+_PROGRESS_INTERVAL_GAMES: Final = 10_000
 _WARM: Final = 5_000
-"""Games after which a machine at play has everything in memory it will have."""
+"""Games after which a running machine has loaded everything into memory."""
 _SAME_GAME: Final = 25
 _NOTE_CENTS: Final = 10**9
 
 
 class Player:
-    """Plays the whole library on one machine, as a seed says."""
+    """Plays all games of the library on one machine, in the order of a seed."""
 
     def __init__(self, engine: Engine[Machine], seed: int) -> None:
         self._engine = engine
@@ -81,7 +81,7 @@ class Player:
         self.games += 1
 
     def finish(self) -> None:
-        """Bring the game under way to its end, if there is one."""
+        """Play the open game to its end, if there is one."""
         engine, machine = self._engine, self._engine.machine
         while (
             machine.component(GameInProgress).conversation is not None
@@ -102,7 +102,7 @@ class Instant:
 
     start_seconds: float
     start_bytes: int
-    """The most memory the process had that started, its program too."""
+    """Maximum memory of the process that started, including its program."""
     at_hand_bytes: int
     at_hand_games: float
 
@@ -114,7 +114,7 @@ class Age:
     games: int
     instants: tuple[Instant, ...]
     grown_bytes: float
-    """Memory a machine at play took more for a game, once warm."""
+    """Growth of memory per game of a running machine, once warm."""
     export_seconds: float
     audit_seconds: float
     audited_games: int
@@ -133,12 +133,12 @@ class Age:
         return fullest.at_hand_bytes / fullest.at_hand_games
 
 
-def _tell(text: str) -> None:
+def _print_progress(text: str) -> None:
     echo(f"age: {text}", err=True)
 
 
 def _in_its_own_process(work: Callable[..., Any], *arguments: object) -> Any:
-    """Run ``work`` in a new process: what it holds in memory is its own."""
+    """Run ``work`` in a new process, so that its memory is measured separately."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
@@ -149,7 +149,7 @@ def _resident_bytes() -> int:
 
 
 def _start(state: Path) -> tuple[float, int]:
-    """Open the memory and read its meters: processor seconds, and the most memory the process ever had."""
+    """Open the journal and read its meters; return the processor seconds and the process's maximum memory."""
     began = time.process_time()
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         journal.meters()
@@ -204,8 +204,8 @@ def _grow(state: Path, games: int, seed: int) -> float:
             player.play(more := min(_WARM, games - played))
             played += more
             warm = warm or _resident_bytes()
-            if played % _TOLD_EVERY == 0:
-                _tell(f"{played:,} of {games:,} games, entry {journal.sequence:,}")
+            if played % _PROGRESS_INTERVAL_GAMES == 0:
+                _print_progress(f"{played:,} of {games:,} games, entry {journal.sequence:,}")
         return (_resident_bytes() - warm) / max(1, games - _WARM)
 
 
@@ -224,7 +224,7 @@ def _aged(folder: Path, games: int) -> Age:
     grown, played = 0.0, _played(state)
     while played < games - GAMES_A_DAY:
         more = min(_AT_ONCE, games - GAMES_A_DAY - played)
-        _tell(f"{played:,} games of {games:,}: playing {more:,}")
+        _print_progress(f"{played:,} games of {games:,}: playing {more:,}")
         grown = _in_its_own_process(_grow, state, more, played)
         _in_its_own_process(_audit, state, point)
         played = _played(state)
@@ -236,7 +236,7 @@ def _aged(folder: Path, games: int) -> Age:
         start_seconds, start_bytes = _in_its_own_process(_start, state)
         at_hand_bytes = _bytes(state, state / "second")
         instants.append(Instant(start_seconds, start_bytes, at_hand_bytes, _archived(state)[1]))
-        _tell(f"{_played(state):,} games: {start_seconds:.3f} s to start")
+        _print_progress(f"{_played(state):,} games: {start_seconds:.3f} s to start")
     export_seconds, audit_seconds, audited = _in_its_own_process(_audit, state, point)
     return Age(
         games=games,

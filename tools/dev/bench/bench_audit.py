@@ -18,7 +18,7 @@ from meters import Journal, open_view
 from paytables import Choice, Decision, ReplayDraw, Wager, load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.bench import Figure, processor_seconds, timed
+from tools.dev.bench import Figure, measure_call, measure_processor_seconds
 from tools.dev.bench.bench_cabinet import bench_engine, play
 from tools.dev.bench.bench_meters import FUND_CENTS, UnsyncedStorage
 
@@ -61,7 +61,8 @@ def figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[Figure]:
         aim="0.9",
     )
     elapsed = [
-        (timed(lambda: _audit(bodies, 1))[0], timed(lambda: _audit(bodies, 2))[0]) for _ in range(rounds)
+        (measure_call(lambda: _audit(bodies, 1))[0], measure_call(lambda: _audit(bodies, 2))[0])
+        for _ in range(rounds)
     ]
     yield Figure(
         "the same with --jobs 2, for each second elapsed (needs two idle cores)",
@@ -142,4 +143,4 @@ def _measure_replays(name: str, games: Sequence[Sequence[Any]]) -> float:
             for step in choices:
                 conversation.advance(ReplayDraw(step["draws"]), Choice(step["choice"]))
 
-    return len(games) / min(processor_seconds(replay) for _ in range(ROUNDS))
+    return len(games) / min(measure_processor_seconds(replay) for _ in range(ROUNDS))

@@ -1,4 +1,4 @@
-"""The exact analysis of blackjack: best play and the best chart, of one deck and of eight, a round's law.
+"""Measure the exact analysis of blackjack: best play and best chart for one and eight decks, and its distributions.
 
 The baseline of best play is the time in which a simulation by the cabinet's own round would come as near as a
 ten thousandth of the bet (one standard error), which is still no exact figure.
@@ -13,7 +13,7 @@ from paytables.blackjack.advice import Question, read_advice
 from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.law import compute_net_distribution
 from paytables.blackjack.sampled import sample
-from tools.dev.bench import Figure, processor_seconds
+from tools.dev.bench import Figure, measure_processor_seconds
 from tools.dev.bench.bench_paytables import Quick
 from tools.lab.simulation import compute_sample_variance, play_batch
 
@@ -21,7 +21,7 @@ from tools.lab.simulation import compute_sample_variance, play_batch
 GAME = "quebec-blackjack-options"
 DECKS = (1, 8)
 ROUNDS = 1_000
-#: A table whose round has an exact law, and rounds that are counted where none has.
+#: A table with an exact distribution of a round, and the number of sampled rounds for others.
 SPLIT_ONCE = "quebec-blackjack"
 SAMPLED = 1_000_000
 #: The accuracy the simulation is measured against: one standard error of the return, in parts of the bet.
@@ -29,11 +29,13 @@ ERROR = 1e-4
 
 
 def figures() -> Iterator[Figure]:
-    """Yield what best play and the chart take, and what a simulation would."""
+    """Yield the cost of best play and of the chart, and of an equivalent simulation."""
     game = load_game(GAME)
     definition = game.rules.definition  # type: ignore[attr-defined]
     bet = analyse(game).bets[0]
-    rounds = processor_seconds(partial(play_batch, game, bet.cost_credits, bet.options, ROUNDS, Quick()))
+    rounds = measure_processor_seconds(
+        partial(play_batch, game, bet.cost_credits, bet.options, ROUNDS, Quick())
+    )
     tally = play_batch(game, bet.cost_credits, bet.options, ROUNDS, Quick())
     needed = float(compute_sample_variance(tally)) / bet.cost_credits**2 / ERROR**2
     simulated = rounds / ROUNDS * needed
@@ -42,10 +44,12 @@ def figures() -> Iterator[Figure]:
             update={"shoe": definition.shoe.model_copy(update={"decks": decks})}
         ).house
         made: list[policies.Table] = []
-        weighed = processor_seconds(lambda house=house, made=made: made.append(policies.Table(house)))  # type: ignore[misc]
+        weighed = measure_processor_seconds(lambda house=house, made=made: made.append(policies.Table(house)))  # type: ignore[misc]
         (table,) = made
-        best = processor_seconds(partial(table.result, policies.choose_best, policies.choose_highest_sum))
-        chart = processor_seconds(partial(find_best_chart, table))
+        best = measure_processor_seconds(
+            partial(table.result, policies.choose_best, policies.choose_highest_sum)
+        )
+        chart = measure_processor_seconds(partial(find_best_chart, table))
         yield Figure(
             f"{GAME}, {decks} decks: exact best play",
             weighed + best,
@@ -56,7 +60,7 @@ def figures() -> Iterator[Figure]:
             aim="60 s for 8 decks, seconds for 1",
         )
         yield Figure(
-            f"{GAME}, {decks} decks: the best chart besides",
+            f"{GAME}, {decks} decks: the best chart",
             chart,
             "s",
             "exact best play",
@@ -75,9 +79,9 @@ def _nets(cabinets: float) -> Iterator[Figure]:
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles
     sample(definition, play, 1_000)
-    exact = processor_seconds(partial(compute_net_distribution, table, answers, best))
-    sampled = processor_seconds(partial(sample, definition, play, SAMPLED)) / SAMPLED
-    name, ten = f"{SPLIT_ONCE}: the exact law of a round", "ten million rounds, compiled"
+    exact = measure_processor_seconds(partial(compute_net_distribution, table, answers, best))
+    sampled = measure_processor_seconds(partial(sample, definition, play, SAMPLED)) / SAMPLED
+    name, ten = f"{SPLIT_ONCE}: the exact distribution of a round", "ten million rounds, compiled"
     yield Figure(name, exact, "s", ten, 10**7 * sampled, "lower")
     name, own = f"{SPLIT_ONCE}: rounds played, compiled", "the cabinet's own round"
     yield Figure(name, 1 / sampled, "1/s", own, 1 / cabinets)

@@ -1,4 +1,4 @@
-"""The cabinet without screen or devices: whole games, from button to closed, each durable twice."""
+"""Measure complete games of a cabinet without screen or devices, each stored on two media."""
 
 import tempfile
 import time
@@ -25,7 +25,7 @@ from egm.profiles import load_profile
 from egm.tickets.model import House
 from meters import JSON, Journal, Phase, Transaction, Transfer
 from rng import Personalization, RandomService
-from tools.dev.bench import BareDisk, Figure, in_turns
+from tools.dev.bench import BareDisk, Figure, measure_alternately
 
 TURNS: Final = 100
 GAMES_A_TURN: Final = 15
@@ -33,10 +33,10 @@ ALONE: Final = Position()
 
 
 class _Silent:
-    """Nobody watches."""
+    """An outbox without a screen."""
 
     def show(self, message: Play | Decision) -> None:
-        """Let it pass."""
+        """Discard the message."""
 
 
 def bench_engine(
@@ -78,12 +78,20 @@ def bench_engine(
 
 
 def fund(journal: Journal, cents: int, account: str) -> None:
-    """Put ``cents`` on the credit meter: a bill as the cabinet records one."""
+    """Add ``cents`` to the credit meter, with the journal entries of a bill."""
     paper = journal.fresh_id("bill")
-    kept: dict[str, JSON] = {"id": paper, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
+    paper_state: dict[str, JSON] = {
+        "id": paper,
+        "amount_cents": cents,
+        "ticket": "",
+        "phase": "ordered",
+        "mark": 0,
+    }
     moved = (Transfer("world:bill", account, cents, {"bill_cents": cents}),)
     journal.append(
-        Transaction(id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": kept})
+        Transaction(
+            id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": paper_state}
+        )
     )
     journal.append(
         Transaction(
@@ -92,7 +100,7 @@ def fund(journal: Journal, cents: int, account: str) -> None:
             phase=Phase.SETTLE,
             ref=paper,
             counts={"bills_accepted": 1},
-            state={"paper": kept | {"phase": "vended"}},
+            state={"paper": paper_state | {"phase": "vended"}},
             record={"amount_cents": cents},
         )
     )
@@ -114,13 +122,13 @@ def play(
 
 
 def figures() -> Iterator[Figure]:
-    """Durable games per second (draw, evaluate, journal twice), in turns with bare transactions."""
+    """Yield durable games per second, measured alternately with bare transactions."""
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
         engine = bench_engine(journal)
         bare = cleanup.enter_context(closing(BareDisk(folder)))
-        ours, theirs = in_turns(
+        ours, theirs = measure_alternately(
             TURNS, lambda: play(engine, GAMES_A_TURN), lambda: bare.write_games(GAMES_A_TURN)
         )
     games = TURNS * GAMES_A_TURN

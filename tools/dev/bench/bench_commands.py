@@ -13,7 +13,7 @@ from typing import Final
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.isolated import build_python_command
 from paytables import list_shipped_games
-from tools.dev.bench import Figure, children_seconds
+from tools.dev.bench import Figure, measure_children_seconds
 
 RUNS: Final = 3
 _BASELINE: Final = "egm --version"
@@ -21,7 +21,7 @@ _BASELINE: Final = "egm --version"
 
 def _processor_seconds(*arguments: str) -> float:
     """Return the lowest processor seconds of an ``egm`` command."""
-    return min(children_seconds(build_python_command("tools.cli", *arguments)) for _ in range(RUNS))
+    return min(measure_children_seconds(build_python_command("tools.cli", *arguments)) for _ in range(RUNS))
 
 
 def _with_every_game(folder: Path) -> Path:
@@ -38,7 +38,7 @@ def _with_every_game(folder: Path) -> Path:
 def figures() -> Iterator[Figure]:
     """Yield a figure for each command, with its bar."""
     with tempfile.TemporaryDirectory() as name:
-        os.environ["HOME"] = name  # no machine's memory is looked at
+        os.environ["HOME"] = name  # no state of a machine is read
         every = str(_with_every_game(Path(name)))
         baseline = _processor_seconds("--version")
         for what, bar_seconds, *arguments in (

@@ -1,4 +1,4 @@
-"""Money through a host, on this computer's disk: whole transfers, and how long an order takes."""
+"""Measure host transfers on this computer's disk: transfers per second and the time of an order."""
 
 import tempfile
 import time
@@ -24,7 +24,7 @@ _ASSET: Final = 1
 
 
 def _transfers(folder: Path) -> tuple[float, list[float]]:
-    """Transfers to the host per second, each read and closed; and the milliseconds of each order."""
+    """Return completed transfers to the host per second, and the milliseconds of each order."""
     orders_ms = []
     with Journal.open(folder, now=SystemClock().now) as journal:
         engine = bench_engine(journal, HostMoney(transfers=True, asset_number=_ASSET, online=True))
@@ -44,7 +44,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
 
 
 def figures() -> Iterator[Figure]:
-    """Transfers a second beside bare SQLite; the slowest orders beside what a SAS host is made to wait."""
+    """Yield transfers per second against bare SQLite, and the slowest orders against the SAS reply time."""
     with tempfile.TemporaryDirectory() as folder, closing(BareDisk(Path(folder))) as bare:
         per_second, orders_ms = _transfers(Path(folder) / "machine")
         yield Figure(

@@ -1,4 +1,4 @@
-"""Keno: exact laws beside an enumeration of every draw, and how fast tickets are analysed and played."""
+"""Measure keno: exact distributions against enumeration of every draw, and the speed of analysis and play."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 from paytables import Depth, load_game, play_through
 from paytables.keno.joint import Caught, Joint, Part, Won
 from rng import Personalization, RandomService, ReseedPolicy
-from tools.dev.bench import Figure, timed
+from tools.dev.bench import Figure, measure_call
 
 T = TypeVar("T")
-#: A field small enough that plain Python can go through every draw of it.
+#: A field small enough to enumerate every draw in plain Python.
 NUMBERS: Final = 24
 DRAWN: Final = 8
 CARDS: Final = (frozenset({1, 2, 3, 4, 5, 6}), frozenset({4, 5, 6, 7, 8}), frozenset({6, 8, 20, 21, 22, 23}))
@@ -21,9 +21,9 @@ PLAYS: Final = 1000
 
 
 def figures() -> Iterator[Figure]:
-    """Yield the figures; the two laws must agree, or there is nothing to measure."""
-    exact, law = timed(_joint)
-    plain, counts = timed(_every_draw)
+    """Yield the figures; the two distributions must agree."""
+    exact, law = measure_call(_joint)
+    plain, counts = measure_call(_every_draw)
     if law != counts:
         raise AssertionError("the joint law and the enumeration of every draw differ")
     draws = comb(NUMBERS, DRAWN)
@@ -36,7 +36,7 @@ def figures() -> Iterator[Figure]:
         better="lower",
         aim="the same cost on any field: the enumeration grows with the number of draws",
     )
-    kings, _ = timed(lambda: _kings(20))
+    kings, _ = measure_call(lambda: _kings(20))
     yield Figure(
         f"law of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
         1000 * kings,
@@ -46,7 +46,7 @@ def figures() -> Iterator[Figure]:
     )
     for name in ("aurora-keno", "archipelago-keno"):
         game = load_game(name)
-        took, analysis = timed(lambda game=game: game.rules.analyse(Depth.FULL))  # type: ignore[misc]
+        took, analysis = measure_call(lambda game=game: game.rules.analyse(Depth.FULL))  # type: ignore[misc]
         yield Figure(
             f"full analysis of {name}, {len(analysis.bets)} ways to bet", 1000 * took, "ms", better="lower"
         )

@@ -1,4 +1,4 @@
-"""The journal: durable games and start-up, and how they grow.
+"""Measure the journal: durable games and start-up time, and their growth.
 
 ``EGM_BENCH_ENTRIES`` sets the size of the larger journal.
 """
@@ -16,7 +16,7 @@ from typing import Any, Final
 from egm.clock import SystemClock
 from meters import Journal, StoredEntry, open_view
 from meters.storage import Database, DiskStorage, Rows, StorageFile
-from tools.dev.bench import BareDisk, Figure, in_turns, milliseconds, timed
+from tools.dev.bench import BareDisk, Figure, measure_alternately, measure_call, measure_milliseconds
 from tools.dev.bench.bench_cabinet import bench_engine, play
 
 ROUNDS: Final = 5
@@ -26,7 +26,7 @@ FUND_CENTS: Final = 10**9
 
 
 class _UnsyncedFile:
-    """A file whose syncs do nothing: to build a long journal quickly, never to keep one."""
+    """A file whose syncs do nothing, to build a long journal quickly for a benchmark."""
 
     def __init__(self, file: StorageFile) -> None:
         self.read_at, self.write_at = file.read_at, file.write_at
@@ -50,7 +50,7 @@ class _UnsyncedDatabase:
 
 
 class UnsyncedStorage(DiskStorage):
-    """The real medium, never waited for."""
+    """Disk storage without syncs."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
         """Open ``path``, without syncing."""
@@ -79,10 +79,10 @@ def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -
                 journal.append(entry.transaction)
             return time.perf_counter() - began
 
-        seconds, bare_seconds = in_turns(
+        seconds, bare_seconds = measure_alternately(
             ROUNDS, append, lambda: bare.write(body for _, body in itertools.islice(theirs, part))
         )
-        checks = milliseconds(journal.check, 200)
+        checks = measure_milliseconds(journal.check, 200)
     games = sum(entry.kind == "game.start" for entry, _ in entries[: part * ROUNDS])
     yield Figure(
         "durable games, two entries each, both copies",
@@ -98,7 +98,7 @@ def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -
 def _long_journal(state: Path, entries: int) -> Iterator[Figure]:
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         play(bench_engine(journal, fund_cents=FUND_CENTS), entries // 2)
-    seconds, opened = timed(partial(Journal.open, state, now=SystemClock().now))
+    seconds, opened = measure_call(partial(Journal.open, state, now=SystemClock().now))
     opened.close()
     yield Figure(
         f"start-up, {entries:,} entries, every byte of both copies checked",
@@ -109,7 +109,7 @@ def _long_journal(state: Path, entries: int) -> Iterator[Figure]:
     )
     yield Figure(
         f"opening to read meters, {entries:,} entries",
-        milliseconds(lambda: open_view(state).close(), 1),
+        measure_milliseconds(lambda: open_view(state).close(), 1),
         "ms",
         better="lower",
     )

@@ -16,7 +16,7 @@ from paytables.reels.law import run_distribution
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
-from tools.dev.bench import Figure, processor_seconds
+from tools.dev.bench import Figure, measure_processor_seconds
 from tools.lab.simulation import play_batch
 
 GAME = "aurora-twenty"
@@ -64,16 +64,18 @@ def _moments(reels: Reels) -> None:
 
 def _moments_seconds(factor: int) -> float:
     """Return the least of three, each on strips made anew: it is short, and the enumeration is an average."""
-    return min(processor_seconds(partial(_moments, reels)) for reels in [_base(factor) for _ in range(3)])
+    return min(
+        measure_processor_seconds(partial(_moments, reels)) for reels in [_base(factor) for _ in range(3)]
+    )
 
 
 def _exact() -> Iterator[Figure]:
     reels = _base()
     compiled.enumerate_cycle(reels, 1)  # compile before the clock starts
-    enumerated = WINDOWS / processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
+    enumerated = WINDOWS / measure_processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
     exact = _moments_seconds(1)
     exact_longer = _moments_seconds(4)
-    law = processor_seconds(lambda: run_distribution(_base()))
+    law = measure_processor_seconds(lambda: run_distribution(_base()))
     for name, seconds, aim in (
         ("exact return and sigma", exact, "1,000x"),
         ("whole distribution and hit frequency", law, "20x"),
@@ -102,9 +104,9 @@ def _simulation() -> Iterator[Figure]:
     assert isinstance(game.rules, ReelRules)
     stages = game.rules.stages[BET]
     compiled.simulate(stages, 2, 1)
-    fast = COMPILED_GAMES / processor_seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
+    fast = COMPILED_GAMES / measure_processor_seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
     cost = stages.mode.cost
-    slow = INTERPRETED_GAMES / processor_seconds(
+    slow = INTERPRETED_GAMES / measure_processor_seconds(
         lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, Quick())
     )
     yield Figure(
@@ -120,10 +122,10 @@ def _simulation() -> Iterator[Figure]:
 def _video_poker() -> Iterator[Figure]:
     rules = load_game(VIDEO_POKER).rules
     assert isinstance(rules, VideoPokerRules)
-    first = processor_seconds(rules.prove)
+    first = measure_processor_seconds(rules.prove)
     yield Figure(
         f"{VIDEO_POKER}: best, worst and simplest play of every deal, at both bets",
-        processor_seconds(rules.prove),
+        measure_processor_seconds(rules.prove),
         "s",
         "the first of a process, with every set of cards",
         first,
@@ -134,11 +136,11 @@ def _video_poker() -> Iterator[Figure]:
 
 def _library() -> Iterator[Figure]:
     for name in list_shipped_games():
-        quick = processor_seconds(lambda name=name: _load_anew(name).rules.analyse(Depth.RETURN))  # type: ignore[misc]
+        quick = measure_processor_seconds(lambda name=name: _load_anew(name).rules.analyse(Depth.RETURN))  # type: ignore[misc]
         yield Figure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
         yield Figure(
             f"{name}: the whole PAR sheet",
-            1000 * processor_seconds(partial(_load_anew(name).rules.analyse, Depth.FULL)),
+            1000 * measure_processor_seconds(partial(_load_anew(name).rules.analyse, Depth.FULL)),
             "ms",
             better="lower",
         )

@@ -1,4 +1,4 @@
-"""A progressive link under load: wagers counted a second, hit to locked amount, and how late the sign is.
+"""Measure a progressive link under load: wagers per second, time from hit to locked amount, and sign delay.
 
 Real Mosquitto with TLS and certificates, the real controller on a real disk, one real link client and one
 connection for each machine. The controller and the machines are one process, so a floor does better than this.
@@ -44,8 +44,8 @@ LOOKS: Final = 7
 _MACHINES: Final = tuple(f"EGM-{n}" for n in range(10))
 _GROWTH: Final = (10, 100, 1000)
 _BATCH: Final = 250
-"""Wagers that the controller takes in one transaction."""
-_DICE: Final = random.Random(1)  # noqa: S311 (nothing is decided by it)
+"""Number of wagers that the controller processes in one transaction."""
+_DICE: Final = random.Random(1)  # noqa: S311 (decides no outcome)
 _PATIENCE_SECONDS: Final = 600.0
 _LEVEL: Final = LevelDefinition(
     id="bench",
@@ -62,7 +62,7 @@ _NUMBERS: Final = itertools.count(1)
 
 
 def _new_level() -> LevelDefinition:
-    """Return a level under a new name: the broker still has the last value of each one before."""
+    """Return a level with a new name, because the broker retains the last value of each earlier level."""
     return replace(_LEVEL, id=f"bench-{next(_NUMBERS)}")
 
 
@@ -83,7 +83,7 @@ async def _together(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.
 
 # ---------------------------------------------------------------------------------------------- measuring
 async def _counted(broker: Broker, store: Store) -> float:
-    """Wagers counted a second, from the first made to the last known to be durable."""
+    """Return the wagers counted per second, from the first one to the last durable one."""
     async with open_floor(broker, store, _MACHINES, _new_level()) as at_work:
         began = time.perf_counter()
         for _ in range(WAGERS // len(_MACHINES)):
@@ -94,7 +94,7 @@ async def _counted(broker: Broker, store: Store) -> float:
 
 
 def _taken(store: Store, machines: int) -> float:
-    """Wagers a second that the controller counts, with the real link clients and no broker."""
+    """Return the wagers per second that the controller counts, with real link clients and no broker."""
     level = _new_level()
     pool = Pool(definition=level, game="bench", level="top", keeper=Keeper.CONTROLLER)
     links = {f"EGM-{n}": Link(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
@@ -129,26 +129,26 @@ async def _published(broker: Broker) -> float:
     """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
     slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
-    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as hears:
-        await hears.subscribe(topics.ALL_UP)
-        async with open_connection(slots[1], build_tls_context(slots[1]), "out") as says:
+    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
+        await subscriber.subscribe(topics.ALL_UP)
+        async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
 
-            async def say() -> None:
+            async def publish_all() -> None:
                 for _ in range(WAGERS):
-                    await says.publish(topics.build_uplink_topic("EGM-0"), data, AT_MOST_ONCE)
+                    await publisher.publish(topics.build_uplink_topic("EGM-0"), data, AT_MOST_ONCE)
 
             began = time.perf_counter()
-            async with _together(say()), asyncio.timeout(_PATIENCE_SECONDS):
-                heard = 0
-                async for _ in hears.messages:
-                    heard += 1
-                    if heard == WAGERS:
+            async with _together(publish_all()), asyncio.timeout(_PATIENCE_SECONDS):
+                received = 0
+                async for _ in subscriber.messages:
+                    received += 1
+                    if received == WAGERS:
                         break
             return WAGERS / (time.perf_counter() - began)
 
 
 async def _round_trip_ms(broker: Broker) -> float:
-    """Median of a bare message through the broker and its echo."""
+    """Return the median time of a bare message through the broker and back."""
     slots = broker.create_link_slot(CONTROLLER), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
         await far.subscribe(topics.ALL_UP)
@@ -192,7 +192,7 @@ async def _hits_ms(broker: Broker, store: Store) -> list[float]:
 
 
 async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
-    """From a wager until the sign's drums begin to run, and until they stand at the amount; medians."""
+    """Return the median times from a wager until the sign starts to move and until it shows the amount."""
     dice, begun, stood = random.Random(1), [], []  # noqa: S311 (moments between two values)
     level = _new_level()
     sign = Sign((level.id,))
@@ -221,7 +221,7 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
 
 
 def _inserted(store: Store) -> float:
-    """Rows a second into the contribution ledger of the same store, as many a transaction as are taken."""
+    """Return the rows per second inserted into the contribution ledger of the same store."""
     began, row = time.perf_counter(), itertools.count(1)
     for _ in range(0, WAGERS, _BATCH):
         with store.transaction() as session:
@@ -232,7 +232,7 @@ def _inserted(store: Store) -> float:
 
 # ---------------------------------------------------------------------------------------------- figures
 def figures() -> Iterator[Figure]:
-    """Wagers a second, hit to locked amount, the sign's delay, and the growth of the floor."""
+    """Yield wagers per second, time from hit to locked amount, sign delay, and growth with the floor."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
         try:
             broker = Broker(Path(name) / "link", _MACHINES)

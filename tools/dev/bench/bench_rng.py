@@ -1,4 +1,4 @@
-"""The generator and the draws, each beside something everybody knows, in the same run."""
+"""Measure the generator and the draws against well-known baselines in the same run."""
 
 import random
 import secrets

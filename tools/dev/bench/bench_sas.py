@@ -1,4 +1,4 @@
-"""The SAS line: from the last byte of a poll to the first byte of its answer, beside a bare echo.
+"""Measure the SAS line: time from the last byte of a poll to the first byte of its answer, against a bare echo.
 
 A real machine process answers on its own pseudo-terminal; the clock is the host's. Idle, nothing else runs;
 at play, a player's hand starts game after game and the real screen draws them. The standard allows 20 ms.
@@ -39,7 +39,7 @@ game = "aurora-twenty"
 [sas.main]
 port = "pty"
 """
-#: What a host asks all day: exceptions, credits, six meters, ten meters by code.
+#: The regular polls of a host: exceptions, credits, six meters, ten meters by code.
 _CYCLE: Final[Sequence[bytes]] = (
     b"\x81",
     b"\x01\x1a",
@@ -60,7 +60,7 @@ while data := os.read(fd, 4096):
 
 
 def _line(path: str) -> HostLine:
-    """Open the host's end of a line, and wait until somebody answers."""
+    """Open the host's end of a line and wait until the machine answers."""
     line = HostLine(path, Wire.MARKED, answer_seconds=_PATIENCE_SECONDS)
     wait_for(lambda: bool(line.exchange(b"\x81", bool)), "an answer")
     return line
@@ -71,7 +71,7 @@ def _measure(line: HostLine) -> list[float]:
     times = []
     for number in range(POLLS):
         poll = _CYCLE[number % len(_CYCLE)]
-        if poll == _SYNC:  # acknowledges, and nobody answers
+        if poll == _SYNC:  # an acknowledgement, which is not answered
             line.send(poll)
             continue
         if not line.exchange(poll, bool):
@@ -116,7 +116,7 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
         if playing:
             cleanup.enter_context(process(build_python_command("egm.screen", "--state", str(state.root))))
             screen = cleanup.enter_context(closing(Screen(state)))
-            screen.sees(lambda message: isinstance(message, Snapshot) and message.state == "idle")
+            screen.wait_for_message(lambda message: isinstance(message, Snapshot) and message.state == "idle")
             screen.press("play")
             threading.Thread(target=_play, args=(screen,), daemon=True).start()
         yield line
@@ -135,7 +135,7 @@ def _play(screen: Screen) -> None:
 
 
 def figures() -> Iterator[Figure]:
-    """Answer times, idle and at play; the baseline is a bare echo of equal priority."""
+    """Yield the answer times of an idle and of a playing machine, against a bare echo of equal priority."""
     raise_priority(LINE_PRIORITY)  # the host must not be late itself
     echo = _echo_times()
     for title, playing in (("idle", False), ("at play, screen drawing", True)):

@@ -1,4 +1,4 @@
-"""The screen: what a frame costs, start to attract, memory, a tap's way to the picture, a browser's bytes."""
+"""Measure the screen: frame cost, start-up, memory, time from tap to picture, and bytes sent to a browser."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _FRAMES = 400
 
 
 def figures() -> Iterator[Figure]:
-    """Frames of 1920 x 1080 in software on one core, beside a bare full-screen blit of the same run."""
+    """Yield the cost of 1920 x 1080 frames in software on one core, against a bare full-screen blit."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -43,7 +43,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _percentiles(draw: Callable[[int], None]) -> tuple[float, float]:
-    """Median and 99th percentile of one call: milliseconds of one core, whatever else the computer does."""
+    """Return median and 99th percentile of one call, in milliseconds of processor time."""
     times = []
     for i in range(_FRAMES):
         begin = time.thread_time()
@@ -63,7 +63,7 @@ def _frames() -> Iterator[Figure]:
         def draw(i: int) -> None:
             picture.draw(target, replace(view, now=100.0 + length * i / _FRAMES))  # noqa: B023 (called in this turn)
 
-        _percentiles(draw)  # the first time round draws what is then kept
+        _percentiles(draw)  # the first pass fills the caches
         median, slow = _percentiles(draw)
         yield Figure(f"frame p50, {label}", median, "ms", better="lower")
         yield Figure(
@@ -83,7 +83,7 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.view import build_view_timeline  # noqa: PLC0415
     from paytables import load_game  # noqa: PLC0415
-    from tools.dev.gallery import kinds, pages, shown  # noqa: PLC0415
+    from tools.dev.gallery import find_sample_outcomes, pages, show_outcome  # noqa: PLC0415
     from tools.lab.views import build_game_view, build_idle_view  # noqa: PLC0415
 
     theme = load_theme()
@@ -97,10 +97,10 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
         game = load_game(name)
         view = build_game_view(game)
         harbour = view if name == "lantern-harbour" else harbour
-        found = kinds(game, theme, 400)
+        found = find_sample_outcomes(game, theme, 400)
         outcome = found.feature or found.much or found.little
         assert outcome is not None
-        show = shown(build_idle_view((view,), view, "en"), view, outcome)
+        show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
         line = build_view_timeline(show, theme)
         assert line is not None
         yield label, Picture(theme), show, line.done
@@ -118,7 +118,7 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
 
 
 def _start() -> Figure:
-    """From a cold process to the attract scene drawn."""
+    """Return the time from a cold process to the drawn attract scene."""
     code = (
         "import os; os.environ['SDL_VIDEODRIVER'] = 'dummy'\n"
         "import pygame; pygame.display.init(); pygame.font.init(); pygame.display.set_mode((8, 8))\n"
@@ -189,7 +189,7 @@ def _one_frame(web: Web, view: View, link: ClientConnection) -> None:
 
 
 def _session(address: str) -> str:
-    """Use the address once; the session of its page."""
+    """Request the address once; return the session of its page."""
     import http.client  # noqa: PLC0415
     from urllib.parse import urlsplit  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A roulette of eight seats: one draw, and each seat's game from its bet to its end, each durable twice."""
+"""Measure a roulette with eight seats: one draw, and a complete game per seat, stored on two media."""
 
 import tempfile
 import time
@@ -18,7 +18,7 @@ from egm.play.keys import PlayKey
 from egm.seats.table import SharedTable
 from meters import Journal
 from meters.transaction import JSON
-from tools.dev.bench import BareDisk, Figure, in_turns
+from tools.dev.bench import BareDisk, Figure, measure_alternately
 from tools.dev.bench.bench_cabinet import bench_engine
 
 GAME: Final = "quebec-roulette-french"
@@ -28,7 +28,7 @@ ROUNDS_A_TURN: Final = 4
 
 
 def _seats(journal: Journal) -> tuple[SharedTable, list[Engine[Machine]]]:
-    """Eight positions with credits and bets on the same table."""
+    """Return eight positions with credits and bets on the same table."""
     table, engines = SharedTable(), []
     for number in range(1, SEATS + 1):
         engine = bench_engine(journal, slots=(GameSlot(game=GAME),), position=Position(number, SEATS))
@@ -61,7 +61,7 @@ def figures() -> Iterator[Figure]:
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
         table, engines = _seats(journal)
         bare = cleanup.enter_context(closing(BareDisk(folder)))
-        ours, theirs = in_turns(
+        ours, theirs = measure_alternately(
             TURNS,
             lambda: _play(table, engines, ROUNDS_A_TURN),
             lambda: bare.write_games(ROUNDS_A_TURN * SEATS),

@@ -1,4 +1,4 @@
-"""Time from start to attract mode, as on a cabinet: no laboratory package, every profile, new and existing memory.
+"""Measure the start of a machine up to attract mode: no laboratory package, every profile, new and existing memory.
 
 The machine's process is measured until a screen has its first picture, and the screen's process until its
 first frame, which shows what the machine is doing.
@@ -17,10 +17,10 @@ from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import build_python_command
 from egm.kernel.messages import Snapshot
 from egm.profiles import list_profile_ids
-from tools.dev.bench import Figure, children_seconds
+from tools.dev.bench import Figure, measure_children_seconds
 from tools.dev.bench.machine import Screen, process
 
-#: What a laboratory has and a cabinet has not.
+#: Laboratory packages that a cabinet does not have.
 _LABORATORY: Final = ("jinja2", "matplotlib", "numba", "numpy", "scipy")
 _CODE: Final = (
     "import runpy, sys\n"
@@ -50,7 +50,7 @@ def _machine(state: StateFolder, cabinet: Path) -> tuple[float, float]:
     where = ("--state", str(state.root), "--cabinet", str(cabinet))
     began = time.perf_counter()
     with process((sys.executable, "-I", "-c", _CODE, *where)) as running, closing(Screen(state)) as screen:
-        screen.sees(lambda message: isinstance(message, Snapshot))
+        screen.wait_for_message(lambda message: isinstance(message, Snapshot))
         return time.perf_counter() - began, _processor_seconds(running.pid)
 
 
@@ -66,10 +66,10 @@ def _screen(folder: Path) -> float:
 
 
 def figures() -> Iterator[Figure]:
-    """Each profile's machine, the first time and again; then the screen that says what it does."""
+    """Yield the first and a later start of a machine for each profile, and the start of the screen."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        imports = children_seconds((sys.executable, "-I", "-c", "import egm.app.process; print()"))
+        imports = measure_children_seconds((sys.executable, "-I", "-c", "import egm.app.process; print()"))
         for profile in list_profile_ids():
             state = StateFolder(folder / profile)
             for when in ("first start", "start again"):

@@ -1,4 +1,4 @@
-"""Tickets: what a durable step costs beside its bare writes, and what a picture costs."""
+"""Measure tickets: the cost of a durable step against its bare writes, and the cost of a picture."""
 
 import os
 import tempfile
@@ -14,7 +14,7 @@ from egm.tickets.render import draw_ticket
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 from rng import KernelSource, Personalization, RandomService
-from tools.dev.bench import Figure, milliseconds
+from tools.dev.bench import Figure, measure_milliseconds
 
 _ROUNDS: Final = 60
 #: Synced writes of one durable step: a line of the log, a commit of SQLite.
@@ -34,7 +34,7 @@ def figures() -> Iterator[Figure]:
             desk.record_printed(ticket.number)
 
         yield _step(
-            "ticket reserved and issued, two durable steps", milliseconds(issue, _ROUNDS), 2 * bare_ms
+            "ticket reserved and issued, two durable steps", measure_milliseconds(issue, _ROUNDS), 2 * bare_ms
         )
         numbers = iter([record.ticket.number for record in store.records()])
 
@@ -44,13 +44,15 @@ def figures() -> Iterator[Figure]:
             desk.redeem_commit(number)
 
         yield _step(
-            "ticket locked and redeemed, two durable steps", milliseconds(redeem, _ROUNDS), 2 * bare_ms
+            "ticket locked and redeemed, two durable steps",
+            measure_milliseconds(redeem, _ROUNDS),
+            2 * bare_ms,
         )
         ticket = next(store.records()).ticket
     template = load_template(ticket.template)
     yield Figure(
         "ticket drawn, 1248 x 520 dots",
-        milliseconds(lambda: draw_ticket(ticket, template, "en"), _ROUNDS),
+        measure_milliseconds(lambda: draw_ticket(ticket, template, "en"), _ROUNDS),
         "ms",
         better="lower",
         aim="below 100: a printer takes longer",
@@ -88,4 +90,4 @@ def _bare_write_ms(folder: Path) -> float:
                 file.write(bytes(600))
                 os.fdatasync(file.fileno())
 
-        return milliseconds(write, _ROUNDS)
+        return measure_milliseconds(write, _ROUNDS)

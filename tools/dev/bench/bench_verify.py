@@ -1,4 +1,4 @@
-"""Software verification: what an examination and signatures cost beside coreutils on the same files."""
+"""Measure software verification: an examination and signatures, against coreutils on the same files."""
 
 import subprocess
 import tempfile
@@ -10,7 +10,7 @@ from egm.verify.digest import Algorithm, compute_digests, compute_signatures
 from egm.verify.examine import examine
 from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
 from egm.verify.tree import Scope, list_software_files
-from tools.dev.bench import Figure, milliseconds
+from tools.dev.bench import Figure, measure_milliseconds
 
 _ROUNDS: Final = 9
 
@@ -19,7 +19,9 @@ def figures() -> Iterator[Figure]:
     """Yield the figures of software verification, over the program as installed."""
     found = list_software_files(Scope())
     command = ["sha256sum", "--", *map(str, found.values())]
-    bare_ms = milliseconds(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True), _ROUNDS)
+    bare_ms = measure_milliseconds(
+        lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True), _ROUNDS
+    )
     with tempfile.TemporaryDirectory() as folder:
         manifest, key = Path(folder) / "software.manifest", read_key(create_key(), "bench")
         content = Manifest(
@@ -29,7 +31,7 @@ def figures() -> Iterator[Figure]:
         public = format_public_key(key)
         yield Figure(
             f"software examined at start, {len(found)} files",
-            milliseconds(lambda: examine(manifest, public, ()), _ROUNDS),
+            measure_milliseconds(lambda: examine(manifest, public, ()), _ROUNDS),
             "ms",
             "sha256sum of the same files",
             bare_ms,
@@ -38,7 +40,7 @@ def figures() -> Iterator[Figure]:
         )
     yield Figure(
         "every component signed, SHA-1 with HMAC",
-        milliseconds(lambda: compute_signatures(found, Algorithm.SHA1_HMAC, b"seed"), _ROUNDS),
+        measure_milliseconds(lambda: compute_signatures(found, Algorithm.SHA1_HMAC, b"seed"), _ROUNDS),
         "ms",
         "sha256sum of the same files",
         bare_ms,

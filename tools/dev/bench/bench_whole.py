@@ -1,4 +1,4 @@
-"""The whole machine in its own process: from a press or a note to what the player sees, everything recorded.
+"""Measure the complete machine in its own process: time from a button press or bill to the shown result.
 
 Simulated devices at the real line speeds, their mechanics twenty times faster than real ones; the machine
 as it ships, with both copies of its journal on disk; a player at the screen's socket. Each baseline is the
@@ -25,7 +25,7 @@ from egm.devices.printer_twin import BARCODE_SECONDS
 from egm.devices.tcl import codec as tcl
 from egm.kernel.messages import Message, Play, Pressed, Snapshot
 from egm.links.bench_client import BenchClient
-from tools.dev.bench import BareDisk, Figure, milliseconds
+from tools.dev.bench import BareDisk, Figure, measure_milliseconds
 from tools.dev.bench.machine import Screen, machine_command, process, wait_for, write_cabinet
 
 _ROUNDS: Final = 12
@@ -47,7 +47,7 @@ protocol = "ioboard"
 
 @dataclass(frozen=True, slots=True)
 class _Player:
-    """Eyes on the screen, and hands on the devices."""
+    """A player with access to screen and devices."""
 
     screen: Screen
     hand: BenchClient
@@ -56,7 +56,7 @@ class _Player:
         """Return the seconds from a note pushed in to its credit on the screen."""
         wait_for(lambda: self.hand.do("bill", "insert", amount_cents=_NOTE_CENTS).ok, "the acceptor")
         began = time.perf_counter()
-        self.screen.sees(lambda m: isinstance(m, Snapshot) and m.credit_cents >= _NOTE_CENTS)
+        self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.credit_cents >= _NOTE_CENTS)
         return time.perf_counter() - began
 
     def press(self) -> float:
@@ -64,23 +64,25 @@ class _Player:
 
         The press goes to the screen, which knows what the button means there and then, and asks for it.
         """
-        time.sleep(0.1)  # the button has come up again
+        time.sleep(0.1)  # the button has been released
         began = time.perf_counter()
         self.hand.do("io", "press", button="play")
-        self.screen.sees(lambda m: isinstance(m, Pressed))
+        self.screen.wait_for_message(lambda m: isinstance(m, Pressed))
         self.screen.press("play")
-        play = self.screen.sees(lambda m: isinstance(m, Play))
+        play = self.screen.wait_for_message(lambda m: isinstance(m, Play))
         seconds = time.perf_counter() - began
         self.screen.press("shown", play.play_id if isinstance(play, Play) else "")
-        self.screen.sees(lambda m: isinstance(m, Snapshot) and m.state != "playing")
+        self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.state != "playing")
         return seconds
 
     def cash_out(self) -> float:
         """Return the seconds from the cash-out to the ticket printed and settled."""
         began = time.perf_counter()
         self.screen.press("cash_out")
-        self.screen.sees(lambda m: isinstance(m, Snapshot) and m.state == "paying")
-        self.screen.sees(lambda m: isinstance(m, Snapshot) and m.state == "idle" and m.credit_cents == 0)
+        self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.state == "paying")
+        self.screen.wait_for_message(
+            lambda m: isinstance(m, Snapshot) and m.state == "idle" and m.credit_cents == 0
+        )
         return time.perf_counter() - began
 
 
@@ -99,7 +101,7 @@ def _player(folder: Path, bill: str) -> Iterator[_Player]:
         hand = cleanup.enter_context(closing(BenchClient(state.run)))
         cleanup.enter_context(process(machine_command(folder)))
         screen = cleanup.enter_context(closing(Screen(state)))
-        screen.sees(_is_idle)
+        screen.wait_for_message(_is_idle)
         yield _Player(screen, hand)
 
 
@@ -119,9 +121,9 @@ def _stacking_seconds(bill: str) -> float:
 
 
 def figures() -> Iterator[Figure]:
-    """Button to outcome, note to credit and cash-out to printed, of the machine as it ships."""
+    """Yield the times from button to outcome, from bill to credit and from cash-out to printed ticket."""
     with tempfile.TemporaryDirectory() as name, closing(BareDisk(Path(name))) as disk:
-        write = _COPIES * milliseconds(disk.write, 100) / 1000
+        write = _COPIES * measure_milliseconds(disk.write, 100) / 1000
         with _player(Path(name) / "press", "id003") as player:
             player.insert()
             presses = [player.press() for _ in range(_ROUNDS)]

@@ -1,4 +1,4 @@
-"""Whole machines in processes of their own, and a player at the screen's socket, for benches."""
+"""Run complete machines in their own processes, with a player at the screen socket, for benchmarks."""
 
 import contextlib
 import os
@@ -52,7 +52,7 @@ def process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def wait_for(is_there: Callable[[], bool], what: str) -> None:
-    """Wait until this holds. Raises TimeoutError."""
+    """Wait until the condition holds. Raises TimeoutError."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_there():
         if time.monotonic() > deadline:
@@ -86,15 +86,15 @@ class Screen:
         """Return the next message. Raises TimeoutError, ConnectionError if the machine has gone."""
         line = self._lines.readline(LINE_BYTES_MAX)
         if not line:
-            raise ConnectionError("the machine hung up")
+            raise ConnectionError("the machine closed the connection")
         return decode(line)
 
-    def sees(self, wanted: Callable[[Message], bool]) -> Message:
+    def wait_for_message(self, wanted: Callable[[Message], bool]) -> Message:
         """Return the next message that satisfies ``wanted``."""
         while not wanted(message := self.receive()):
             pass
         return message
 
     def close(self) -> None:
-        """Walk away."""
+        """Close the connection."""
         self._socket.close()

@@ -1,4 +1,4 @@
-"""Count what the type checker cannot see in the product; the counts may only decrease.
+"""Count untyped values in the product; the counts may only decrease.
 
 Counted in the source of ``egm``, ``meters``, ``paytables`` and ``rng``: every use of ``typing.Any`` and of
 its alias ``Json`` in ``paytables``, by these names, and every function with an argument or result that is or
@@ -32,7 +32,7 @@ class Counts:
     signatures: int
 
 
-#: As many as there are; one more fails. Lower them with every one that goes.
+#: Maximum counts. Lower them whenever a use is removed.
 MOST: Final = Counts(uses=330, signatures=122)
 
 
@@ -74,12 +74,12 @@ def count(root: Path) -> Counts:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the counts of the tree named, or of this one; 0 where neither has grown."""
+    """Print the counts of the named tree or of this one; return 0 if neither has increased."""
     found = count(Path(arguments[0]) if arguments else Path())
     echo(f"untyped: Any {found.uses} times, in the signatures of {found.signatures} functions as a table")
     grown = found.uses > MOST.uses or found.signatures > MOST.signatures
     if grown:
-        echo(f"untyped: there were {MOST.uses} and {MOST.signatures}: give what is new its type")
+        echo(f"untyped: the limits are {MOST.uses} and {MOST.signatures}: give what is new its type")
     return 1 if grown else 0
 
 

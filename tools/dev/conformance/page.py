@@ -104,8 +104,8 @@ def format_regulations(requirements: Requirements, evidence: Evidence) -> str:
             tests = {test for row in rows for test in evidence.list_tests(row.id)}
             shown = format_tests(sorted(tests), _ROOT)
             why = f"*not for a machine*: {NO_MACHINE[provision.no_machine]}" if provision.no_machine else ""
-            said = "<br>".join(filter(None, (states, why)))
-            lines.append([provision.citation.clause, provision.about, said, shown])
+            notes = "<br>".join(filter(None, (states, why)))
+            lines.append([provision.citation.clause, provision.about, notes, shown])
         if lines:
             parts += [f"## {source.title}", format_table(["Provision", "About", "Rows", "Tests"], lines)]
     return "\n\n".join(parts) + "\n"
@@ -180,9 +180,9 @@ def _format_row_text(row: Row, evidence: Evidence) -> str:
 def _format_evidence(row: Row, evidence: Evidence) -> str:
     status = evidence.status(row)
     found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.list_tests(row.id)
-    said = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.left}"
+    reason = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.left}"
     judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
-    return "<br>".join(filter(None, (format_tests(found, _ROOT), judged, said)))
+    return "<br>".join(filter(None, (format_tests(found, _ROOT), judged, reason)))
 
 
 def format_tests(tests: Sequence[Witness], root: str = "") -> str:

@@ -296,11 +296,11 @@ class _Reader:
             mark in row.marks, where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}"
         )
         if mutant.function or mutant.key:
-            whole = bool(mutant.change) if mutant.function else bool(mutant.becomes)
+            is_complete = bool(mutant.change) if mutant.function else bool(mutant.becomes)
         else:
-            whole = bool(mutant.text) and mutant.text != mutant.becomes
+            is_complete = bool(mutant.text) and mutant.text != mutant.becomes
         self.require(
-            whole and mutant.takes_away,
+            is_complete and mutant.takes_away,
             where,
             "a mutant changes a function, a key or a text into another and says what that takes away",
         )

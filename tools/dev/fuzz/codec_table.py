@@ -1,4 +1,4 @@
-"""Every codec in one table, with messages it knows: what fuzzers feed and what tests hold it to. Pure."""
+"""List every codec with sample messages, for fuzzers and tests."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _PRINTER: Final = PrinterStatus(busy=True, barcode_done=True, paper_low=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """A cutter, what gives its messages their meaning (raising ProtocolError), and good messages."""
+    """A cutter, the readers of its messages (which raise ProtocolError), and valid sample messages."""
 
     cutter: Callable[[bytes], Cut[Any] | None]
     readers: Sequence[Callable[[Any], object]] = ()
@@ -122,7 +122,7 @@ CODECS: Final[Mapping[str, Codec]] = {
 def feed(name: str, data: bytes, step: int) -> Fed:
     """Feed ``data`` to a codec ``step`` bytes at a time, then a pause, and let its readers read.
 
-    Anything but messages and :class:`~egm.devices.framing.ProtocolError` is the codec's fault and is raised.
+    Anything but messages and :class:`~egm.devices.framing.ProtocolError` is an error of the codec and is raised.
     """
     codec = CODECS[name]
     reader: FrameReader[Any] = FrameReader(codec.cutter)

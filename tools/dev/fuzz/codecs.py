@@ -1,4 +1,4 @@
-"""An atheris target for every codec: any bytes are messages or named errors, whole or one at a time.
+"""An atheris target for every codec: any bytes decode to messages or named errors, in one piece or in parts.
 
 Run it with ``pip install 'open-egm[fuzz]'`` and ``python -m tools.dev.fuzz.codecs [libFuzzer options]``, for
 example ``-max_total_time=600``. The first byte chooses the codec, the second how many bytes are fed at once.
@@ -20,11 +20,11 @@ def one_input(data: bytes) -> None:
     if len(data) < 2:
         return
     name = _NAMES[data[0] % len(_NAMES)]
-    rest = data[2:]
-    whole = feed(name, rest, step=max(len(rest), 1))
-    pieces = feed(name, rest, step=data[1] % 7 + 1)
-    if whole != pieces:
-        raise CodecDisagreesError(f"{name}: {whole} and, in pieces, {pieces}")
+    payload = data[2:]
+    in_one_piece = feed(name, payload, step=max(len(payload), 1))
+    in_parts = feed(name, payload, step=data[1] % 7 + 1)
+    if in_one_piece != in_parts:
+        raise CodecDisagreesError(f"{name}: {in_one_piece} and, in pieces, {in_parts}")
 
 
 def main() -> None:

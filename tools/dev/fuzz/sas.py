@@ -1,9 +1,8 @@
-"""An atheris target for a SAS line: whatever comes, the machine's side stands, and the next poll is answered.
+"""An atheris target for a SAS line: after any bytes, the machine answers the next poll.
 
 Run it with ``pip install 'open-egm[fuzz]'`` and ``python -m tools.dev.fuzz.sas [libFuzzer options]``. The
 first byte chooses framing and features, the second how many bytes are read at once; the rest is the line.
-Effects are not run, they are answered at random as busy, refused or done: what they do is the state table's
-affair.
+Effects are not run; they are answered at random as busy, refused or done.
 """
 
 import sys
@@ -78,12 +77,12 @@ class _Machine:
         self._answer = choices >> 2
         self.now_ns = 0
 
-    def hear(self, data: bytes) -> bytes:
+    def receive(self, data: bytes) -> bytes:
         """Return the reply to ``data``."""
         out = b""
         self.now_ns += _STEP_NS
-        for heard in self._framing.decode(data, self.now_ns):
-            for action in self.channel.process_message(heard, self.now_ns):
+        for message in self._framing.decode(data, self.now_ns):
+            for action in self.channel.process_message(message, self.now_ns):
                 if isinstance(action, RunEffect):
                     self._answer = self._answer * 5 + 1
                     replies = (
@@ -96,7 +95,7 @@ class _Machine:
                     out += action.data
         return out
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Pause between two messages."""
         self.now_ns += 2 * _GAP_NS
 
@@ -108,12 +107,12 @@ def one_input(data: bytes) -> None:
     machine = _Machine(data[0])
     step, noise = data[1] % 16 + 1, data[2:]
     for at in range(0, len(noise), step):
-        machine.hear(noise[at : at + step])
+        machine.receive(noise[at : at + step])
         if noise[at] % 8 == 0:
             list(machine.channel.post(SasException(_CODES[noise[at] % len(_CODES)]), machine.now_ns))
         if noise[at] % 16 == 1:
-            machine.rest()
-    machine.rest()
+            machine.pause()
+    machine.pause()
     machine.channel.real_time = False
     _ask(machine, b"\x80", 0)
     answer = _ask(machine, _CREDITS, 8)
@@ -123,7 +122,7 @@ def one_input(data: bytes) -> None:
 
 
 def _ask(machine: _Machine, message: bytes, size: int) -> bytes:
-    answer = machine.hear(mark_message(message) if machine.strict else message)
+    answer = machine.receive(mark_message(message) if machine.strict else message)
     if len(answer) != size:
         raise LineStandsError(f"{message.hex(' ')} was answered {answer.hex(' ') or 'by silence'}")
     return answer

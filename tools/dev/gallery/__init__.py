@@ -1,4 +1,4 @@
-"""Every scene of every game as a view: for pictures, for review, for tests. Outcomes are really played."""
+"""Build every scene of every game as a view, for pictures, review and tests, with outcomes of real games."""
 
 import hashlib
 from collections import Counter
@@ -31,7 +31,7 @@ from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, buil
 
 @dataclass(slots=True)
 class Walk:
-    """Draws that are always the same for a name: good for pictures, for nothing else."""
+    """Deterministic draws derived from a name, for pictures only."""
 
     name: str
     count: int = 0
@@ -43,48 +43,50 @@ class Walk:
         return int.from_bytes(digest, "big") % bound
 
 
-def played(game: Game, name: str, bet: int) -> Outcome:
-    """One whole game, every decision answered with its first option."""
+def play_game(game: Game, name: str, bet: int) -> Outcome:
+    """Play a complete game, with the first option for every decision."""
     wager = game.wager(bet)
-    return play_with_answers(game.play(wager, Walk(name)), wager, lambda asked: Choice(asked.options[0]))
+    return play_with_answers(
+        game.play(wager, Walk(name)), wager, lambda decision: Choice(decision.options[0])
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
-    """Outcomes worth a picture: none won, a little, much, and one with more than one step."""
+class SampleOutcomes:
+    """Outcomes to draw: a loss, a small win, a big win, and one with several steps."""
 
     loss: Outcome | None
     little: Outcome | None
     much: Outcome | None
     feature: Outcome | None
-    asked: tuple[Asked, ...] = ()
+    decisions: tuple[Asked, ...] = ()
     doubled: Outcome | None = None
-    """One whose win was staked on a colour and doubled."""
+    """An outcome whose win was doubled once."""
 
 
-def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
+def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
     """Return the first decision of each kind that the game asks for, and the second one of a repeated decision."""
     found: dict[str, Asked] = {}
     for number in range(tries):
         wager = game.wager(max(game.bet_options))
         asked_here: Counter[str] = Counter()
 
-        def last(asked: Asked, here: Counter[str] = asked_here) -> Choice:
-            here[asked.kind] += 1
-            found.setdefault(f"{asked.kind}{'-later' if here[asked.kind] > 2 else ''}", asked)
-            return Choice(asked.options[-1])
+        def last(decision: Asked, here: Counter[str] = asked_here) -> Choice:
+            here[decision.kind] += 1
+            found.setdefault(f"{decision.kind}{'-later' if here[decision.kind] > 2 else ''}", decision)
+            return Choice(decision.options[-1])
 
         play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, last)
     return tuple(found.values())
 
 
-def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
-    """Look for the outcomes worth a picture among the first ``tries`` games."""
+def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleOutcomes:
+    """Find the outcomes to draw among the first ``tries`` games."""
     bet = max(game.bet_options)
     found: dict[str, Outcome] = {}
     most = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
-        outcome = played(game, f"{game.id}/{number}", bet)
+        outcome = play_game(game, f"{game.id}/{number}", bet)
         level = theme.find_celebration_level(outcome.win_credits, bet)
         kind = "much" if level >= 3 else "little" if level else "loss" if not outcome.win_credits else ""
         steps = outcome.display.get("steps") or ()
@@ -94,27 +96,27 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
             found.setdefault(kind, outcome)
         if len(found) == most:
             break
-    return Kinds(
+    return SampleOutcomes(
         found.get("loss"),
         found.get("little"),
         found.get("much"),
         found.get("feature"),
-        questions(game),
-        doubled(game),
+        find_decisions(game),
+        find_doubled_outcome(game),
     )
 
 
-def doubled(game: Game, tries: int = 400) -> Outcome | None:
+def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
     """Return a game whose win was doubled once and then collected, or None."""
     if game.find_most_after_double_up(1) == 1:
         return None
     for number in range(tries):
         wager, called = game.wager(max(game.bet_options)), list[str]()
 
-        def once(asked: Asked, before: list[str] = called) -> Choice:
-            double = asked.kind == "double_up" and not before
+        def once(decision: Asked, before: list[str] = called) -> Choice:
+            double = decision.kind == "double_up" and not before
             before += ["red"] if double else []
-            return Choice("red" if double else asked.options[0])
+            return Choice("red" if double else decision.options[0])
 
         outcome = play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, once)
         if called and outcome.win_credits:
@@ -122,7 +124,7 @@ def doubled(game: Game, tries: int = 400) -> Outcome | None:
     return None
 
 
-def shown(view: View, game: GameView, outcome: Outcome) -> View:
+def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the screen at the start of a game with this outcome."""
     assert view.snapshot is not None
     bet = max(game.bet_options)
@@ -138,40 +140,42 @@ def shown(view: View, game: GameView, outcome: Outcome) -> View:
     return apply_message(apply_message(view, playing), play)
 
 
-def asked_view(rest: View, game: GameView, asked: Asked) -> View:
+def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
     """Return the screen at the moment a decision is requested."""
-    told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
-    language = rest.snapshot.language if rest.snapshot else "en"
+    message = Decision(
+        play_id=game.id, kind=decision.kind, options=decision.options, display=dict(decision.prompt)
+    )
+    language = idle_view.snapshot.language if idle_view.snapshot else "en"
     waiting = build_snapshot(game, language, state="playing", accepts=("language", "service"))
-    return apply_message(apply_message(rest, waiting), told)
+    return apply_message(apply_message(idle_view, waiting), message)
 
 
 def game_scenes(
     games: tuple[GameView, ...],
     game: GameView,
-    found: Kinds,
+    found: SampleOutcomes,
     language: str,
     theme: Theme,
     layout: Layout,
 ) -> Iterator[tuple[str, View]]:
     """Yield (name, view) for each scene of one game in a layout."""
-    rest = build_idle_view(games, game, language)
-    yield "idle", rest
+    idle_view = build_idle_view(games, game, language)
+    yield "idle", idle_view
     yield (
         "attract",
         replace(build_idle_view(games, game, language, credit_cents=0, accepts=("language",)), now=160.0),
     )
     for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
         if outcome is not None:
-            yield from _of_outcome(rest, game, outcome, name, theme)
-    yield from _feature_scenes(rest, game, found, theme)
-    for number, asked in enumerate(found.asked):
-        view = asked_view(rest, game, asked)
+            yield from _outcome_scenes(idle_view, game, outcome, name, theme)
+    yield from _feature_scenes(idle_view, game, found, theme)
+    for number, decision in enumerate(found.decisions):
+        view = show_decision(idle_view, game, decision)
         line = build_view_timeline(view, theme)
         assert line is not None
-        yield f"asks-{asked.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
+        yield f"asks-{decision.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
     if found.doubled is not None:
-        view = shown(rest, game, found.doubled)
+        view = show_outcome(idle_view, game, found.doubled)
         line = build_view_timeline(view, theme)
         assert line is not None
         last = line.steps[-1]
@@ -180,27 +184,34 @@ def game_scenes(
                 f"double-up-{part}",
                 replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
             )
-    yield from _level_scenes(rest, game, found, theme)
-    yield from _prize_scene(rest, game, found, theme)
+    yield from _level_scenes(idle_view, game, found, theme)
+    yield from _prize_scene(idle_view, game, found, theme)
     if is_keno(game):
-        yield "marking", _marked(rest, game, theme)
+        yield "marking", _mark_keno_cards(idle_view, game, theme)
         if layout.is_telephone:
             for number in (1, 2):
-                yield f"slip-{number}", replace(_marked(rest, game, theme), page=Page.SLIP, sheet=number - 1)
-    recalls = [(f"recall-{i + 1}", recall(game, asked, i + 1)) for i, asked in enumerate(found.asked[:1])]
+                yield (
+                    f"slip-{number}",
+                    replace(_mark_keno_cards(idle_view, game, theme), page=Page.SLIP, sheet=number - 1),
+                )
+    recalls = [
+        (f"recall-{i + 1}", recall(game, decision, i + 1)) for i, decision in enumerate(found.decisions[:1])
+    ]
     ended = found.doubled or found.feature or found.little
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
-    yield from page_scenes(rest, iter(recalls), theme)
-    for sheet in range(len(list_help_sheets(Stage(Painter(theme), Texts(language), layout, rest)))):
-        view, _ = apply_action(rest, Action("help"), theme)
+    yield from page_scenes(idle_view, iter(recalls), theme)
+    for sheet in range(len(list_help_sheets(Stage(Painter(theme), Texts(language), layout, idle_view)))):
+        view, _ = apply_action(idle_view, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
 
 
-def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+def _feature_scenes(
+    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield the first steps of a game with a feature, the cards that announce its features, and its last step."""
     if found.feature is None:
         return
-    view = shown(rest, game, found.feature)
+    view = show_outcome(idle_view, game, found.feature)
     line, show = build_view_timeline(view, theme), view.show
     assert line is not None
     assert show is not None
@@ -212,9 +223,9 @@ def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> I
     yield "feature-closing", replace(view, now=100.0 + line.spun + 0.6)
 
 
-def _marked(rest: View, game: GameView, theme: Theme) -> View:
-    """Two cards being marked, the second in pairs."""
-    view = rest
+def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
+    """Return a view of two marked keno cards, the second in pairs."""
+    view = idle_view
     sizes = list_permitted_spot_counts(game)
     touches: list[tuple[str, int | None]] = [("mark", 7 * i + 3) for i in range(min(sizes))]
     touches.append(("new_card", None))
@@ -225,22 +236,25 @@ def _marked(rest: View, game: GameView, theme: Theme) -> View:
     return view
 
 
-def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Progressive levels that are not current, and one being won."""
+def _level_scenes(
+    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
+) -> Iterator[tuple[str, View]]:
+    """Yield scenes of progressive levels with old values, and of a level being won."""
     known = build_level_views(game)
-    if not known or rest.snapshot is None:
+    if not known or idle_view.snapshot is None:
         return
     for status in ("stale", "down"):
         yield (
             f"levels-{status}",
             apply_message(
-                rest, rest.snapshot.model_copy(update={"progressives": build_level_views(game, status)})
+                idle_view,
+                idle_view.snapshot.model_copy(update={"progressives": build_level_views(game, status)}),
             ),
         )
     outcome = found.feature or found.much or found.little
     if outcome is None:
         return
-    view = shown(rest, game, outcome)
+    view = show_outcome(idle_view, game, outcome)
     assert view.show is not None
     for name, cents in (("won", known[0].amount_cents), ("confirming", None)):
         hit = ProgressiveWin(id=known[0].id, level=known[0].level, names=known[0].names, amount_cents=cents)
@@ -252,28 +266,30 @@ def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Ite
         yield f"levels-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
 
-def _prize_scene(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
+def _prize_scene(
+    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield the scene of a prize in kind being won."""
     stated = game.presentation.get("merchandise") or ()
     if not stated or found.little is None:
         return
-    view = shown(rest, game, found.little)
+    view = show_outcome(idle_view, game, found.little)
     assert view.show is not None
     first = stated[0]
     prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
     play = view.show.play.model_copy(update={"prizes": (prize,)})
     for name, cents in (("beside-a-win", play.win_cents), ("alone", 0)):
-        told = play.model_copy(update={"win_cents": cents})
-        won = replace(view, show=replace(view.show, play=told))
+        shown_play = play.model_copy(update={"win_cents": cents})
+        won = replace(view, show=replace(view.show, play=shown_play))
         line = build_view_timeline(won, theme)
         assert line is not None
         yield f"prize-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
 
 
-def _of_outcome(
-    rest: View, game: GameView, outcome: Outcome, name: str, theme: Theme
+def _outcome_scenes(
+    idle_view: View, game: GameView, outcome: Outcome, name: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    view = shown(rest, game, outcome)
+    view = show_outcome(idle_view, game, outcome)
     line = build_view_timeline(view, theme)
     assert line is not None
     if name == "loss":
@@ -283,6 +299,7 @@ def _of_outcome(
     after = replace(view, now=100.0 + line.done)
     win = outcome.win_credits * UNIT_CENTS
     after = apply_message(
-        after, build_snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win)
+        after,
+        build_snapshot(game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win),
     )
     yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)

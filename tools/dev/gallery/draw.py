@@ -1,4 +1,4 @@
-"""The gallery's views as PNG files."""
+"""Draw the gallery's views into PNG files."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC
@@ -13,29 +13,29 @@ from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
 from egm.screen.web import choose_fitting_layout
 from paytables import Game
-from tools.dev.gallery import game_scenes, kinds
+from tools.dev.gallery import find_sample_outcomes, game_scenes
 from tools.dev.gallery.felts import felt_scenes
 from tools.dev.gallery.machine import machine_scenes
 from tools.dev.gallery.pages import real_pages, real_scenes
 from tools.lab.views import build_game_view, build_idle_view
 
-#: The windows the machine is shown in: a cabinet's, a laptop's, an upright cabinet's, a telephone's.
+#: Window sizes: cabinet, laptop, upright cabinet, telephone.
 SIZES: Final = ((1920, 1080), (1280, 720), (1080, 1920), (390, 844))
-#: The scenes that the top screen is shown in, too.
+#: The scenes that are also drawn on the top screen.
 ABOVE: Final = frozenset(
     {"idle", "attract", "big-win-rolling", "levels-won", "handpay-jackpot", "out-of-service", "door"}
 )
 
 
 def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int]]) -> Iterator[Path]:
-    """Draw every scene as a window of each size (pixels) shows it; yields each file. The clock is UTC."""
+    """Draw every scene in each window size (pixels) and yield each file. The clock is UTC."""
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))
     theme = load_theme()
     views = tuple(build_game_view(game) for game in games)
     tables = {game.id: game for game in games if game.rules.presentation().get("kind") == "table"}
-    found = {game.id: kinds(game, theme) for game in games if game.id not in tables}
+    found = {game.id: find_sample_outcomes(game, theme) for game in games if game.id not in tables}
     with TemporaryDirectory() as state:
         pages = real_pages(Path(state))
     for size in sizes:

@@ -1,4 +1,4 @@
-"""The scenes of tables: chips being laid, what moves, what is asked, and the cloth when all is settled."""
+"""Build the scenes of table games: chips, animations, decisions and the settled table."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ from paytables.seating import SeatedRules
 from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
-#: One table of each picture: how chips are laid and bets are asked for is tried at these.
+#: One table game of each layout.
 FELTS: Final = (
     "quebec-roulette-american",
     "monaco-boule",
@@ -36,7 +36,7 @@ FELTS: Final = (
     "quebec-pai-gow",
     "quebec-pai-gow-poker",
 )
-#: Tables whose words take most room: every table's are checked, these each time.
+#: Table games with the longest texts.
 WORDY: Final = (
     "double-double-bonus-9-6",
     "deuces-wild-full-pay",
@@ -66,20 +66,20 @@ def felt(name: str) -> tuple[Game, GameView]:
 
 
 def felt_scenes(
-    game: Game, told: GameView, language: str, theme: Theme, layout: Layout
+    game: Game, game_view: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of one table in a layout."""
-    rest = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
-    assert rest.snapshot is not None
-    layout = layout.with_felt(levels=bool(rest.snapshot.progressives))
-    yield "idle", rest
-    table = rest.table
+    idle_view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
+    assert idle_view.snapshot is not None
+    layout = layout.with_felt(levels=bool(idle_view.snapshot.progressives))
+    yield "idle", idle_view
+    table = idle_view.table
     assert table is not None
-    laid = lay_chips(rest, theme)
+    laid = lay_chips(idle_view, theme)
     if table.spots:
         yield "laid", laid
-        past = rest.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
-        yield "past", apply_message(rest, past)
+        past = idle_view.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
+        yield "past", apply_message(idle_view, past)
         for part in list_felt_parts(table, layout):
             yield f"part-{part}", _act(laid, "cloth", part, theme)
         for sheet in range(
@@ -88,14 +88,14 @@ def felt_scenes(
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
     wager = wager_of(laid, game)
     seated = _seat_wager(game, wager)
-    yield from _round(laid, game, told, theme, seated if game.rules.least_seats > 1 else wager)
+    yield from _round(laid, game, game_view, theme, seated if game.rules.least_seats > 1 else wager)
     if isinstance(game.rules, SeatedRules):
-        scenes = dict(_round(laid, game, told, theme, seated))
+        scenes = dict(_round(laid, game, game_view, theme, seated))
         waits = [name for name in scenes if name.startswith("waits")]
         first = next(name for name in scenes if name not in waits)
         yield from ((f"shared-{name}", scenes[name]) for name in (first, *waits, "settled"))
-    help_, _ = apply_action(rest, Action("help"), theme)
-    for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
+    help_, _ = apply_action(idle_view, Action("help"), theme)
+    for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, idle_view)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
 
 
@@ -108,7 +108,7 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
 
 
 def _past(table: Table, walk: Walk) -> tuple[str, ...]:
-    """Sixty rounds as they may have ended."""
+    """Return sixty possible past results."""
     ends = (*table.roads * 9, "tie") if table.roads else table.wheel
     if table.felt == "dice":
         return tuple("-".join(str(1 + walk.below(6)) for _ in range(3)) for _ in range(60))
@@ -120,7 +120,7 @@ def _act(view: View, name: str, value: object, theme: Theme) -> View:
 
 
 def lay_chips(view: View, theme: Theme) -> View:
-    """Chips of every value on spots of every group."""
+    """Place chips of every value on spots of every group."""
     table = view.table
     assert table is not None
     spots = list(table.spots)
@@ -139,7 +139,7 @@ def wager_of(view: View, game: Game) -> Wager:
 
 
 def choose_answer(decision: Question) -> Choice:
-    """Return the answer that is drawn: of a poker room's bets to call or check, of cards to hold all but the last."""
+    """Return the answer to draw: call or check for poker bets, and hold all cards but the last."""
     first = decision.options[-2 if decision.kind == "hold" else 0]
     return Choice(decision.prompt.get("reference", first))
 
@@ -164,30 +164,32 @@ def build_question(played: Round, told: GameView, seat: int) -> Decision:
     )
 
 
-def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -> Iterator[tuple[str, View]]:
+def _round(
+    view: View, game: Game, game_view: GameView, theme: Theme, wager: Wager
+) -> Iterator[tuple[str, View]]:
     """Yield a round of this wager: its animation, the decisions of its seat and its settlement.
 
     Of the decisions of other seats, for which its player waits, yield the first of each kind.
     """
     assert view.snapshot is not None
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}
-    rest = view.snapshot.model_copy(update=bet)
+    idle_view = view.snapshot.model_copy(update=bet)
     playing = {
         "state": "playing",
         "accepts": ("language", "service"),
         "staked_cents": wager.credits * UNIT_CENTS,
     }
-    view = apply_message(view, rest.model_copy(update=playing))
+    view = apply_message(view, idle_view.model_copy(update=playing))
     played = Round(game.play(wager, Walk(game.id)), wager)
     played.advance()
-    asked, waited = 0, {SEATS_DECIDE}
+    question_count, waited = 0, {SEATS_DECIDE}
     while played.decision is not None:
         is_own = played.decision.seat == (wager.seat or 0)
         if not is_own and played.decision.kind in waited:
             played.advance(choose_answer(played.decision))
             continue
-        asked += is_own
-        question = build_question(played, told, wager.seat or 0)
+        question_count += is_own
+        question = build_question(played, game_view, wager.seat or 0)
         view = apply_message(view, question)
         line = build_view_timeline(view, theme)
         assert line is not None
@@ -195,7 +197,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
         view = replace(view, now=began + line.rolled + 0.1)
         if not is_own:
             waited.add(question.kind)
-        yield f"asks-{question.kind}-{asked}" if is_own else f"waits-{question.kind}", view
+        yield f"asks-{question.kind}-{question_count}" if is_own else f"waits-{question.kind}", view
         played.advance(choose_answer(played.decision))
     outcome = played.outcome
     assert outcome is not None
@@ -203,8 +205,8 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     view = apply_message(
         view,
         Play(
-            play_id=told.id,
-            game_id=told.id,
+            play_id=game_view.id,
+            game_id=game_view.id,
             bet_credits=wager.credits,
             win_credits=outcome.win_credits,
             win_cents=cents,
@@ -223,8 +225,15 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     after = game.at(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.standing()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
-    told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
-    told_["results"] = tuple(str(outcome.display[key]) for key in ("result",) if key in outcome.display)
-    told_["felt"] = Felt.model_validate(after.build_current_view())
-    over = apply_message(over, rest.model_copy(update=told_))
+    snapshot_values = {
+        "win_cents": cents,
+        "last_display": dict(outcome.display),
+        "standing": standing,
+        "shut": shut,
+    }
+    snapshot_values["results"] = tuple(
+        str(outcome.display[key]) for key in ("result",) if key in outcome.display
+    )
+    snapshot_values["felt"] = Felt.model_validate(after.build_current_view())
+    over = apply_message(over, idle_view.model_copy(update=snapshot_values))
     yield "settled", replace(over, now=over.now + 3.2)

@@ -1,4 +1,4 @@
-"""The scenes that are the machine's, whatever the game: starting, shut, paying, protecting, serviced."""
+"""Build the scenes of the machine itself: start, out of service, payment, player protection, service."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -31,8 +31,8 @@ from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
 
 
 def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Reminders, limits that were reached, and the page where a player sets them."""
-    kept = {
+    """Yield reminders, reached limits, and the page where a player sets limits."""
+    protection_fields = {
         "protection": Protection(
             clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
         ),
@@ -49,10 +49,14 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
         )
         goes = ("acknowledge",) if kind in {"time", "spend"} else ()
         accepts = (*goes, "cash_out", "language", "service")
-        rest = build_idle_view(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
-        yield f"reminder-{kind}", rest
-    rest = build_idle_view(games, games[0], language, accepts=("limit", "language", "service"), **kept)
-    view, _ = apply_action(rest, Action("help"), theme)
+        idle_view = build_idle_view(
+            games, games[0], language, reminder=reminder, accepts=accepts, **protection_fields
+        )
+        yield f"reminder-{kind}", idle_view
+    idle_view = build_idle_view(
+        games, games[0], language, accepts=("limit", "language", "service"), **protection_fields
+    )
+    view, _ = apply_action(idle_view, Action("help"), theme)
     yield "limits", replace(view, sheet=-1)
     yield "help-line", replace(view, sheet=-2)
 
@@ -85,8 +89,10 @@ def _tournament(games: tuple[GameView, ...], language: str, theme: Theme) -> Ite
                 accepts=("play", "language", "service"),
             ),
         )
-    rest = build_idle_view(games, games[0], language, tournament=announced, accepts=("language", "service"))
-    view, _ = apply_action(rest, Action("help"), theme)
+    idle_view = build_idle_view(
+        games, games[0], language, tournament=announced, accepts=("language", "service")
+    )
+    view, _ = apply_action(idle_view, Action("help"), theme)
     for n, _ in enumerate(announced.rules[language]):
         yield f"tournament-rules-{n + 1}", replace(view, sheet=n)
 
@@ -98,11 +104,11 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     def stopped(**changes: Any) -> View:
         return build_idle_view(games, game, language, accepts=("language", "service"), **changes)
 
-    rest = build_idle_view(games, game, language)
+    idle_view = build_idle_view(games, game, language)
     yield "boot", View(now=1.2)
     yield "self-test", stopped(state="self_test")
-    yield "link-lost", replace(mark_link_lost(rest), now=rest.now + 1.0)
-    yield "games", apply_action(rest, Action("games"), theme)[0]
+    yield "link-lost", replace(mark_link_lost(idle_view), now=idle_view.now + 1.0)
+    yield "games", apply_action(idle_view, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
         yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
     hamper = PrizeInKind(
@@ -123,7 +129,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     yield from _protected(games, language, theme)
     yield from _tournament(games, language, theme)
     yield from page_scenes(stopped(), every_page(), theme)
-    yield "drawer", _drawer(rest)
+    yield "drawer", _drawer(idle_view)
     yield (
         "refused",
         build_idle_view(
@@ -166,7 +172,7 @@ def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
 
 
 def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
-    """Machines shut for a reason, and value on its way."""
+    """Yield out-of-service scenes, and notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
         closed = (Notice(code=code, severity="warning", lasting=True),)
         accepts = ("cash_out", "language")
@@ -179,7 +185,7 @@ def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterat
 
 
 def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
-    """Credit of several kinds, and a rest that buys nothing."""
+    """Yield scenes with several kinds of credit and with residual credit."""
     yield (
         "credit-restricted",
         build_idle_view(games, game, language, credit_cents=1500, restricted_cents=1500),
@@ -187,16 +193,16 @@ def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Itera
     kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
     yield "credit-promotional", build_idle_view(games, game, language, **kinds)
     accepts = ("language", "service", "residual")
-    rest = {"credit_cents": 3, "residual": Residual(amount_cents=3), "accepts": accepts}
-    yield "residual", build_idle_view(games, game, language, **rest)
+    idle_view = {"credit_cents": 3, "residual": Residual(amount_cents=3), "accepts": accepts}
+    yield "residual", build_idle_view(games, game, language, **idle_view)
     staked = Residual(amount_cents=3, prize_cents=5)
-    yield "residual-played", build_idle_view(games, game, language, **{**rest, "residual": staked})
+    yield "residual-played", build_idle_view(games, game, language, **{**idle_view, "residual": staked})
     closed = (Notice(code="disabled.host", severity="warning", lasting=True),)
-    shut = {"state": "out_of_service", "notices": closed, **rest}
+    shut = {"state": "out_of_service", "notices": closed, **idle_view}
     yield "residual-out", build_idle_view(games, game, language, **shut)
 
 
-def _drawer(rest: View) -> View:
+def _drawer(idle_view: View) -> View:
     """Return a view of the bench drawer with every kind of device."""
     bench: dict[str, dict[str, Any]] = {
         "bill": {
@@ -214,5 +220,5 @@ def _drawer(rest: View) -> View:
         },
         "io": {"doors_open": ["belly"], "keys_on": ["operator"], "tower": ["service"]},
     }
-    out = replace(rest, with_bench=True, drawer_since=90.0, bench_linked=True, bench=bench, now=101.0)
+    out = replace(idle_view, with_bench=True, drawer_since=90.0, bench_linked=True, bench=bench, now=101.0)
     return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents goes in"))

@@ -1,4 +1,4 @@
-"""Service pages of every shape: a sign-in, a menu, meters, a form, a keyboard, tests, a recalled game."""
+"""Build service pages of every layout: sign-in, menu, meters, form, keyboard, tests and game recall."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -99,7 +99,7 @@ def menu() -> ServicePage:
 
 
 def meters() -> ServicePage:
-    """Long tables that can only be read."""
+    """Return a page of long read-only tables."""
     rows = tuple(
         Row(cells=(both(en, fr), Words(kind="number" if "ames" in en else "money", value=value)))
         for en, fr, value in _METERS
@@ -165,8 +165,8 @@ def choice() -> ServicePage:
         ("Logic door", "Porte logique"),
         ("Drop door", "Porte de la caisse"),
     )
-    asked = tuple(Action(id=str(i), label=both(en, fr)) for i, (en, fr) in enumerate(doors))
-    ask = Prompt(label=both("Which door?", "Quelle porte?"), kind="choice", choices=asked)
+    choices = tuple(Action(id=str(i), label=both(en, fr)) for i, (en, fr) in enumerate(doors))
+    ask = Prompt(label=both("Which door?", "Quelle porte?"), kind="choice", choices=choices)
     return ServicePage(
         id="choice", title=both("Door test", "Essai des portes"), person=_PERSON, prompt=ask, actions=(_BACK,)
     )
@@ -192,16 +192,18 @@ def pattern(kind: str) -> ServicePage:
     )
 
 
-def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
+def recall(game: GameView, recalled: Outcome | Asked, step: int) -> ServicePage:
     """Return the page of a recalled game: its outcome, or a decision it asked for."""
-    asked = isinstance(told, Asked)
-    display: dict[str, Any] = dict(told.prompt) if isinstance(told, Asked) else told.to_json()["display"]
+    is_decision = isinstance(recalled, Asked)
+    display: dict[str, Any] = (
+        dict(recalled.prompt) if isinstance(recalled, Asked) else recalled.to_json()["display"]
+    )
     options: dict[str, Any] = {}
-    if isinstance(told, Asked):
-        answer = told.options[-1]
-        options = {"decision_kind": told.kind, "options": told.options, "answer": answer}
-        options["answered"] = describe_choice(told.kind, answer)
-    win = None if isinstance(told, Asked) else told.win_credits
+    if isinstance(recalled, Asked):
+        answer = recalled.options[-1]
+        options = {"decision_kind": recalled.kind, "options": recalled.options, "answer": answer}
+        options["answered"] = describe_choice(recalled.kind, answer)
+    win = None if isinstance(recalled, Asked) else recalled.win_credits
     replay = Replay(
         play_id="play-4812",
         game_id=game.id,
@@ -221,7 +223,7 @@ def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
     later = Action(id="later", label=say("service.recall.later"), enabled=step < _STEPS)
     figures = Action(id="figures", label=say("service.recall.figures"))
     return ServicePage(
-        id=f"recall-{asked}-{step}",
+        id=f"recall-{is_decision}-{step}",
         title=both("Game recall", "Rappel des parties"),
         person=_PERSON,
         actions=(_BACK, earlier, later, figures),
@@ -230,18 +232,18 @@ def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
 
 
 def page_scenes(
-    rest: View, told: Iterator[tuple[str, ServicePage]], theme: Theme
+    idle_view: View, named_pages: Iterator[tuple[str, ServicePage]], theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    """Each page as the view of a machine at rest on which it is open."""
-    assert rest.snapshot is not None
-    for name, page in told:
-        view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
+    """Yield each page as a view of an idle machine on which it is open."""
+    assert idle_view.snapshot is not None
+    for name, page in named_pages:
+        view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
         line = build_view_timeline(view.recall, theme) if view.recall is not None else None
         yield name, replace(view, now=100.0 + (line.rolled + 0.1 if line is not None else 1.0))
 
 
-#: Pages enough for every section and its first steps; the walk stops there.
-PAGES_MOST: Final = 110
+#: Maximum number of pages of the walk.
+PAGES_MAX: Final = 110
 
 
 def _leads_on(page: ServicePage) -> list[str]:
@@ -251,7 +253,7 @@ def _leads_on(page: ServicePage) -> list[str]:
 
 
 def _opened_again(menu: Menu) -> bool:
-    """Whether the last touch had left the menu: then it is open again."""
+    """Open the menu again if the last touch closed it; return whether it did."""
     if menu.is_open:
         return False
     menu.open().prove(Role.MANAGER)
@@ -259,7 +261,7 @@ def _opened_again(menu: Menu) -> bool:
 
 
 def _walk(menu: Menu) -> Iterator[ServicePage]:
-    """Every page within two steps of the main menu, each shape once, and the first prompt of each form."""
+    """Yield every page within two steps of the main menu, one per layout, and the first prompt of each form."""
     seen = set()
     yield menu.page
     everything = sorted(menu.collect_all_actions())
@@ -294,23 +296,23 @@ def real_pages(folder: Path) -> list[ServicePage]:
     found.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
     found.append(menu.touch("show").page)
     menu.home()
-    found += islice(_walk(menu), PAGES_MOST - len(found))
+    found += islice(_walk(menu), PAGES_MAX - len(found))
     rig.close()
     return found
 
 
-def real_scenes(rest: View, pages: list[ServicePage], theme: Theme) -> Iterator[tuple[str, View]]:
+def real_scenes(idle_view: View, pages: list[ServicePage], theme: Theme) -> Iterator[tuple[str, View]]:
     """Yield the pages of a real machine, one of each title and shape, numbered in the order of the walk."""
     shapes = {
         (page.title.value, len(page.tables), page.prompt and page.prompt.kind): page
         for page in reversed(pages)
     }
-    told = [page for page in pages if page in shapes.values()]
+    distinct_pages = [page for page in pages if page in shapes.values()]
     names = [
         f"menu-{i:02}-{str(page.title.value).removesuffix('.title').rpartition('.')[2]}"
-        for i, page in enumerate(told, 1)
+        for i, page in enumerate(distinct_pages, 1)
     ]
-    yield from page_scenes(rest, iter(zip(names, told, strict=True)), theme)
+    yield from page_scenes(idle_view, iter(zip(names, distinct_pages, strict=True)), theme)
 
 
 def every_page() -> Iterator[tuple[str, ServicePage]]:

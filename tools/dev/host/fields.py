@@ -46,7 +46,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Remaining:
     """All remaining bytes."""
 
     name: str
@@ -57,7 +57,7 @@ class Rest:
 class Sized:
     """A length byte, then that many bytes holding ``parts``; trailing parts may be absent."""
 
-    parts: "tuple[Field | Counted | Rest | Many | Sizes, ...]"
+    parts: "tuple[Field | Counted | Remaining | Many | Sizes, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Sizes:
     sizes: Mapping[int, int]
 
 
-Part: TypeAlias = Field | Counted | Rest | Sized | Many | Sizes
+Part: TypeAlias = Field | Counted | Remaining | Sized | Many | Sizes
 Layout: TypeAlias = tuple[Part, ...]
 Values: TypeAlias = dict[str, Any]
 
@@ -108,7 +108,7 @@ class _Reader:
                 size = self.take(name, 1)[0]
                 has_value = size or kind is not Kind.BCD
                 values[name] = self.read_field(Field(name, size, kind)) if has_value else None
-            case Rest(name, kind):
+            case Remaining(name, kind):
                 values[name] = self.read_field(Field(name, len(self.data), kind))
             case Sizes(name, code, sizes):
                 values[name] = self.read_field(Field(name, sizes.get(values[code], 0)))
@@ -185,7 +185,7 @@ def _encode_part(part: Part, values: Mapping[str, Any]) -> bytes:
             return _encode_value(part, value)
         case Counted(name, kind):
             return _prefix_length(_encode_value(Field(name, 0, kind), value), name)
-        case Rest(name, kind):
+        case Remaining(name, kind):
             return _encode_value(Field(name, 0, kind), value)
         case Sizes(name, code, sizes):
             return _encode_value(Field(name, sizes.get(values[code], 0)), value)

@@ -314,8 +314,8 @@ class Host:
             if voucher.state == "pending":
                 answer = self.read_values(0x71, {"code": 0xFF})
                 self._take_status(answer)
-                told = self.vouchers.get(answer.get("validation_data", ""))
-                if answer and told is not voucher and voucher.state == "pending":
+                reported_voucher = self.vouchers.get(answer.get("validation_data", ""))
+                if answer and reported_voucher is not voucher and voucher.state == "pending":
                     voucher.state = "issued"  # the machine does not know this ticket
                 self.send(SYNC)
         for identifier, movement in self.movements.items():

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tools.dev.host.fields import Counted, Field, Kind, Many, Rest, Sized
+from tools.dev.host.fields import Counted, Field, Kind, Many, Remaining, Sized
 from tools.dev.host.poll import (
     DATE,
     DENOMINATION,
@@ -194,8 +194,8 @@ ACTING: Final = (
         0xB0,
         "for one denomination",
         S,
-        (Sized((DENOMINATION, binary_field("poll", 1), Rest("data"))),),
-        (Sized((DENOMINATION, binary_field("poll", 1), Rest("data"))),),
+        (Sized((DENOMINATION, binary_field("poll", 1), Remaining("data"))),),
+        (Sized((DENOMINATION, binary_field("poll", 1), Remaining("data"))),),
         B,
     ),
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tools.dev.host import codes
-from tools.dev.host.fields import Counted, Field, Kind, Many, Rest, Sized, Sizes
+from tools.dev.host.fields import Counted, Field, Kind, Many, Remaining, Sized, Sizes
 from tools.dev.host.poll import (
     DATE,
     DENOMINATION,
@@ -176,7 +176,7 @@ READING: Final = (
         "version and serial",
         R,
         (),
-        (Sized((Field("version", 3, Kind.TEXT), Rest("serial", Kind.TEXT))),),
+        (Sized((Field("version", 3, Kind.TEXT), Remaining("serial", Kind.TEXT))),),
         A,
     ),
     Poll(0x55, "selected game", R, (), (GAME,), A),
