@@ -13,7 +13,7 @@ from typing import Final
 
 from babel.numbers import format_currency
 
-from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
+from egm.config.cabinet_file import POSITIONS_MAX, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
 from egm.host.events import ControlRequested
@@ -98,7 +98,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
 
     ``currency``: the jurisdiction's, ISO 4217.
     """
-    for number in range(positions + 1, POSITIONS_MOST + 1):
+    for number in range(positions + 1, POSITIONS_MAX + 1):
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
         states = journal.states(f"{number}/")
         amounts_left = [

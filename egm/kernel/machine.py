@@ -212,7 +212,7 @@ class Machine:
         self.post(EVENT_UNEXPECTED, details)
 
     @property
-    def witness(self) -> str:
+    def journal_head(self) -> str:
         """Return the journal head as printed and shown: entry number and twelve hash digits.
 
         A person who has it in writing can prove later what the journal contained at that moment.

@@ -128,16 +128,16 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
         return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
 
-    ending_id = f"{reservation.id}.{'printed' if pay_out.way == 'ticket' else 'paid'}"
+    ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
     book.add(
         Claim(
             claim,
             cents,
-            {"way": pay_out.way, "position": position, **progress},
+            {"way": pay_out.payout_method, "position": position, **progress},
             carried=book.reserve_again(claim, [reservation], state),
             paid=None if restricted else paid,
             ended=(book.entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
-            least_cents=cents if pay_out.way == "ticket" else 0,
+            least_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
     )
 

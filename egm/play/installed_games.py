@@ -149,7 +149,7 @@ def _examine_game(
     bets = _list_offered_bets(game, analysis, levels)
     returns = {bet.bet: bet.compute_rtp_counting(counted_levels) for bet in bets}
     lowest_return = min(returns.values())
-    name = floor.refused({bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players})
+    name = floor.find_bet_below({bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players})
     if name is not None:
         raise OperatorError(
             f"{game.id}: returns {format_percent(returns[name], 4)} % at bet {name}; "

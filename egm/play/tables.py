@@ -15,6 +15,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
+from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
 from egm.money.host_controls import is_game_allowed
 from egm.play import player_protection as protection
@@ -79,7 +80,8 @@ def bets_stand(machine: Machine, _: Event) -> bool:
     return bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
-def bets_may_leave(machine: Machine, event: Event) -> bool:
+@refusal_code("bets_may_leave")
+def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
     """Return whether some standing bets can be returned, because the game's rules allow it or play is not possible."""
     return bets_stand(machine, event) and any(
         not _is_playable(machine, table) or _count_taken_down_credits(machine, table)
@@ -87,7 +89,7 @@ def bets_may_leave(machine: Machine, event: Event) -> bool:
     )
 
 
-def bets_are_nobodys(machine: Machine, event: Event) -> bool:
+def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
     """Return whether standing bets belong to no table or no player any more.
 
     Either bets stand on a table whose game has changed, or chips were left by a player without credit.

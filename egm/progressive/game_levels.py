@@ -13,6 +13,7 @@ from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ProgressiveWin
+from egm.kernel.rules import refusal_code
 from egm.play.events import OutcomeShown
 from egm.play.records.game_record import GameRecord, Hit, LevelsPlayed
 from egm.play.records.games import open_game
@@ -375,12 +376,14 @@ def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def levels_are_up(machine: Machine, _: Event) -> bool:
+@refusal_code("levels_are_up")
+def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
     """Return whether every progressive level of the bet shows an amount that would be paid."""
     return all(find_shown(machine, pool).status is Status.UP for pool in list_played_levels(machine))
 
 
-def are_awards_locked(machine: Machine, _: Event) -> bool:
+@refusal_code("are_awards_locked")
+def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     """Return whether the open game waits for no progressive claim and no mystery result any more."""
     game = open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):

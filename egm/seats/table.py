@@ -17,6 +17,7 @@ from egm.devices.interface import WheelTurned
 from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
@@ -312,7 +313,8 @@ def join(machine: Machine, _: Event) -> None:
         machine.component(SharedTable).join(machine, bet.game.digest, find_betting_seconds(machine))
 
 
-def has_a_place(machine: Machine, _: Event) -> bool:
+@refusal_code("has_a_place")
+def position_has_seat(machine: Machine, _: Event) -> bool:
     """Return whether this position has a seat in the round that is starting."""
     return machine.component(RoundInCommon).starting is not None
 

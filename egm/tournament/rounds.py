@@ -16,6 +16,7 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.kernel.side_by_side import SideBySide
 from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
@@ -133,7 +134,8 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     return now.date() >= rules.starts.date() and now < compute_end(rules)
 
 
-def machine_fits_the_rules(machine: Machine, _: Event) -> bool:
+@refusal_code("machine_fits_the_rules")
+def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
     """Return whether the installed rules still describe this machine."""
     rules = read_installed_rules(machine)
     return rules is not None and find_machine_fault(machine, rules) is None
@@ -165,7 +167,8 @@ def entries_are_open(machine: Machine, _: Event) -> bool:
     return rules is not None and read_local_time(machine) <= rules.entries.closes
 
 
-def fee_is_the_published(machine: Machine, event: Event) -> bool:
+@refusal_code("fee_is_the_published")
+def fee_matches_rules(machine: Machine, event: Event) -> bool:
     """Return whether the fee that the form acknowledges is that of the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and event.of(EntryForm).fee_cents == rules.entries.fee_cents
@@ -212,7 +215,8 @@ def _list_void_entries(machine: Machine) -> set[int]:
     return {record.entry for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)}
 
 
-def ending_is_stated(_: Machine, event: Event) -> bool:
+@refusal_code("ending_is_stated")
+def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says how the round ends, and why."""
     form = event.of(RoundEndForm)
     return form.status is not None and has_texts(form.reason)

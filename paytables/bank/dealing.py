@@ -10,9 +10,9 @@ from paytables.contract import Cue, Draw
 from paytables.definition import Strict
 
 #: Minimum number of cards behind a shoe's stop card: what the longest round may need.
-LEFT_LEAST = 8
+CARDS_LEFT_MIN = 8
 #: With more players than this, one deck is shuffled after every round (Québec s. 8).
-PLAYERS_MOST: Final = 3
+PLAYERS_MAX: Final = 3
 
 
 class ShoeRules(Strict):
@@ -24,7 +24,7 @@ class ShoeRules(Strict):
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
-    stop: Annotated[int, Field(strict=True, ge=LEFT_LEAST)] | None = Field(
+    stop: Annotated[int, Field(strict=True, ge=CARDS_LEFT_MIN)] | None = Field(
         default=None, description="cards behind the stop card; none: a fresh shuffle every round"
     )
     rounds: Literal[1, 2] = Field(default=1, description="2: one deck is shuffled after every second round")
@@ -55,8 +55,8 @@ class ShoeRules(Strict):
 
     def check_players(self, players: int) -> None:
         """Raise ValueError if one deck serves two rounds and there are more players than then permitted."""
-        if self.rounds > 1 and players > PLAYERS_MOST:
-            raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MOST} players at most, not {players}")
+        if self.rounds > 1 and players > PLAYERS_MAX:
+            raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MAX} players at most, not {players}")
 
 
 def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:

@@ -10,7 +10,7 @@ from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.blackjack.schema import (
     ACES,
     BEST,
-    BOXES_MOST,
+    BOXES_MAX,
     EVEN,
     INSURANCE,
     INSURED,
@@ -35,7 +35,7 @@ class BlackjackDefinition(TableDefinition):
     """The definition of a blackjack table. ``boxes`` is the number on which one player may bet."""
 
     shoe: ShoeRules = ShoeRules(decks=6)
-    boxes: Annotated[int, Field(ge=1, le=BOXES_MOST)] = 1
+    boxes: Annotated[int, Field(ge=1, le=BOXES_MAX)] = 1
     main: Main = Main()
     rules: HouseRules = HouseRules()
     side: tuple[Side, ...] = ()
@@ -104,10 +104,10 @@ class BlackjackDefinition(TableDefinition):
     @model_validator(mode="after")
     def _check_table(self) -> "BlackjackDefinition":
         """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
-        if self.boxes * self.table.seats > BOXES_MOST:
+        if self.boxes * self.table.seats > BOXES_MAX:
             raise ValueError(
                 f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
-                f" {BOXES_MOST} in all at most"
+                f" {BOXES_MAX} in all at most"
             )
         if self.main.hands > 1 and self.rules.second_card == "hole":
             raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")

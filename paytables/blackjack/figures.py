@@ -92,9 +92,9 @@ def _compute_proof(house: House, report_progress: Callable[[int, int], None]) ->
     dealers = table.result(policies.build_dealer_play(house), policies.decline_every_offer)
     worst = table.result(policies.choose_worst, policies.choose_lowest_sum)
     law, variance = {}, None
-    if nets.is_within_reach(table, best, nets.LAW_MOST):
+    if nets.is_within_reach(table, best, nets.SUPPORT_MAX):
         law = nets.compute_net_distribution(table, answers, best)
-    elif nets.is_within_reach(table, best, nets.VARIANCE_MOST):
+    elif nets.is_within_reach(table, best, nets.VARIANCE_MAX):
         variance = nets.compute_net_variance(table, answers, best)
     data = PlayData.of(house, answers, best.split, best.insured, best.even)
     return Proof(

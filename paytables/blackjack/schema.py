@@ -25,8 +25,8 @@ ACES: Final = 1
 TEN: Final = 10
 BEST: Final = 21
 #: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
-BOXES_MOST: Final = 7
-ACTIONS_MOST: Final = 3
+BOXES_MAX: Final = 7
+ACTIONS_MAX: Final = 3
 EVEN: Final = Odds.parse("1:1")
 INSURED: Final = Text(en="Insurance", fr="Assurance")
 
@@ -286,8 +286,8 @@ class Main(Strict):
 
     name: Text = Text(en="Bet", fr="Mise")
     limits: Limits = Limits(least=2, most=200, step=2)
-    hands: Annotated[int, Field(ge=1, le=ACTIONS_MOST)] = 1
-    least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MOST)] = 1
+    hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
+    least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
 
     @model_validator(mode="after")
     def _check_least_hands(self) -> "Main":

@@ -33,7 +33,7 @@ class Line(StrEnum):
     TOTAL = "total"
     DRAWS = "draws"
     CONTROL = "control"
-    MOST_PAID = "most_paid"
+    PAID_MAX = "most_paid"
     CLAIM = "claim"
     ISSUED = "issued"
     NUMBER = "number"
@@ -49,7 +49,7 @@ LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
     Line.TOTAL: {"en": "Total wager", "fr": "Mise totale"},
     Line.DRAWS: {"en": "Draws", "fr": "Tirages"},
     Line.CONTROL: {"en": "Control number", "fr": "Numéro de contrôle"},
-    Line.MOST_PAID: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
+    Line.PAID_MAX: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
     Line.CLAIM: {"en": "Claim by", "fr": "Délai de réclamation"},
     Line.ISSUED: {"en": "Issued", "fr": "Émis le"},
     Line.NUMBER: {"en": "Ticket", "fr": "Billet"},
@@ -230,7 +230,7 @@ def list_ticket_lines(
     entries.append((Line.TOTAL, money(paper.cost_credits)))
     entries.append((Line.DRAWS, _format_draw_runs(paper.draws)))
     most = paper.most_paid_credits
-    entries.append((Line.MOST_PAID, _NO_LIMIT[language] if most is None else money(most)))
+    entries.append((Line.PAID_MAX, _NO_LIMIT[language] if most is None else money(most)))
     place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
     entries.append((Line.CLAIM, _CLAIM[language].format(days=paper.claim_days, place=place)))
     number = paper.control_number
@@ -276,7 +276,7 @@ def format_slip_form(
     header = [
         f"{definition.game.title.model_dump()[language]}  {definition.game.version}",
         words["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
-        f"{LABELS[Line.MOST_PAID][language]}{colon}{_NO_LIMIT[language] if most is None else money(most)}",
+        f"{LABELS[Line.PAID_MAX][language]}{colon}{_NO_LIMIT[language] if most is None else money(most)}",
         f"{words['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
     ]
     boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.numbers + 1)]

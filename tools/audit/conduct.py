@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.app.features import FEATURES
 from egm.closing.keys import ClosingKey
-from egm.config.cabinet_file import POSITIONS_MOST
+from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
 from egm.integrity.journal_entries import CHECKPOINT
 from egm.integrity.keys import IntegrityKey
@@ -153,7 +153,7 @@ class ConductAudit:
         number = dims.get("position", 1)
         if has_position and entry.kind in _OF_THE_JOURNAL:
             self._fault(entry, "the journal's own entries name no position")
-        elif type(number) is not int or not 1 <= number <= POSITIONS_MOST:
+        elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
             self._fault(entry, f"{number!r} is not a valid position number")
         else:
             self._follow_terms(entry, ledger, number)

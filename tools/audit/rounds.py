@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from egm.config.cabinet_file import POSITIONS_MOST
+from egm.config.cabinet_file import POSITIONS_MAX
 from egm.play.records.game_record import GameChoice, GameRecord, Step
 from egm.play.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
@@ -40,7 +40,7 @@ class _Round:
         """
         sits = {seat: position for position, seat in self.places.items() if seat is not None}
         low = max((sits[seat] for seat in sits if seat < seat_number), default=0)
-        high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MOST + 1)
+        high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MAX + 1)
         return range(low + 1, high)
 
 

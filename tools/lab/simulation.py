@@ -115,7 +115,7 @@ class Fit:
 
 
 #: The least expected count of a class of wins, as the chi-square test requires.
-EXPECTED_LEAST = 10
+EXPECTED_MIN = 10
 
 
 def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | None:
@@ -133,7 +133,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     for win in sorted(distribution.counts):
         chance += Fraction(distribution.counts[win], distribution.total)
         times += tally.wins[win]
-        if chance * tally.games >= EXPECTED_LEAST:
+        if chance * tally.games >= EXPECTED_MIN:
             classes.append((chance, times))
             chance, times = Fraction(0), 0
     if not classes:
@@ -141,7 +141,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     remaining = tally.games - sum(n for _, n in classes)
     last, counted = classes.pop()
     remaining_chance = 1 - sum((p for p, _ in classes), Fraction(0))
-    if (remaining_chance - last) * tally.games >= EXPECTED_LEAST:
+    if (remaining_chance - last) * tally.games >= EXPECTED_MIN:
         classes += [(last, counted), (remaining_chance - last, remaining)]
     else:
         classes.append((remaining_chance, counted + remaining))

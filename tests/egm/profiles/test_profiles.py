@@ -38,9 +38,9 @@ def test_quebec_casino_has_the_by_laws_floors():
 def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
     returns = {"red": Fraction(9, 10), "tie": Fraction(8, 10)}
     floors = {name: load_profile(name).returns.floor("roulette") for name in list_profile_ids()}
-    refused = {name: floor.refused(returns) for name, floor in floors.items()}
+    refused = {name: floor.find_bet_below(returns) for name, floor in floors.items()}
     assert refused == {"quebec-casino": None, "quebec-vlt": "tie", "monaco": None, "generic": None}
-    assert floors["quebec-casino"].refused({"tie": returns["tie"]}) == "tie"
+    assert floors["quebec-casino"].find_bet_below({"tie": returns["tie"]}) == "tie"
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
     assert wide.distribution is None
     assert wide.variance > exact.variance
     assert wide.max_win_credits == 84 + 72 + 65 + 65 + 72 + 84 + 8 + 10 + 15 + 16
-    monkeypatch.setattr("paytables.craps.figures.STATES_MOST", 3)
+    monkeypatch.setattr("paytables.craps.figures.STATES_MAX", 3)
     bounded = game.rules.analyse_wager(small)
     assert bounded.distribution is None
     assert (bounded.variance, bounded.rtp) == (exact.variance, exact.rtp)

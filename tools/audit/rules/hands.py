@@ -141,9 +141,9 @@ def _derive_requested_handpay(scope: Scope) -> Any:
     Raises :class:`Differs` if the hand-pay already has that method.
     """
     handpay, payment_method = _read_pending_handpay(scope), scope.record["way"]
-    if (handpay.way or "hand") == payment_method:
+    if (handpay.requested_method or "hand") == payment_method:
         raise Differs(f"its payment method already was {format_value(payment_method)}")
-    return to_json(replace(handpay, way="" if payment_method == "hand" else payment_method))
+    return to_json(replace(handpay, requested_method="" if payment_method == "hand" else payment_method))
 
 
 _HANDPAYS: Final = (

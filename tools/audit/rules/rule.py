@@ -9,7 +9,7 @@ from egm.kernel.entries import AnyEntry, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
 from egm.play.keys import PlayKey
-from egm.record_codec import Condition, list_conditions
+from egm.record_codec import Condition, list_conditions, stored_key
 from egm.record_fields import PERSON, PERSONS, SERIAL, STAFF
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
@@ -253,7 +253,7 @@ class Rule:
         """Return (field name, condition) for each record field that names persons or the machine."""
         record = self.entry.record
         return tuple(
-            (field.name.removesuffix("_"), condition)
+            (stored_key(field), condition)
             for field in (fields(record) if is_dataclass(record) else ())
             for condition in list_conditions(field.type)
             if condition in _IS_KNOWN

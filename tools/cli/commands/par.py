@@ -211,6 +211,6 @@ def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> Non
     sentence = f"{lowest} at its lowest bet; {jurisdiction} asks {format_percent(floor.least)}"
     sentence += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.of]
     house_returns = {bet.bet: returns[bet.bet] for bet in analysis.bets if not bet.is_covered_by_players}
-    if floor.refused(house_returns) is not None:
+    if floor.find_bet_below(house_returns) is not None:
         raise click.ClickException(f"{game.id} returns {sentence}")
     echo(sentence, err=True)

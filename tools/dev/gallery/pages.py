@@ -241,7 +241,7 @@ def page_scenes(
 
 
 #: Pages enough for every section and its first steps; the walk stops there.
-PAGES_MOST: Final = 110
+PAGES_MAX: Final = 110
 
 
 def _leads_on(page: ServicePage) -> list[str]:
@@ -294,7 +294,7 @@ def real_pages(folder: Path) -> list[ServicePage]:
     found.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
     found.append(menu.touch("show").page)
     menu.home()
-    found += islice(_walk(menu), PAGES_MOST - len(found))
+    found += islice(_walk(menu), PAGES_MAX - len(found))
     rig.close()
     return found
 

@@ -47,7 +47,7 @@ _KEY_SECONDS: Final = 0.2
 #: When the screens show what a turn of the key has done.
 _SERVED_SECONDS: Final = 0.6
 #: The power fails within this many operations of the media, or at once.
-_OPERATIONS_MOST: Final = 60
+_OPERATIONS_MAX: Final = 60
 
 CUT: Final = "cut"
 
@@ -337,11 +337,11 @@ class Crowd:
         """Have work done when the machine is off: its power is cut, or it is stopped in good order."""
         self._world.work = work
         if self.dice.random() < 0.5:
-            self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
+            self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MAX))))
 
     def cut(self) -> None:
         """Cut the power soon, at an operation of the media, so that it happens in the middle of something."""
-        self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
+        self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MAX))))
 
 
 def _is_at_rest(player: Player) -> bool:

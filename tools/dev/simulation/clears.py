@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PAID: Final = 0.3
 #: How often the power goes during a clear, and the most operations of the media that it takes.
 _CUT: Final = 0.3
-_OPERATIONS_MOST: Final = 40
+_OPERATIONS_MAX: Final = 40
 #: Claims that say nothing of paper or coins under way: who pays one needs to look into no device.
 _ON_THE_MACHINE: Final = frozenset({"credit", "handpay", "table", "game"})
 _POSITION: Final = re.compile(r"^(\d+)/")
@@ -61,7 +61,7 @@ class Clears:
         while True:
             storage = ForgetfulStorage(world.medium, world.random_bytes)
             if dice.random() < _CUT:
-                world.cut_after(dice.randint(1, _OPERATIONS_MOST))
+                world.cut_after(dice.randint(1, _OPERATIONS_MAX))
             try:
                 if is_clear_unfinished(folder, storage):
                     finish(folder, now=world.now, storage=storage)

@@ -47,7 +47,7 @@ WRONG_Z = 6
 #: All bets of a game together are closer to normal than each alone, and fail at fewer standard errors.
 WRONG_TOGETHER_Z = 5
 #: The fewest games of a bet without an exact distribution that are compared with its return.
-_GAMES_LEAST = 100
+_GAMES_MIN = 100
 #: Words that the game's rules use for a double-up, by language.
 _DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
 #: What a profile's floor applies to, as text.
@@ -64,7 +64,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
     """
     floor = case.profile.returns.floor(case.game.family)
     counted = case.profile.progressives.counted
-    refused = floor.refused(
+    refused = floor.find_bet_below(
         {
             bet.bet: bet.compute_rtp_counting(counted)
             for bet in case.analysis.bets
@@ -415,7 +415,7 @@ def simulation(case: Case) -> Iterator[Finding]:
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
             continue
         rtp, variance, win_cap, words = bet.rtp, bet.variance, None, ""
-        is_testable = case.games >= _GAMES_LEAST
+        is_testable = case.games >= _GAMES_MIN
         if bet.distribution is not None:
             win_cap = bet.distribution.find_largest_expected_win(10, case.games)
             is_testable = win_cap > 0
