@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from paytables import definition, prose
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.assets import add_digests, read_assets
-from paytables.carried import check_binding_digest, reduce_to_figures
 from paytables.contract import (
     Bet,
     Choice,
@@ -33,6 +32,7 @@ from paytables.contract import (
 )
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
+from paytables.figure_binding import check_binding_digest, reduce_to_figures
 from paytables.layout import Limits, TableDefinition
 from paytables.source import Source
 from paytables.wording import format_count, format_known_names
@@ -377,7 +377,7 @@ def game_from_text(text: str, file: str) -> Game:
 def load_game(name: str | Path) -> Game:
     """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`.
 
-    Stored figures must match the rules of the definition (:mod:`paytables.carried`).
+    Stored figures must match the rules of the definition (:mod:`paytables.figure_binding`).
     """
     source = definition.read_source(name)
     return _build_from_source(source, _read_game_assets(source) if _has_named_files(source) else ())

@@ -35,7 +35,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.secret_files import make_folder_private, require_private, write_private
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import House
+from egm.tickets.model import Venue
 from meters.keys import FILE_NAME as KEY_FILE
 from meters.lock import FILE_NAME
 from paytables.definition import check_ascending
@@ -95,15 +95,15 @@ class Machine(_Table):
     def _check_zone(cls, time_zone: str) -> str:
         """Refuse a time zone that this computer does not know."""
         try:
-            House(site="", time_zone=time_zone)
+            Venue(site="", time_zone=time_zone)
         except InvalidTicket:
             raise ValueError(f"{time_zone!r} is not known here: an IANA name is wanted") from None
         return time_zone
 
     @property
-    def house(self) -> House:
+    def house(self) -> Venue:
         """Return the venue data printed on tickets. Raises InvalidTicket for an unknown time zone."""
-        return House(
+        return Venue(
             site=self.site,
             address=self.address,
             licence_holder=self.licence_holder,

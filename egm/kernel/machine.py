@@ -23,7 +23,7 @@ from egm.kernel.positions import Position, is_own_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
 from egm.record_codec import is_record, to_json
-from egm.tickets.model import House
+from egm.tickets.model import Venue
 from meters import ExcessiveIncrement, Journal, Posted, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
@@ -48,7 +48,7 @@ class Identity:
 
     serial: str
     operator_number: str
-    house: House
+    house: Venue
     day_ends_hour: int = 0
     """The local hour at which the venue's gaming day ends."""
 

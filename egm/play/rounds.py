@@ -39,7 +39,7 @@ from egm.play.records.wheel import read_recorded_number
 from egm.play.showing import find_question, send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
-from egm.progressive.round import Round
+from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
@@ -273,7 +273,7 @@ def take_step(
     machine: Machine,
     conversation: Conversation,
     choice: JSON,
-    progressive_round: Round,
+    progressive_round: ProgressiveRound,
     recorded: Step | None,
 ) -> Step:
     """Take the next step of the game and return it with its draws.

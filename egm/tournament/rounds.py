@@ -17,7 +17,7 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
-from egm.kernel.side_by_side import SideBySide
+from egm.kernel.running_positions import RunningPositions
 from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.keys import PlayKey
@@ -116,7 +116,7 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 # ---------------------------------------------------------------------------------------------- guards
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
     """Return whether no position has a host's lock or order, or a ticket whose reply is pending."""
-    positions = [position.engine.machine for position in machine.component(SideBySide).at.values()]
+    positions = [position.engine.machine for position in machine.component(RunningPositions).at.values()]
     return all(_has_no_transfer(each, event) for each in (machine, *positions))
 
 

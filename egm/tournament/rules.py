@@ -99,7 +99,7 @@ class Entries(_Table):
         return self
 
 
-class Round(_Table):
+class TournamentRound(_Table):
     """One round: its length, by games or by time, its points and the participants who qualify."""
 
     games: _Count | None = None
@@ -166,7 +166,7 @@ class Tournament(_Table):
     remainders: Remainders
     """Cents that do not divide: all to the `best-rank`; or one each `in-order`, from the best rank down."""
     entries: Entries
-    rounds: Annotated[tuple[Round, ...], Field(min_length=1, max_length=20)]
+    rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
     machines: Annotated[tuple[Machine, ...], Field(min_length=1, max_length=1000)]
     prizes: Annotated[tuple[Prize, ...], Field(min_length=1, max_length=1000)]
 

@@ -31,7 +31,7 @@ from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import Case, Layout, push_bet, settle_bet
 from paytables.prison import (
-    Fate,
+    BetFate,
     Held,
     held_from_json,
     held_to_json,
@@ -244,7 +244,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         bets = list_bets_on_table(self.held, accepted, self.cloth.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
-        def find_fate(bet: Held) -> Fate:
+        def find_fate(bet: Held) -> BetFate:
             """Return what the coup of trente et quarante does to a bet."""
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
@@ -253,7 +253,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
         )
 
-    def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
+    def fate(self, bet: Held, coup: Coup, *, insured: bool) -> BetFate:
         """Return what a coup does to a bet: its settlement, or the bet in prison that stays on the table.
 
         If both are returned, the player chooses.

@@ -16,7 +16,7 @@ from paytables.blackjack.schema import (
     INSURED,
     MAIN,
     TEN,
-    House,
+    ExactHouseRules,
     HouseRules,
     Main,
     NamedPay,
@@ -79,11 +79,11 @@ class BlackjackDefinition(TableDefinition):
         return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
 
     @property
-    def house(self) -> House:
+    def house(self) -> ExactHouseRules:
         """Return the table's rules in the form that the exact analysis reads."""
         rules = self.rules
         even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
-        return House(
+        return ExactHouseRules(
             decks=self.shoe.decks,
             hole=rules.second_card == "hole",
             hits_soft_17=rules.soft_17 == "hit",

@@ -20,7 +20,7 @@ from paytables.blackjack.schema import (
     INSURANCE,
     MAIN,
     TEN,
-    House,
+    ExactHouseRules,
     Side,
     compute_best_total,
     is_blackjack,
@@ -129,7 +129,7 @@ class BlackjackRound:
     def __init__(
         self,
         definition: BlackjackDefinition,
-        house: House,
+        house: ExactHouseRules,
         best_play: PlayData | None,
         bets: Sequence[Bet],
         seat: int | None = None,

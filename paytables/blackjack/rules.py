@@ -13,7 +13,7 @@ from paytables.blackjack import figures
 from paytables.blackjack.advice import PlayData, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
-from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, House, Proof
+from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, ExactHouseRules, Proof
 from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
@@ -141,7 +141,7 @@ class BlackjackRules(SeatedRules):
         )
 
     @cached_property
-    def _house(self) -> House:
+    def _house(self) -> ExactHouseRules:
         """Return the house rules in the form that a round reads."""
         return self.definition.house
 

@@ -1,8 +1,8 @@
 """Simulated blackjack rounds of the best play, card by card, for figures that cannot be counted.
 
 For laboratories (numpy, numba). These are the return of a shoe that is dealt to its stop card, and the
-distribution of nets for more hands than :mod:`paytables.blackjack.law` can handle, or against several dealer
-hands. The play is that of a fresh shoe and a single box. Random words come from SHAKE-256 of a seed, so
+distribution of nets for more hands than :mod:`paytables.blackjack.net_distribution` can handle, or against several
+dealer hands. The play is that of a fresh shoe and a single box. Random words come from SHAKE-256 of a seed, so
 results are reproducible; a cabinet draws nothing here.
 """
 

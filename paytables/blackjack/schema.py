@@ -1,6 +1,6 @@
 """The model of a blackjack table: the house rules, each with a key, and the side bets.
 
-A value is 1 (ace) to 10 (ten and faces). :class:`House` has the rules in the form the solver reads.
+A value is 1 (ace) to 10 (ten and faces). :class:`ExactHouseRules` has the rules in the form the solver reads.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ def is_blackjack(values: Sequence[int]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class ExactHouseRules:
     """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked.
 
     ``hole``: the dealer's second card is dealt with the others and looked at, and a blackjack ends the round;
@@ -340,8 +340,8 @@ class Proof(Strict):
     totals, in lines of :mod:`paytables.blackjack.chart`, ``charted`` its mean net; ``dealers`` is that of the
     dealer's own rules, ``worst`` that of the worst decisions. ``law`` has the probability of each net of the
     best play; ``variance`` is their variance if splits make too many hands for ``law``; both are absent if
-    there are too many for either (:mod:`paytables.blackjack.law`). ``sampled`` has what cannot be counted: a
-    shoe dealt to its stop card, and distributions missing from ``law``.
+    there are too many for either (:mod:`paytables.blackjack.net_distribution`). ``sampled`` has what cannot be
+    counted: a shoe dealt to its stop card, and distributions missing from ``law``.
     """
 
     mean: Exact

@@ -37,7 +37,7 @@ from paytables.blackjack.hands import (
     list_values,
     pack_counts,
 )
-from paytables.blackjack.schema import ACES, BEST, TEN, House
+from paytables.blackjack.schema import ACES, BEST, TEN, ExactHouseRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -118,7 +118,7 @@ class Split:
 class Round:
     """All blackjack hands against one first card of the dealer, with the number of ways of each, and all splits."""
 
-    def __init__(self, house: House, up: int, shoe: Shoe) -> None:
+    def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
         self.dealer = Dealer(house, up, shoe)
         self.known = list_every_hand(shoe)
@@ -283,7 +283,7 @@ class Round:
 class Play:
     """The calculation of a blackjack play's value over all hands. ``unit`` is the value of one stake."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ExactHouseRules) -> None:
         self.house = house
         self.first_stake_only = house.hole or house.original_only
         bonus = [pay for pay in (house.sevens, house.suited_678) if pay is not None]

@@ -11,16 +11,16 @@ from itertools import combinations
 
 from paytables.analysis import BetAnalysis
 from paytables.keno.joint import Joint, Part
-from paytables.keno.law import (
+from paytables.keno.schema import KenoDefinition
+from paytables.keno.tables import Tables
+from paytables.keno.ticket import Selection, Ticket, iter_subsets
+from paytables.keno.win_distribution import (
     build_credits_distribution,
     build_part,
     compute_factor_weights,
     compute_joint_distribution,
     list_quick_pick_distributions,
 )
-from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import Tables
-from paytables.keno.ticket import Selection, Ticket, iter_subsets
 
 
 @dataclass(frozen=True, slots=True)

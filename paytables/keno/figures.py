@@ -8,16 +8,16 @@ from math import comb, perm
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
-from paytables.keno.law import (
+from paytables.keno.schema import Form, KenoDefinition
+from paytables.keno.tables import Options, Tables, format_prize_name, list_every_option
+from paytables.keno.ticket import Selection, Ticket, restrict_tables
+from paytables.keno.win_distribution import (
     build_credits_distribution,
     compute_draws_distribution,
     compute_factor_weights,
     draw_distribution,
     level_rates,
 )
-from paytables.keno.schema import Form, KenoDefinition
-from paytables.keno.tables import Options, Tables, format_prize_name, list_every_option
-from paytables.keno.ticket import Selection, Ticket, restrict_tables
 from paytables.wording import format_count
 
 

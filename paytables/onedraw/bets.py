@@ -20,7 +20,7 @@ from paytables.contract import (
 from paytables.definition import Header
 from paytables.layout import Form, Layout, Odds, Table, TableRules, settle_bet
 from paytables.prison import (
-    Fate,
+    BetFate,
     Held,
     held_from_json,
     held_to_json,
@@ -149,7 +149,7 @@ class OneDrawBets(TableRules):
         remaining = tuple(bet for bet in self.held if bet not in prison)
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
-    def fate(self, bet: Held, result: str) -> Fate:
+    def fate(self, bet: Held, result: str) -> BetFate:
         """Return what a spin or throw does to a bet: its settlement, or the bet that stays on the table.
 
         If both are returned, the player chooses.

@@ -10,7 +10,7 @@ from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.law import count_losing_windows, run_distribution
+from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import (
     GivenAwards,
     Paid,
@@ -21,7 +21,7 @@ from paytables.reels.run import (
     find_top_pays_by_awards,
 )
 from paytables.reels.stage import Hit, Reels
-from paytables.reels.tops import find_top_pays
+from paytables.reels.win_distribution import count_losing_windows, run_distribution
 
 
 @dataclass(frozen=True)

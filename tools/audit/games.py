@@ -119,12 +119,12 @@ class _Play:
 
 
 class GameAudit:
-    """Replays a journal's games in entry order; ``fault`` is called for each entry that differs from its replay."""
+    """Replays a journal's games in entry order; ``report_finding`` takes each entry that differs from its replay."""
 
     def __init__(
         self,
         games: Games,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         may_play: Callable[[int], bool] = lambda _: True,
         memory: Callable[[str], object] = lambda _: None,
         note: Callable[[StoredEntry, str], None] = lambda *_: None,
@@ -133,13 +133,13 @@ class GameAudit:
 
         Args:
             games: The available definitions.
-            fault: Takes findings.
+            report_finding: Takes findings.
             may_play: Returns whether a position may start a game.
             memory: Returns the value stored in the machine's memory under a key.
             note: Takes notices.
         """
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._memory = memory
         self._note = note
         self._open: dict[str, _Play] = {}
@@ -149,10 +149,10 @@ class GameAudit:
         """The id of the most recently started play of each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
         """The double-up stakes posted by open plays, in minor units."""
-        self._rounds = RoundAudit(fault, may_play)
+        self._rounds = RoundAudit(report_finding, may_play)
         self._carried_spin: WheelSpin | None = None
         """The last spin of a physical wheel before a clear, whose number a game may not have used yet."""
-        self._stakes = StakeAudit(games, fault)
+        self._stakes = StakeAudit(games, report_finding)
         self.replayed = 0
         self.voided = 0
 
@@ -224,14 +224,14 @@ class GameAudit:
         play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
-            self._fault(entry, "its dims differ from those of the play's first entry")
+            self._report_finding(entry, "its dims differ from those of the play's first entry")
 
     def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record as ``kind``; report a fault and return None if it is not a valid one."""
+        """Return the entry's record as ``kind``; report a finding and return None if it is not a valid one."""
         try:
             return record_of(entry, kind)
         except RecordError as why:
-            self._fault(entry, f"the record of the play is incomplete: {why}")
+            self._report_finding(entry, f"the record of the play is incomplete: {why}")
             return None
 
     def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
@@ -241,11 +241,13 @@ class GameAudit:
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:
-            self._fault(entry, f"play {play_id} starts twice")
+            self._report_finding(entry, f"play {play_id} starts twice")
         position = int(entry.transaction.dims.get("position", 1))
         previous_play_id = self._latest.get(position)
         if previous_play_id in self._open and previous_play_id != play_id:
-            self._fault(entry, f"play {play_id} starts although play {previous_play_id} was never ended")
+            self._report_finding(
+                entry, f"play {play_id} starts although play {previous_play_id} was never ended"
+            )
         self._latest[position] = play_id
         self._open[play_id] = _Play(entry, game)
         if game is not None:
@@ -255,7 +257,7 @@ class GameAudit:
         if game is not None and game.round_id:
             self._rounds.check_game_start(entry, game, position)
         elif game is not None and game.wager.seat is not None:
-            self._fault(entry, f"it belongs to seat {game.wager.seat}, but to no shared round")
+            self._report_finding(entry, f"it belongs to seat {game.wager.seat}, but to no shared round")
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
@@ -267,7 +269,9 @@ class GameAudit:
             return
         if reported_number is None or step.choice != str(reported_number):
             reported = "no number" if reported_number is None else f"{reported_number}"
-            self._fault(entry, f"it ends with {step.choice}, but the wheel reported {reported} for its spin")
+            self._report_finding(
+                entry, f"it ends with {step.choice}, but the wheel reported {reported} for its spin"
+            )
 
     def _find_wheel_number(self, start: GameRecord) -> int | None:
         """Return the number a physical wheel reported for a game's round, or None.
@@ -287,7 +291,7 @@ class GameAudit:
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
         play = self._open.get(play_id)
         if play is None:
-            self._fault(entry, f"play {play_id} was not started")
+            self._report_finding(entry, f"play {play_id} was not started")
         elif choice is None:
             play.game = None
         else:
@@ -309,7 +313,7 @@ class GameAudit:
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
         play = self._open.pop(play_id, None)
         if play is None:
-            self._fault(entry, f"play {play_id} was not started")
+            self._report_finding(entry, f"play {play_id} was not started")
             return
         self._rounds.end_play(play_id, is_void=kind == GAME_VOID.kind)
         replayed = None if play.game is None else self._replay(play, play.game)
@@ -332,34 +336,36 @@ class GameAudit:
         entry, game_name = play.start, start.game
         game = self._games.find(game_name.id, game_name.digest)
         if game is None:
-            self._fault(
+            self._report_finding(
                 entry, f"no definition available of game {game_name.id} with digest {game_name.digest[:12]}"
             )
             return None
         if (game_name.id, game_name.version) != (game.id, game.version):
-            self._fault(entry, f"the game of this digest is {game.id} {game.version}")
+            self._report_finding(entry, f"the game of this digest is {game.id} {game.version}")
         if start.wager.credits != start.bet_credits:
             staked = start.wager.credits
-            self._fault(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
+            self._report_finding(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
         if start.denomination_cents not in game.denominations_cents:
-            self._fault(entry, f"the game offers no denomination of {start.denomination_cents} cents")
+            self._report_finding(
+                entry, f"the game offers no denomination of {start.denomination_cents} cents"
+            )
         self._check_stored_definition(entry, game)
         try:
             at = game.at(start.table)
             if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
-                self._fault(entry, f"the game does not accept the wager {start.wager.to_json()}")
+                self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
-                self._fault(
+                self._report_finding(
                     entry,
                     f"at {start.denomination_cents} cents a credit, a side bet does not have its fixed amount",
                 )
             if not start.wager.credits and not at.rules.standing():
-                self._fault(entry, "the game has no stake, and no bet is standing on its table")
+                self._report_finding(entry, "the game has no stake, and no bet is standing on its table")
             if not play.steps and start.outcome is not None:
                 return game, self._replay_recorded_steps(entry, start, game)
             return game, self._replay_step_by_step(play, start, game)
         except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
-            self._fault(entry, f"its draws cannot be played: {why}")
+            self._report_finding(entry, f"its draws cannot be played: {why}")
             return None
 
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
@@ -375,10 +381,10 @@ class GameAudit:
             outcome = play_through(game.at(start.table), start.wager, draw, choices)
             draw.finish()
         except PaytableError as why:
-            self._fault(entry, f"its draws cannot be played: {why}")
+            self._report_finding(entry, f"its draws cannot be played: {why}")
             return start.outcome
         if not _is_same_outcome(outcome, start.outcome):
-            self._fault(entry, "the outcome differs from the one its recorded draws give")
+            self._report_finding(entry, "the outcome differs from the one its recorded draws give")
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
@@ -396,7 +402,7 @@ class GameAudit:
         steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
         for number, (entry, step, recorded) in enumerate(steps):
             if number >= carried_steps and entry.id != f"{start.play_id}.choice-{number}":
-                self._fault(entry, f"expected choice {number} of play {start.play_id}")
+                self._report_finding(entry, f"expected choice {number} of play {start.play_id}")
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
@@ -408,10 +414,10 @@ class GameAudit:
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
             except (PaytableError, LocalError, StopIteration) as why:
-                self._fault(entry, f"its draws cannot be played: {why}")
+                self._report_finding(entry, f"its draws cannot be played: {why}")
                 return recorded
             if not _is_same_outcome(conversation.outcome, recorded):
-                self._fault(entry, "the outcome differs from the one its recorded draws give")
+                self._report_finding(entry, "the outcome differs from the one its recorded draws give")
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
@@ -426,7 +432,7 @@ class GameAudit:
             step.staked_credits != expected_credits
             or moved_cents != expected_credits * start.denomination_cents
         ):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"the choice costs {expected_credits} credits, but {step.staked_credits} ({moved_cents} cents) "
                 "are staked",
@@ -441,10 +447,10 @@ class GameAudit:
         try:
             text = zlib.decompressobj().decompress(base64.b85decode(str(stored_text)), _TEXT_MAX_BYTES)
         except (ValueError, zlib.error, binascii.Error) as why:
-            self._fault(start, f"the stored definition cannot be read: {why}")
+            self._report_finding(start, f"the stored definition cannot be read: {why}")
             return
         if text != game.text.encode():
-            self._fault(start, "the stored definition does not have the digest it is stored under")
+            self._report_finding(start, "the stored definition does not have the digest it is stored under")
 
     # ------------------------------------------------------------------ its money
     def _check_end(
@@ -457,23 +463,23 @@ class GameAudit:
         """Check that the end of a play pays and records what the replayed outcome gives."""
         (game, outcome), (end, end_record) = replayed, ended
         if outcome is None:
-            self._fault(end, "it ends a play that is not decided yet")
+            self._report_finding(end, "it ends a play that is not decided yet")
             return
         moves = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
         if not due_cents == paid_cents == end_record.win_cents:
-            self._fault(
+            self._report_finding(
                 end,
                 f"the win is {due_cents} cents, but {paid_cents} were paid and {end_record.win_cents} recorded",
             )
         stakes = [stake * start.denomination_cents for stake in outcome.double_up_stakes]
         posted = list(self._doubled.pop(start.play_id, ())) if self._doubled else []
         if stakes != posted:
-            self._fault(end, f"{stakes} cents were staked in its double-up, but {posted} are posted")
+            self._report_finding(end, f"{stakes} cents were staked in its double-up, but {posted} are posted")
         wrong_source = "house:win" if stakes else "house:double_up_win"
         if wrong_source in [t.source for t in moves]:
-            self._fault(end, "its win is not paid from the account of the game or its double-up")
+            self._report_finding(end, "its win is not paid from the account of the game or its double-up")
         last_step = open_play.steps[-1][1] if open_play.steps else start
         self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, ended)
         owed = prizes.list_reserved_prizes(end) if moves else []
@@ -491,7 +497,7 @@ class GameAudit:
         end, end_record = ended
         prizes_by_id = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won) != owed:
-            self._fault(end, f"it reserves {owed}, but the game won {list(won)} in kind")
+            self._report_finding(end, f"it reserves {owed}, but the game won {list(won)} in kind")
         expected_prizes = tuple(
             PrizeRecord(
                 id=name, names=dict(prizes_by_id[name].names), value_cents=prizes_by_id[name].value_cents
@@ -499,12 +505,12 @@ class GameAudit:
             for name in won
         )
         if end_record.prizes != expected_prizes:
-            self._fault(end, f"its record names other prizes than the game's: {list(won)}")
+            self._report_finding(end, f"its record names other prizes than the game's: {list(won)}")
         registered = self._won.pop(end_record.play_id, [])
         if [line.prizes for _, line in registered] != [(prize,) for prize in expected_prizes]:
-            self._fault(end, f"the register of wins lists other prizes than the game's: {list(won)}")
+            self._report_finding(end, f"the register of wins lists other prizes than the game's: {list(won)}")
         if any(line.game != game.id for _, line in registered):
-            self._fault(registered[0][0], f"the game that won it is {game.id}")
+            self._report_finding(registered[0][0], f"the game that won it is {game.id}")
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
         """Check a void game: staff may void it, its money is correct, and its record is complete."""
@@ -527,13 +533,13 @@ class GameAudit:
         if why_not := reason_not_void(void_record.ruling, open_game):
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
             if open_game.is_decided or was_at_hand:
-                self._fault(end, f"the play may not be void: {why_not}")
+                self._report_finding(end, f"the play may not be void: {why_not}")
             else:  # only journals written by earlier versions lack the definition
                 self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
         recorded, decided = void_record.recorded, record.outcome is not None or number is not None
         won_cents = None if record.outcome is None else record.returned_cents
         if (recorded.decided, recorded.win_cents) != (decided, won_cents):
-            self._fault(
+            self._report_finding(
                 end,
                 f"it records that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "
                 f"its entries say {won_cents}, {decided}",

@@ -50,7 +50,7 @@ from egm.progressive.entries import (
 )
 from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, ReceivedCommitment, SealedPrize
-from egm.progressive.round import MYSTERY, LinkMark
+from egm.progressive.round import MYSTERY, LinkProgress
 from egm.progressive.trigger import Trigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
@@ -79,11 +79,11 @@ class _Play:
 
 
 class LevelAudit:
-    """Derives the progressive levels from the journal; ``fault`` is called for each entry that differs from them."""
+    """Derives the progressive levels from the journal; ``report_finding`` takes each entry that differs from them."""
 
-    def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._open: dict[str, _Play] = {}
         self._sequences: dict[str, int] = {}
         self._answers: dict[str, int] = {}
@@ -117,15 +117,15 @@ class LevelAudit:
                 if self._open or self._registered or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
-                    self._fault(entry, "it pays a level that does not belong to its play")
+                    self._report_finding(entry, "it pays a level that does not belong to its play")
             else:
                 self._check_other_entry(entry, kind, started_game)
         except RecordError as why:
-            self._fault(entry, f"its record of progressive levels cannot be read: {why}")
+            self._report_finding(entry, f"its record of progressive levels cannot be read: {why}")
         except (KeyError, TypeError, ValueError, AttributeError) as why:
-            self._fault(entry, f"its progressive levels cannot be derived: {why!r}")
+            self._report_finding(entry, f"its progressive levels cannot be derived: {why!r}")
         except LevelDefectiveError as why:
-            self._fault(entry, f"its progressive levels are not possible: {why}")
+            self._report_finding(entry, f"its progressive levels are not possible: {why}")
 
     def allows_plain_run(self) -> bool:
         """Return whether no open play and no registered hit can still pay a progressive level."""
@@ -155,7 +155,7 @@ class LevelAudit:
                 self._lock_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
                 self._check_moves(entry, changes)
             elif read_details(entry).get("hits"):
-                self._fault(entry, "it records level hits, but its play has no levels")
+                self._report_finding(entry, "it records level hits, but its play has no levels")
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
         elif is_of_a_clear(kind):
@@ -168,7 +168,7 @@ class LevelAudit:
             if prefix == "level":
                 self._take_over_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
-                self._sequences[suffix] = from_json(LinkMark, value, name).sequence
+                self._sequences[suffix] = from_json(LinkProgress, value, name).sequence
             elif (
                 prefix == "claim" and (claim := from_json(ClaimRecord, value, name)).amount_cents is not None
             ):
@@ -219,7 +219,7 @@ class LevelAudit:
             undecided = record_of(entry, LevelsUndecided)
             play = self._open.get(undecided.play_id)
             if play is None or set(undecided.pools) - set(play.pools.values()):
-                self._fault(entry, f"the open play does not play for {list(undecided.pools)}")
+                self._report_finding(entry, f"the open play does not play for {list(undecided.pools)}")
         elif kind == PRIZE_RULED.kind:
             self._process_ruling(entry, record_of(entry, LevelRuling))
         elif kind in {AWARD_LOCKED.kind, AWARD_UNANSWERED.kind}:
@@ -238,7 +238,9 @@ class LevelAudit:
         """Process a ruling by two people on an unproved claim, or on the amount of the game's own hit."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
             persons = list(record.persons)
-            self._fault(entry, f"claim {record.claim} was ruled on by {persons}, for {record.reason!r}")
+            self._report_finding(
+                entry, f"claim {record.claim} was ruled on by {persons}, for {record.reason!r}"
+            )
         self._ruled.add(record.claim)
         if record.awarded_cents is not None:
             self._answers.setdefault(record.claim, record.awarded_cents)
@@ -247,7 +249,7 @@ class LevelAudit:
         """Check the opening of a progressive level: it is new, and its base amount and recorded state are right."""
         pool = record.pool
         if pool in self.levels:
-            self._fault(entry, f"level {pool} is opened twice")
+            self._report_finding(entry, f"level {pool} is opened twice")
         self._stakes[pool] = record.game, record.level, record.stake_cents
         level = self.levels[pool] = Level.open(record.terms)
         self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
@@ -280,13 +282,17 @@ class LevelAudit:
         for share in level_record.fed:
             shares.setdefault(share.pool, []).append(share)
         for pool in shares.keys() - {play.pools[level_play.level] for level_play in plays}:
-            self._fault(entry, f"it contributes to level {pool!r}, for which its wager does not play")
+            self._report_finding(
+                entry, f"it contributes to level {pool!r}, for which its wager does not play"
+            )
         for level_play in plays:
             pool = play.pools[level_play.level]
             wager_cents = compute_fed_credits(level_play, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
-                self._fault(entry, f"it contributes to level {pool} with another wager than {due_cents}")
+                self._report_finding(
+                    entry, f"it contributes to level {pool} with another wager than {due_cents}"
+                )
             if pool not in self.levels:
                 self._check_controller_contributions(entry, started_game, level_play, shares.get(pool, ()))
                 continue
@@ -296,7 +302,7 @@ class LevelAudit:
             if _is_mystery_hit(pool, level.mystery_odds(wager_cents), draws):
                 mysteries.append((level_play.level, pool))
         if draws:
-            self._fault(entry, f"it has {len(draws)} mystery draws that belong to no level")
+            self._report_finding(entry, f"it has {len(draws)} mystery draws that belong to no level")
         self._lock_hits(
             entry, (started_game.play_id, started_game.outcome, level_record.hits), changes, mysteries
         )
@@ -321,20 +327,20 @@ class LevelAudit:
     def _find_level_plays(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
     ) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels the wager plays for; report a fault if the entry records other levels."""
+        """Return the progressive levels the wager plays for; report a finding if the entry records other levels."""
         try:
             plays = game.levels(started_game.wager)
         except PaytableError as why:
-            self._fault(entry, f"its wager is not valid: {why}")
+            self._report_finding(entry, f"its wager is not valid: {why}")
             return ()
         fed = started_game.levels.pools.keys()
         if not plays and not fed:
             if started_game.levels != _NO_LEVELS:
-                self._fault(entry, "it records progressive play, but its wager plays for no level")
+                self._report_finding(entry, "it records progressive play, but its wager plays for no level")
             return ()
         missing = {each.level for each in plays} ^ fed
         if missing:
-            self._fault(entry, f"the wager and its entry differ on level {min(missing)}")
+            self._report_finding(entry, f"the wager and its entry differ on level {min(missing)}")
         return tuple(each for each in plays if each.level in fed)
 
     def _check_terms(
@@ -343,24 +349,28 @@ class LevelAudit:
         """Check that a pool belongs to this game, stake and level, and has the terms that the game defines."""
         game_id, denomination_cents = game_and_stake
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
-            self._fault(entry, f"level {pool} belongs to {self._stakes[pool]}")
+            self._report_finding(entry, f"level {pool} belongs to {self._stakes[pool]}")
         level = self.levels[pool]
         expected = (play.increment, play.reset_credits * denomination_cents)
         known_terms = [
             (terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms
         ]
         if expected not in known_terms:
-            self._fault(entry, f"the terms of level {pool} are {known_terms[0]}, expected {expected}")
+            self._report_finding(
+                entry, f"the terms of level {pool} are {known_terms[0]}, expected {expected}"
+            )
 
     def _check_linked_share(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
         """Check the contribution to a linked level and its sequence number; return the number."""
         pool, sequence = share.pool, share.sequence
         expected_sequence = self._sequences.get(pool, 0) + 1
         if sequence is None or sequence != expected_sequence:
-            self._fault(entry, f"contribution {sequence} to {pool}, expected {expected_sequence}")
+            self._report_finding(entry, f"contribution {sequence} to {pool}, expected {expected_sequence}")
         self._sequences[pool] = sequence = expected_sequence if sequence is None else sequence
         if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
-            self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
+            self._report_finding(
+                entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}"
+            )
         return sequence
 
     def _check_mystery_prize(self, entry: StoredEntry, record: MysteryWon) -> None:
@@ -372,9 +382,9 @@ class LevelAudit:
         pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
         play_id, late = str(record.play_id), record.late
         if self._wagers.get((pool, record.sequence)) != play_id:
-            self._fault(entry, f"contribution {record.sequence} to {pool} was not that of {play_id}")
+            self._report_finding(entry, f"contribution {record.sequence} to {pool} was not that of {play_id}")
         if claim in self._answers:
-            self._fault(entry, f"claim {claim} is won twice")
+            self._report_finding(entry, f"claim {claim} is won twice")
         if claim not in self._ruled:
             self._check_secret(entry, pool, record, amount_cents)
         play = self._open.get(play_id)
@@ -382,12 +392,16 @@ class LevelAudit:
             line = self._late.pop(f"{claim}.hit", None)
             registered = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
             if registered != (play_id, pool, amount_cents, "hand"):
-                self._fault(entry, f"the register of wins has {registered or 'nothing'} for it")
+                self._report_finding(entry, f"the register of wins has {registered or 'nothing'} for it")
         expected_moves = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
         if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_moves:
-            self._fault(entry, f"its prize of {amount_cents} should have moved {expected_moves or 'nothing'}")
+            self._report_finding(
+                entry, f"its prize of {amount_cents} should have moved {expected_moves or 'nothing'}"
+            )
         if (play is None) != bool(late) and claim not in self._ruled:
-            self._fault(entry, f"{play_id} was {'over' if play is None else 'open'} when it won {pool}")
+            self._report_finding(
+                entry, f"{play_id} was {'over' if play is None else 'open'} when it won {pool}"
+            )
         if play is not None and not late:
             self._answers[claim] = amount_cents
             play.hits.append((pool, claim))
@@ -397,23 +411,25 @@ class LevelAudit:
         try:
             trigger = Trigger.from_json(record.trigger)
         except TriggerError as why:
-            self._fault(entry, str(why))
+            self._report_finding(entry, str(why))
             return
         commitment = self._seals.get((pool, trigger.number))
         if commitment is None:
-            self._fault(entry, f"level {pool}: no commitment to prize {trigger.number} was received before")
+            self._report_finding(
+                entry, f"level {pool}: no commitment to prize {trigger.number} was received before"
+            )
         elif trigger.level != pool or commitment != trigger.commitment:
-            self._fault(entry, f"level {pool}: its secret does not match the commitment")
+            self._report_finding(entry, f"level {pool}: its secret does not match the commitment")
         terms = self._mysteries.get(pool)
         if terms is not None and (trigger.step, trigger.ceiling_cents) != terms:
             step, ceiling_cents = terms
-            self._fault(
+            self._report_finding(
                 entry,
                 f"level {pool}: its secret grows by {trigger.step} up to {trigger.ceiling_cents}, expected"
                 f" {step} up to {ceiling_cents}",
             )
         if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
-            self._fault(entry, f"level {pool}: {amount_cents} was not won at {trigger.amount}")
+            self._report_finding(entry, f"level {pool}: {amount_cents} was not won at {trigger.amount}")
 
     def _lock_hits(
         self,
@@ -424,7 +440,7 @@ class LevelAudit:
     ) -> None:
         """Lock the amounts of the progressive hits of a game step, given as (play, outcome, recorded hits).
 
-        Mystery hits come first, then those of the outcome. A fault is reported if the record lists other
+        Mystery hits come first, then those of the outcome. A finding is reported if the record lists other
         hits.
         """
         play_id, outcome, recorded = step
@@ -442,7 +458,7 @@ class LevelAudit:
         ]
         if [(hit.level, hit.pool, hit.share) for hit in recorded] != expected:
             recorded_hits = [(hit.level, hit.pool, hit.share) for hit in recorded]
-            self._fault(entry, f"its draws hit {expected}, but it records {recorded_hits}")
+            self._report_finding(entry, f"its draws hit {expected}, but it records {recorded_hits}")
             return
         for (_, pool, share), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
@@ -452,7 +468,9 @@ class LevelAudit:
             changes.step(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
-                self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
+                self._report_finding(
+                    entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked"
+                )
 
     def _check_game_end(self, entry: StoredEntry) -> None:
         """Check the progressive wins that the end of a play pays; a void play gives its hits back."""
@@ -472,7 +490,9 @@ class LevelAudit:
             known_cents = [cents for cents in won if cents is not None]
             recorded = end_record.recorded
             if known_cents == won and recorded.levels_cents != sum(known_cents):
-                self._fault(entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}")
+                self._report_finding(
+                    entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}"
+                )
             return
         hit_worths = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
         self._check_register(entry, end_record.play_id, "" if play is None else play.game, hit_worths)
@@ -482,7 +502,7 @@ class LevelAudit:
             if t.source.startswith(_HOUSE)
         ]
         if [hit_worth for hit_worth in hit_worths if hit_worth[1] != 0] != payments:
-            self._fault(entry, f"the levels hit are worth {hit_worths}, but {payments} was paid")
+            self._report_finding(entry, f"the levels hit are worth {hit_worths}, but {payments} was paid")
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
         """Record a line of the register of progressive wins, for the open play or an ended one paid next."""
@@ -493,7 +513,7 @@ class LevelAudit:
         self._registered.setdefault(record.play_id, []).append((entry, record))
         if play.pools.get(record.level) != record.pool or play.game not in {"", record.game}:
             wins = f"wins {record.level} of {record.pool}"
-            self._fault(entry, f"{record.play_id} is not a play of {record.game} that {wins}")
+            self._report_finding(entry, f"{record.play_id} is not a play of {record.game} that {wins}")
 
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
@@ -503,14 +523,14 @@ class LevelAudit:
         registered = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
         if [entry.id for entry, _ in registered] != numbers:
-            self._fault(
+            self._report_finding(
                 end,
                 f"the register of wins has {len(registered)} hits of the play, expected {len(hit_worths)}",
             )
         for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
             recorded = hit.pool, hit.amount_cents, hit.way, hit.game
             if recorded != (pool, cents, payment_method, game_id or hit.game):
-                self._fault(
+                self._report_finding(
                     entry, f"expected a hit of {pool}, {cents}, paid by {payment_method}; found {recorded}"
                 )
 
@@ -521,19 +541,21 @@ class LevelAudit:
         self._check_state(entry, changes.touched)
 
     def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
-        """Report a fault unless the entry's transfers from and to pools are those in ``expected``."""
+        """Report a finding unless the entry's transfers from and to pools are those in ``expected``."""
         recorded = [t for t in entry.transfers if t.source.startswith("pool:")]
         if _sum_flows(recorded) != _sum_flows(expected):
             moves = [
                 f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(expected).items()
             ]
-            self._fault(entry, f"its levels should have moved {', '.join(moves) or 'nothing'}")
+            self._report_finding(entry, f"its levels should have moved {', '.join(moves) or 'nothing'}")
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
-        """Report a fault for each progressive pool whose present level the entry does not record."""
+        """Report a finding for each progressive pool whose present level the entry does not record."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
-                self._fault(entry, f"the stored level {pool} differs from the one derived from its entries")
+                self._report_finding(
+                    entry, f"the stored level {pool} differs from the one derived from its entries"
+                )
 
 
 def _sum_transfers_into(entry: StoredEntry, account: str) -> int:

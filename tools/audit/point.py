@@ -70,7 +70,13 @@ class _Reader(pickle.Unpickler):
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
-        methods = (auditor.fault, auditor.note, auditor.may_play, auditor.memory, auditor.read_meters)
+        methods = (
+            auditor.report_finding,
+            auditor.note,
+            auditor.may_play,
+            auditor.memory,
+            auditor.read_meters,
+        )
         supplied = {_SHELF: games} | {each.__name__: each for each in methods}
         self._supplied = supplied | _list_declared(auditor)
 

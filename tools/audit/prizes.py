@@ -56,10 +56,10 @@ def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
 
 
 class PrizeAudit:
-    """Checks the merchandise prizes; ``fault`` is called for each entry that moves a prize wrongly."""
+    """Checks the merchandise prizes; ``report_finding`` is called for each entry that moves a prize wrongly."""
 
-    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
-        self._fault = fault
+    def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
+        self._report_finding = report_finding
         self._owed: dict[str, list[Flow]] = {}
         """Reservations that hold a prize, by id."""
         self._replaced: dict[str, str] = {}
@@ -83,7 +83,7 @@ class PrizeAudit:
             if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
             elif kind != PAID:  # a clear has authorised that kind by name
-                self._fault(entry, "it moves a prize in kind that no game won")
+                self._report_finding(entry, "it moves a prize in kind that no game won")
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
             self._close(entry, transaction.ref)
 
@@ -91,7 +91,7 @@ class PrizeAudit:
         """Check that the entry exchanges the prizes that the reservation ``older`` owes for cash of the same value."""
         owed = self._owed.get(older)
         if owed is None or older in self._replaced:
-            self._fault(entry, f"it exchanges a prize that {older} does not owe")
+            self._report_finding(entry, f"it exchanges a prize that {older} does not owe")
             return
         cash = sorted(
             ("house:attendant_jackpot", "out:handpay_jackpot", flow[2])
@@ -100,18 +100,18 @@ class PrizeAudit:
             for flow in owed
         )
         if flows != cash:
-            self._fault(entry, f"it reserves {flows}, but the prizes of {older} are worth {cash}")
+            self._report_finding(entry, f"it reserves {flows}, but the prizes of {older} are worth {cash}")
         self._replaced[older] = entry.id
 
     def _close(self, entry: StoredEntry, ref: str) -> None:
         """Close a reservation of prizes in kind: they were handed over, or something else replaced them."""
         flows = self._owed.pop(ref)
         if entry.phase is Phase.SETTLE and ref in self._replaced:
-            self._fault(
+            self._report_finding(
                 entry, f"the prize is handed over, although {self._replaced[ref]} pays its value as well"
             )
         elif entry.kind == _REPLACED and ref not in self._replaced:
-            self._fault(entry, "a prize is given up, but nothing replaces it")
+            self._report_finding(entry, "a prize is given up, but nothing replaces it")
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
             self._given_up[ref] = _select_prize_flows(flows)
 
@@ -122,4 +122,4 @@ class PrizeAudit:
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
         )
         if _select_prize_flows(flows) != back:
-            self._fault(entry, f"{back} was given up, but {_select_prize_flows(flows)} is returned")
+            self._report_finding(entry, f"{back} was given up, but {_select_prize_flows(flows)} is returned")

@@ -45,17 +45,17 @@ class _Round:
 
 
 class RoundAudit:
-    """Checks shared rounds; ``fault`` is called for each entry that disagrees with its round.
+    """Checks shared rounds; ``report_finding`` is called for each entry that disagrees with its round.
 
     ``may_play`` returns whether the machine's memory allows a position to start a game now.
     """
 
     def __init__(
         self,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         may_play: Callable[[int], bool] = lambda _: True,
     ) -> None:
-        self._fault = fault
+        self._report_finding = report_finding
         self._may_play = may_play
         self._rounds: dict[str, dict[str, _Round]] = {}
         """Rounds by id, then by definition: one spin of a physical wheel decides all tables that wait for it."""
@@ -82,15 +82,17 @@ class RoundAudit:
             self._check_spin(entry, game, apart=bool(tables) and digest not in tables)
         round_ = tables.setdefault(digest, _Round(game.round_id, digest, laid))
         if round_.laid != laid:
-            self._fault(entry, f"other seats of the round {game.round_id} have other bets on the table")
+            self._report_finding(
+                entry, f"other seats of the round {game.round_id} have other bets on the table"
+            )
         sat = seat is not None and seat in round_.places.values()
         if sat or any(position in table.places for table in tables.values()):
-            self._fault(entry, f"position {position} plays the round {game.round_id} twice")
+            self._report_finding(entry, f"position {position} plays the round {game.round_id} twice")
         round_.places[position] = seat
         if any(
             seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
         ):
-            self._fault(
+            self._report_finding(
                 entry, f"the seats of the round {game.round_id} are not in the order of the positions"
             )
         if not carried and (len(round_.places) == 1 or self.belongs_to_starting_round(game)):
@@ -102,7 +104,7 @@ class RoundAudit:
         for number, step in enumerate(in_common):
             self._record_step(entry, game, number, step)
         if game.round_steps and not carried:
-            self._fault(
+            self._report_finding(
                 entry, "it records more steps of its round than it played, and no clear carried it over"
             )
         for number, step in enumerate(game.round_steps):
@@ -111,9 +113,11 @@ class RoundAudit:
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
         """Check that tables share a round only by a physical wheel, and that no game starts after its number."""
         if apart and game.round_id != self._spin:
-            self._fault(entry, f"other seats of the round {game.round_id} played another game")
+            self._report_finding(entry, f"other seats of the round {game.round_id} played another game")
         if game.round_id == self._spin and self._spin_number is not None:
-            self._fault(entry, f"it starts after the number of its round was reported: {self._spin_number}")
+            self._report_finding(
+                entry, f"it starts after the number of its round was reported: {self._spin_number}"
+            )
 
     def belongs_to_starting_round(self, game: GameRecord) -> bool:
         """Return whether the game belongs to the round whose games are now being started."""
@@ -136,7 +140,7 @@ class RoundAudit:
         self._beginning = None
         for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
             if all(map(self._may_play, round_.list_possible_positions(missing_seat))):
-                self._fault(
+                self._report_finding(
                     entry, f"seat {missing_seat} of the round {round_.id} has a bet, but played no game of it"
                 )
 
@@ -177,7 +181,7 @@ class RoundAudit:
         """Check that a step shared by all seats is the same in each game; report one that names a wrong round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
-            self._fault(entry, f"it names the round {choice.round_id!r}, but belongs to none")
+            self._report_finding(entry, f"it names the round {choice.round_id!r}, but belongs to none")
         elif shared:
             self._record_step(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
@@ -193,18 +197,20 @@ class RoundAudit:
     def _record_step(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
     ) -> None:
-        """Record a step of a round, and report a fault if another seat recorded it differently.
+        """Record a step of a round, and report a finding if another seat recorded it differently.
 
         ``first`` is the play that recorded it first, if that is not this one ("" if unknown).
         """
         round_ = self._find_round(game)
         if round_ is None:
-            self._fault(entry, f"nobody has started the round {game.round_id}")
+            self._report_finding(entry, f"nobody has started the round {game.round_id}")
         elif number == len(round_.steps):
             round_.steps.append(step)
             round_.first.append(game.play_id if first is None else first)
         elif number > len(round_.steps) or round_.steps[number] != step:
-            self._fault(entry, f"other seats of the round {game.round_id} have other numbers or answers")
+            self._report_finding(
+                entry, f"other seats of the round {game.round_id} have other numbers or answers"
+            )
 
     def check_answer_for_seat(
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
@@ -221,16 +227,20 @@ class RoundAudit:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != decision.unanswered:
-            self._fault(entry, f"seat {decision.seat} was queried, but {step.choice!r} was answered for it")
+            self._report_finding(
+                entry, f"seat {decision.seat} was queried, but {step.choice!r} was answered for it"
+            )
 
     def _check_all_staked(self, entry: StoredEntry, round_: _Round | None, step: Step | GameChoice) -> None:
         """Check that a round of players against each other is played just if every seat has wagered its stakes."""
         missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.places.values())
         if missing and step.choice == ALL_STAKED:
-            self._fault(entry, f"the round is played, and seat {min(missing)} has wagered nothing")
+            self._report_finding(entry, f"the round is played, and seat {min(missing)} has wagered nothing")
         has_all = not missing and (round_ is None or not round_.has_void_play)
         if has_all and step.choice != ALL_STAKED:
-            self._fault(entry, "the stakes of the round are returned, and every seat has wagered its own")
+            self._report_finding(
+                entry, "the stakes of the round are returned, and every seat has wagered its own"
+            )
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:

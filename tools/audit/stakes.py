@@ -65,11 +65,11 @@ def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
 
 
 class StakeAudit:
-    """Checks stakes and the bets left on tables; ``fault`` is called for each entry that differs from them."""
+    """Checks stakes and the bets left on tables; ``report_finding`` is called for each entry that differs from them."""
 
-    def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._tables: dict[str, TableRecord] = {}
         """Tables by their storage key."""
         self._shared: dict[str, TableInCommon] = {}
@@ -111,20 +111,20 @@ class StakeAudit:
                     self._shared[name.removeprefix(TableKey.SHARED)] = from_json(TableInCommon, value, name)
 
     def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
-        """Store the table that an entry records under a storage key; report a fault if it is not valid."""
+        """Store the table that an entry records under a storage key; report a finding if it is not valid."""
         self._tables.pop(name, None)
         try:
             if value is not None:
                 self._tables[name] = from_json(TableRecord, value, f"state.{name}")
         except RecordError as why:
-            self._fault(entry, str(why))
+            self._report_finding(entry, str(why))
 
     def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record as ``kind``, or report a fault and return None if it is not valid."""
+        """Return the entry's record as ``kind``, or report a finding and return None if it is not valid."""
         try:
             return record_of(entry, kind)
         except RecordError as why:
-            self._fault(entry, str(why))
+            self._report_finding(entry, str(why))
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
@@ -136,15 +136,15 @@ class StakeAudit:
         self._check_no_other_table(entry, name)
         table = self._tables.get(name)
         if table is None:
-            self._fault(entry, "bets are returned from a table without standing bets")
+            self._report_finding(entry, "bets are returned from a table without standing bets")
             return
         if (record.game, record.denomination_cents) != (table.game, table.denomination_cents):
-            self._fault(entry, f"it names {record}, but bets are standing on {table}")
+            self._report_finding(entry, f"it names {record}, but bets are standing on {table}")
         back_cents, retained_cents, table_left = table.standing_cents, 0, None
         if record.why == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
-                self._fault(entry, f"no definition available of game {record.game.id}")
+                self._report_finding(entry, f"no definition available of game {record.game.id}")
                 return
             keys, shared_record = (
                 self._build_table_keys(entry, record.game),
@@ -160,7 +160,7 @@ class StakeAudit:
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
         _, standing, back = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
         if record.amount_cents != back_cents or _list_flows_from(entry, PUSH) != back:
-            self._fault(entry, f"{record.amount_cents} cents are returned, expected {back_cents}")
+            self._report_finding(entry, f"{record.amount_cents} cents are returned, expected {back_cents}")
         expected_table = None if table_left is None else _build_table_record(table, table_left, standing)
         self._compare(entry, name, expected_table)
 
@@ -173,7 +173,7 @@ class StakeAudit:
         self._check_standing_when_decided(entry, game)
         expected_table = self._find_shared_start(entry, game, None if previous is None else previous.table)
         if game.table != expected_table:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"it starts with the table {game.table!r}, but the game before it left {expected_table!r}",
             )
@@ -183,7 +183,7 @@ class StakeAudit:
             and previous.denomination_cents != game.denomination_cents
         ):
             was = previous.denomination_cents
-            self._fault(
+            self._report_finding(
                 entry, f"bets are standing at {was} cents a credit, but it plays at {game.denomination_cents}"
             )
 
@@ -207,14 +207,16 @@ class StakeAudit:
         self._check_shared_table_left(entry, start, expected)
 
     def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
-        """Report a fault if an undecided game records bets that it leaves standing."""
+        """Report a finding if an undecided game records bets that it leaves standing."""
         if step.outcome is None and step.standing_credits:
-            self._fault(entry, f"it leaves {step.standing_credits} credits standing, but is not decided")
+            self._report_finding(
+                entry, f"it leaves {step.standing_credits} credits standing, but is not decided"
+            )
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
         """Return the table state with which a game of a shared table must start.
 
-        Also store its round as the table's latest, and report a fault if the game's entry records another
+        Also store its round as the table's latest, and report a finding if the game's entry records another
         table.
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
@@ -234,20 +236,20 @@ class StakeAudit:
             )
         self._check_shared_table_left(entry, game, expected)
         if not has_missed_no_round(own_table, self._before.get(digest), keys):
-            self._fault(entry, "its standing bets depend on something its round does not have")
+            self._report_finding(entry, "its standing bets depend on something its round does not have")
         return join_table_state(own_table, self._before.get(digest), keys)
 
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, expected: TableInCommon | None
     ) -> None:
-        """Report a fault unless the entry records the shared table ``expected`` and no other one."""
+        """Report a finding unless the entry records the shared table ``expected`` and no other one."""
         name = f"{TableKey.SHARED}{game.game.digest}"
         recorded = entry.state.get(name)
         for key in entry.state:
             if key.startswith(TableKey.SHARED) and key != name:
-                self._fault(entry, f"it changes the table of another game: {key}")
+                self._report_finding(entry, f"it changes the table of another game: {key}")
         if recorded != (None if expected is None else to_json(expected)):
-            self._fault(entry, f"it leaves the shared table as {recorded}, expected {expected}")
+            self._report_finding(entry, f"it leaves the shared table as {recorded}, expected {expected}")
 
     def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
         """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
@@ -277,12 +279,12 @@ class StakeAudit:
         )
         if previous_table is None and not push_cents and push_entry is None and table_left is None:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
-                self._fault(end, "it records stakes or a table that the game does not have")
+                self._report_finding(end, "it records stakes or a table that the game does not have")
             return
         table = game.at(outcome.table)
         standing_credits = sum(bet.credits for bet in table.rules.standing())
         if recorded.standing_credits != standing_credits:
-            self._fault(
+            self._report_finding(
                 end, f"it records {recorded.standing_credits} standing credits, expected {standing_credits}"
             )
         standing_cents = standing_credits * unit_cents
@@ -290,7 +292,7 @@ class StakeAudit:
         decided_cents = sum(cents for _, cents in staked) - standing_cents
         settled_cents = sum(settlement.staked for settlement in outcome.settlements) * unit_cents
         if game.rules.layout() and settled_cents != decided_cents:
-            self._fault(end, f"bets of {settled_cents} cents are settled, expected {decided_cents}")
+            self._report_finding(end, f"bets of {settled_cents} cents are settled, expected {decided_cents}")
         amounts = (decided_cents - push_cents, standing_cents, push_cents)
         parts = self._part_stakes(end, staked, amounts)
         if parts is None:
@@ -316,14 +318,16 @@ class StakeAudit:
         """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
         push_cents, back = expected_push
         if end_record.push_cents != push_cents:
-            self._fault(
+            self._report_finding(
                 end, f"stakes of {push_cents} cents are returned, but {end_record.push_cents} are recorded"
             )
         if push_entry is None:
             if push_cents and not start.returned:
-                self._fault(end, f"stakes of {push_cents} cents should be returned, but none were")
+                self._report_finding(end, f"stakes of {push_cents} cents should be returned, but none were")
         elif _list_flows_from(push_entry[0], PUSH) != back or start.returned:
-            self._fault(push_entry[0], f"it returns {_list_flows_from(push_entry[0], PUSH)}, expected {back}")
+            self._report_finding(
+                push_entry[0], f"it returns {_list_flows_from(push_entry[0], PUSH)}, expected {back}"
+            )
 
     def check_void(
         self,
@@ -348,7 +352,7 @@ class StakeAudit:
         if list(map(_drop_pay_row_mark, void_record.settled)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided
         ]:
-            self._fault(
+            self._report_finding(
                 end, f"it records {list(void_record.settled)} as decided, but its draws decide {decided}"
             )
         else:  # the names it gives to returned stakes are taken from the record
@@ -367,40 +371,40 @@ class StakeAudit:
         _, pushed, undecided = parts
         refunded, back = _list_flows_from(end, "house:refund_defect"), _list_flows_from(end, PUSH)
         if refunded and void_record.ruling == Ruling.DISRUPTED:
-            self._fault(end, f"the player disrupted the game, but {refunded} was returned")
+            self._report_finding(end, f"the player disrupted the game, but {refunded} was returned")
         if refunded not in ((), undecided) or back != pushed:
-            self._fault(end, f"{(*back, *refunded)} was returned for a wager of {staked}")
+            self._report_finding(end, f"{(*back, *refunded)} was returned for a wager of {staked}")
         won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
         due_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
         if won_cents != due_cents:
-            self._fault(end, f"its decided bets won {due_cents} cents, but {won_cents} are paid")
+            self._report_finding(end, f"its decided bets won {due_cents} cents, but {won_cents} are paid")
 
     # ------------------------------------------------------------------ parts of it
     def _part_stakes(
         self, entry: StoredEntry, staked: Staked, amounts: tuple[int, ...]
     ) -> tuple[Staked, ...] | None:
-        """Split stakes into these amounts; report a fault and return None if they do not add up."""
+        """Split stakes into these amounts; report a finding and return None if they do not add up."""
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
         except InvariantError as why:
-            self._fault(entry, f"its stakes do not add up: {why}")
+            self._report_finding(entry, f"its stakes do not add up: {why}")
             return None
 
     def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
-        """Report a fault if the entry changes a table other than the one under the storage key ``name``."""
+        """Report a finding if the entry changes a table other than the one under the storage key ``name``."""
         others = [key for key in entry.state if TableKey.TABLE in key and key != name]
         if others:
-            self._fault(entry, f"it changes the table of another game: {others[0]}")
+            self._report_finding(entry, f"it changes the table of another game: {others[0]}")
 
     def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
-        """Report a fault unless the entry records the table ``expected`` under the storage key ``name``."""
+        """Report a finding unless the entry records the table ``expected`` under the storage key ``name``."""
         if name not in entry.state:
-            self._fault(entry, "its table is not recorded")
+            self._report_finding(entry, "its table is not recorded")
             return
         value: object = entry.state[name]
         recorded = None if value is None else from_json(TableRecord, value, f"state.{name}")
         if recorded != expected:
-            self._fault(entry, f"it leaves the table as {recorded}, expected {expected}")
+            self._report_finding(entry, f"it leaves the table as {recorded}, expected {expected}")
 
 
 def _get_round_id(game: GameRecord) -> str:

@@ -71,12 +71,12 @@ class _Tournament:
 
 
 class TournamentAudit:
-    """Follows tournaments entry by entry; ``fault`` is called for each entry that their rules do not allow."""
+    """Follows tournaments entry by entry; ``report_finding`` is called for each entry that their rules do not allow."""
 
     def __init__(
         self,
         games: Games,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         read_meters: Callable[[], Mapping[str, int]],
         memory: Callable[[str], object],
     ) -> None:
@@ -84,13 +84,13 @@ class TournamentAudit:
 
         Args:
             games: The available definitions.
-            fault: Takes findings.
+            report_finding: Takes findings.
             read_meters: Returns the meters after the entries so far.
             memory: Returns the value stored in the machine's memory under a key, after the entries so far.
         """
         self._memory = memory
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._read_meters = read_meters
         self._tournament: _Tournament | None = None
         self._meters: dict[str, int] | None = None
@@ -106,7 +106,7 @@ class TournamentAudit:
         try:
             self._check_by_kind(entry)
         except RecordError as why:
-            self._fault(entry, f"its record cannot be followed: {why}")
+            self._report_finding(entry, f"its record cannot be followed: {why}")
 
     def _check_by_kind(self, entry: StoredEntry) -> None:
         if self._tournament is None:
@@ -153,14 +153,14 @@ class TournamentAudit:
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Read the installed rules, which must have their digest and be allowed by the by-law."""
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
-            self._fault(entry, "the text of the rules does not have the recorded digest")
+            self._report_finding(entry, "the text of the rules does not have the recorded digest")
         try:
             rules = parse_rules(record.text)
         except OperatorError as why:
-            self._fault(entry, f"the rules are not valid: {why}")
+            self._report_finding(entry, f"the rules are not valid: {why}")
             return
         for violation in list_violations(rules, entry.time_utc.date()):
-            self._fault(entry, f"the rules break the by-law: {violation}")
+            self._report_finding(entry, f"the rules break the by-law: {violation}")
         self._tournament = _Tournament(record.digest, record.text)
 
     def _compare_meters(self, entry: StoredEntry) -> None:
@@ -169,7 +169,9 @@ class TournamentAudit:
         self._meters = None
         for name, value in () if before is None else before.items():
             if now.get(name, 0) != value:
-                self._fault(entry, f"meter {name} moved from {value} to {now.get(name, 0)} in the tournament")
+                self._report_finding(
+                    entry, f"meter {name} moved from {value} to {now.get(name, 0)} in the tournament"
+                )
 
     def _check_sale(self, entry: StoredEntry, record: entries.EntrySold) -> None:
         tournament = self._tournament
@@ -177,27 +179,31 @@ class TournamentAudit:
             return
         terms = tournament.rules.entries
         if record.fee_cents != terms.fee_cents:
-            self._fault(entry, f"the fee is {record.fee_cents} cents, by the rules {terms.fee_cents}")
+            self._report_finding(
+                entry, f"the fee is {record.fee_cents} cents, by the rules {terms.fee_cents}"
+            )
         if record.entry in tournament.participants:
-            self._fault(entry, f"entry {record.entry} was named before it was sold")
+            self._report_finding(entry, f"entry {record.entry} was named before it was sold")
         tournament.participants[record.entry] = record.participant
         tournament.sold.add(record.entry)
         sold = [tournament.participants[number] for number in tournament.sold - tournament.void]
         if sold.count(record.participant) > terms.per_participant:
-            self._fault(entry, f"participant {record.participant} has more entries than the rules allow")
+            self._report_finding(
+                entry, f"participant {record.participant} has more entries than the rules allow"
+            )
         if len({*sold}) > terms.participants_max:
-            self._fault(entry, "more participants have entries than the rules have places")
+            self._report_finding(entry, "more participants have entries than the rules have places")
 
     def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:
         tournament = self._tournament
         if tournament is None:
             return
         if record.entry not in tournament.sold - tournament.void:
-            self._fault(entry, f"entry {record.entry} was not sold here, or is void already")
+            self._report_finding(entry, f"entry {record.entry} was not sold here, or is void already")
         elif record.participant != tournament.participants[record.entry]:
-            self._fault(entry, f"entry {record.entry} is another participant's")
+            self._report_finding(entry, f"entry {record.entry} is another participant's")
         if record.fee_cents != tournament.rules.entries.fee_cents:
-            self._fault(entry, f"{record.fee_cents} cents are refunded, which is not the fee")
+            self._report_finding(entry, f"{record.fee_cents} cents are refunded, which is not the fee")
         tournament.void.add(record.entry)
 
     def _begin_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
@@ -207,18 +213,18 @@ class TournamentAudit:
             return
         rules = tournament.rules
         if record.round > len(rules.rounds):
-            self._fault(entry, f"the rules have {len(rules.rounds)} rounds, not {record.round}")
+            self._report_finding(entry, f"the rules have {len(rules.rounds)} rounds, not {record.round}")
             return
         terms = rules.rounds[record.round - 1]
         if record.points != terms.points:
-            self._fault(entry, f"{record.points} points are given, by the rules {terms.points}")
+            self._report_finding(entry, f"{record.points} points are given, by the rules {terms.points}")
         named = tournament.participants.setdefault(record.entry, record.participant)
         if named != record.participant or record.entry in tournament.void:
-            self._fault(entry, f"entry {record.entry} is void, or another participant's")
+            self._report_finding(entry, f"entry {record.entry} is void, or another participant's")
         before = tournament.endings.get((record.entry, record.round))
         may_repeat = before == "interrupted" and rules.interrupted == "replay"
         if before is not None and not may_repeat:
-            self._fault(entry, f"round {record.round} of entry {record.entry} is over")
+            self._report_finding(entry, f"round {record.round} of entry {record.entry} is over")
         purse = Purse(
             entry=record.entry,
             participant=record.participant,
@@ -253,9 +259,13 @@ class TournamentAudit:
             record.games,
         )
         if recorded != derived:
-            self._fault(entry, f"the result of the round is recorded as {recorded}, its games give {derived}")
+            self._report_finding(
+                entry, f"the result of the round is recorded as {recorded}, its games give {derived}"
+            )
         if (record.status == "complete") is bool(record.persons and record.reason):
-            self._fault(entry, "a round ends by itself, or staff end it as interrupted or failed and say why")
+            self._report_finding(
+                entry, "a round ends by itself, or staff end it as interrupted or failed and say why"
+            )
         after = replace(purse, ending=record.status, table=None)
         self._compare_purse(entry, after)
         self._purses[position] = after
@@ -273,9 +283,11 @@ class TournamentAudit:
                 purse.bet_credits,
                 purse.table,
             ):
-                self._fault(entry, f"its wager is not {purse.bet_credits} points on the table of its purse")
+                self._report_finding(
+                    entry, f"its wager is not {purse.bet_credits} points on the table of its purse"
+                )
             if purse.games_most and purse.games >= purse.games_most:
-                self._fault(entry, f"the round has only {purse.games_most} games")
+                self._report_finding(entry, f"the round has only {purse.games_most} games")
             self._purses[position] = self._start_clock(entry, purse)
         self._plays[position] = play = _Play(game)
         self._replay(entry, play)
@@ -285,11 +297,11 @@ class TournamentAudit:
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.minutes or purse.until:
             if stored is not None:
-                self._fault(entry, "it changes the purse, whose time runs already or is not limited")
+                self._report_finding(entry, "it changes the purse, whose time runs already or is not limited")
             return purse
         recorded = None if stored is None else from_json(Purse, stored, "state.purse")
         if recorded is None or not recorded.until or replace(recorded, until="") != purse:
-            self._fault(entry, "the first game of a round with a time does not start its time")
+            self._report_finding(entry, "the first game of a round with a time does not start its time")
             return purse
         return recorded
 
@@ -307,14 +319,14 @@ class TournamentAudit:
         definition = self._games.find(game.game.id, game.game.digest) if play.replays else None
         if definition is None:
             if play.replays:
-                self._fault(entry, f"no definition of {game.game.id} is available")
+                self._report_finding(entry, f"no definition of {game.game.id} is available")
             play.replays = False
             return
         try:
             if choice is None and definition.at(game.table).wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
-                self._fault(entry, "the game does not accept its wager")
+                self._report_finding(entry, "the game does not accept its wager")
             conversation = Conversation(definition, game.wager, game.table)
             decision = None
             for step in game.steps:
@@ -322,14 +334,16 @@ class TournamentAudit:
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as why:
-            self._fault(entry, f"its draws cannot be played: {why}")
+            self._report_finding(entry, f"its draws cannot be played: {why}")
             play.replays = False
             return
         costs = 0 if decision is None or choice is None else decision.adds(choice.choice)
         if choice is not None and choice.staked_credits != costs:
-            self._fault(entry, f"the choice stakes {choice.staked_credits} points, but costs {costs}")
+            self._report_finding(
+                entry, f"the choice stakes {choice.staked_credits} points, but costs {costs}"
+            )
         if conversation.outcome != game.outcome:
-            self._fault(entry, "the outcome differs from the one its recorded draws give")
+            self._report_finding(entry, "the outcome differs from the one its recorded draws give")
 
     def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
         """Check that the end of a game books what its outcome gives, and derive its purse."""
@@ -340,11 +354,11 @@ class TournamentAudit:
         self.replayed += 1
         outcome = play.game.outcome
         if outcome is None:
-            self._fault(entry, "it ends a game that is not decided yet")
+            self._report_finding(entry, "it ends a game that is not decided yet")
             return
         due = (outcome.win_credits - outcome.push_credits, outcome.push_credits)
         if (record.won_points, record.push_points) != due:
-            self._fault(
+            self._report_finding(
                 entry, f"the game won and returned {due}, recorded {record.won_points, record.push_points}"
             )
         after = replace(
@@ -367,13 +381,13 @@ class TournamentAudit:
             return
         staked = play.game.bet_credits + play.game.raised_credits
         if record.refund_points not in {0, staked}:
-            self._fault(entry, f"{record.refund_points} points are returned of a stake of {staked}")
+            self._report_finding(entry, f"{record.refund_points} points are returned of a stake of {staked}")
         if play.game.outcome is not None and play.replays:
-            self._fault(entry, "the game is decided, and may not be void")
+            self._report_finding(entry, "the game is decided, and may not be void")
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
-        """Report a fault unless the entry stores the derived purse."""
+        """Report a finding unless the entry stores the derived purse."""
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         recorded = None if stored is None else from_json(Purse, stored, "state.purse")
         if recorded != expected:
-            self._fault(entry, f"its purse is stored as {recorded}, expected {expected}")
+            self._report_finding(entry, f"its purse is stored as {recorded}, expected {expected}")

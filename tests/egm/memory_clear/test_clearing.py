@@ -11,7 +11,7 @@ from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
 from egm.app.features import FEATURES
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import Fate
+from egm.kernel.keys import ClearAction
 from egm.memory_clear.carrying import inspect_claims, prepare_clearance
 from egm.memory_clear.claims import CLAIMS, WITH
 from egm.money.keys import MoneyKey
@@ -61,7 +61,7 @@ def claims_of(folder: Path) -> dict[str, Fraction]:
 
 # ---------------------------------------------------------------------------------------------- what is declared
 def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
-    owed = {key for key in FEATURES.keys if key.fate is Fate.OWED}
+    owed = {key for key in FEATURES.keys if key.fate is ClearAction.OWED}
     assert owed == CLAIMS.keys() | WITH.keys()
     assert not CLAIMS.keys() & WITH.keys()
 

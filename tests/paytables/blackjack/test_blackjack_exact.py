@@ -12,7 +12,7 @@ from paytables.blackjack.advice import STAND as STANDS
 from paytables.blackjack.advice import Kind
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.hands import CARD, compute_split_coefficients
-from paytables.blackjack.schema import House
+from paytables.blackjack.schema import ExactHouseRules
 from paytables.blackjack.solve import Play, Round
 from tests.paytables.blackjack.blackjack_brute import DOUBLE, HIT, STAND, Brute, shoe_of
 
@@ -38,7 +38,7 @@ def house(**changed):
         "sevens": None,
         "suited_678": None,
     }
-    return House(**{**rules, **changed})
+    return ExactHouseRules(**{**rules, **changed})
 
 
 # ------------------------------------------------------------------------------- every play of tiny shoes

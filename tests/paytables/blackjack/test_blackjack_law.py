@@ -14,7 +14,7 @@ from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, Kind, read_advice
 from paytables.blackjack.figures import prove
 from paytables.blackjack.hands import CARD
-from paytables.blackjack.law import (
+from paytables.blackjack.net_distribution import (
     SUPPORT_MAX,
     VARIANCE_MAX,
     compute_net_distribution,
@@ -22,7 +22,7 @@ from paytables.blackjack.law import (
     is_within_reach,
 )
 from paytables.blackjack.sampled import sample
-from paytables.carried import add_binding_digest
+from paytables.figure_binding import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
 from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch

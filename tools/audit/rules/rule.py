@@ -124,7 +124,7 @@ class Rule:
             _match_at_name("before", matcher, scope.value_before(key.format(**scope.names)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
-        dims.pop("position", None)  # ConductAudit checks that the position exists
+        dims.pop("position", None)  # EntryRulesAudit checks that the position exists
         _match_at_name("dims", self._dims, dims, scope)
         self._check_persons(scope)
         for check in self.also:

@@ -24,8 +24,8 @@ from paytables import (
     list_shipped_games,
     load_game,
 )
-from paytables.carried import DIGEST, PROVED
 from paytables.definition import parse, read_source
+from paytables.figure_binding import DIGEST, PROVED
 from paytables.game import FAMILIES, find_family
 from paytables.source import ID_PATTERN
 from paytables.wording import format_count, format_known_names

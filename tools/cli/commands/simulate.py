@@ -12,7 +12,7 @@ from paytables.wording import format_count
 from tools.cli.commands.par import load
 from tools.cli.tables import show_progress
 from tools.cli.terminal import Terminal, echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.lab.parsheet import format_percent
 from tools.lab.simulation import (
     Fit,

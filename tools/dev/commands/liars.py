@@ -15,7 +15,7 @@ from paytables.wording import format_count
 from tools.audit.games import Shelf
 from tools.cli.tables import Form, Table, add_form_options, number_column, show, show_progress
 from tools.cli.terminal import make_printable
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.dev.liars import play
 from tools.dev.simulation.campaign import Case, StuckError, case_of, simulate
 from tools.dev.simulation.house import BY_WHEEL, House

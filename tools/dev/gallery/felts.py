@@ -71,7 +71,7 @@ def felt_scenes(
     """Yield the scenes of one table in a layout."""
     rest = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
     assert rest.snapshot is not None
-    layout = layout.with_felt(levels=bool(rest.snapshot.progressives))
+    layout = layout.for_table_game(levels=bool(rest.snapshot.progressives))
     yield "idle", rest
     table = rest.table
     assert table is not None

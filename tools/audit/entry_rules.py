@@ -59,8 +59,8 @@ def _format_moved_money(entry: StoredEntry) -> str:
     return f" (it moves {', '.join(moved)})" if entry.transfers else ""
 
 
-class ConductAudit:
-    """Checks every journal entry against the audit rules for its kind; ``fault`` is called for each that fits none.
+class EntryRulesAudit:
+    """Checks every journal entry against the audit rules for its kind; ``report_finding`` takes each that fits none.
 
     ``features`` are the features of the machine that wrote the journal; ``more`` are rules for the entries of
     features added to it.
@@ -68,11 +68,11 @@ class ConductAudit:
 
     def __init__(
         self,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         features: Features = FEATURES,
         more: Iterable[Rule] = (),
     ) -> None:
-        self._fault = fault
+        self._report_finding = report_finding
         is_added = features is not FEATURES or bool(more)
         self.rules = group_by_kind(list_rules(features.entries, more)) if is_added else BY_KIND
         self.facts = Facts(features.keys)
@@ -104,7 +104,7 @@ class ConductAudit:
             break
         else:
             finding = finding or "no journal entry may have this kind"
-            self._fault(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
+            self._report_finding(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
         self.facts.update(entry)
 
     def allows_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
@@ -152,9 +152,9 @@ class ConductAudit:
         has_position = "position" in dims
         number = dims.get("position", 1)
         if has_position and entry.kind in _OF_THE_JOURNAL:
-            self._fault(entry, "the journal's own entries name no position")
+            self._report_finding(entry, "the journal's own entries name no position")
         elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
-            self._fault(entry, f"{number!r} is not a valid position number")
+            self._report_finding(entry, f"{number!r} is not a valid position number")
         else:
             self._follow_terms(entry, ledger, number)
         if entry.kind in _NO_POSITION:
@@ -168,7 +168,7 @@ class ConductAudit:
         elif has_position is self.facts.positions:
             self._report_odd_positions()
         elif entry.transfers or entry.counts:
-            self._fault(entry, _NOT_AS_BEFORE)
+            self._report_finding(entry, _NOT_AS_BEFORE)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._odd.append(entry)
 
@@ -176,12 +176,14 @@ class ConductAudit:
         """Check that a cash-out follows at once when nonrestricted credit becomes cashable."""
         moves = entry.transfers or entry.phase is not Phase.POST
         if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
-            self._fault(entry, "nonrestricted credit was converted before it, but no cash-out followed")
+            self._report_finding(
+                entry, "nonrestricted credit was converted before it, but no cash-out followed"
+            )
 
     def _report_odd_positions(self) -> None:
         """Report every listed entry that names its position although others do not, or the reverse; clear the list."""
         for entry in self._odd:
-            self._fault(entry, _NOT_AS_BEFORE)
+            self._report_finding(entry, _NOT_AS_BEFORE)
         self._odd.clear()
 
     def _follow_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
@@ -208,5 +210,5 @@ class ConductAudit:
         """At the end of the journal, report the entries of positions that never recorded their terms."""
         if PlayKey.RESIDUAL in books.state:
             for entry in self._unknown:
-                self._fault(entry, f"the machine has no position {read_position(entry)}")
+                self._report_finding(entry, f"the machine has no position {read_position(entry)}")
         self._unknown.clear()

@@ -21,7 +21,7 @@ from egm.host.keys import HostKey
 from egm.integrity.events import Enabled
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
-from egm.kernel.keys import Fate, Key, Keys
+from egm.kernel.keys import ClearAction, Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
@@ -104,7 +104,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
         amounts_left = [
             _describe_amounts_left(key, state, name, currency)
             for name, state in states.items()
-            if (key := keys.of(name)) is not None and key.fate is Fate.OWED
+            if (key := keys.of(name)) is not None and key.fate is ClearAction.OWED
         ]
         if cents or amounts_left:
             amounts = ", ".join(
