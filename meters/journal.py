@@ -349,7 +349,7 @@ class Journal(JournalView):
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
         """Return the archived entry with this id, or None. Raises :class:`IdConflict` if it cannot be read."""
         try:
-            return self._archive.find(tx_id, self.mark, self._load_identifier_index())
+            return self._archive.find(tx_id, self.journal_tag, self._load_identifier_index())
         except JournalDamaged as why:
             raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
 

@@ -85,7 +85,7 @@ class Rules(Protocol):
         """Return whether a real wheel decides a round: the round asks :data:`WHEEL_DECIDES`, and the wheel answers."""
 
     @property
-    def least_seats(self) -> int:
+    def seats_min(self) -> int:
         """Return the number of seats with bets without which no round is played."""
 
     @property
@@ -114,13 +114,13 @@ class Rules(Protocol):
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for the round that it plays together with the wagers of other seats."""
 
-    def at(self, table: object) -> "Rules":
+    def for_table(self, table: object) -> "Rules":
         """Return the rules for the table state that a round has left (``Outcome.table``); None is a newly opened table.
 
         Raises ValueError for a state that no round of this game leaves.
         """
 
-    def standing(self) -> tuple[Bet, ...]:
+    def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the bets that remain on the table from earlier rounds."""
 
     def build_current_view(self) -> Mapping[str, object]:
@@ -274,9 +274,9 @@ class Game:
         """Play one round of the game: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
-    def at(self, table: object) -> "Game":
+    def for_table(self, table: object) -> "Game":
         """Return the game for the table state left by a round. Raises ValueError for any other state."""
-        rules = self.rules.at(table)
+        rules = self.rules.for_table(table)
         return self if rules is self.rules else replace(self, rules=rules)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
@@ -478,7 +478,7 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
             Remark(f"bet {bet.bet}", f"no result wins {p.where} {p.name}: others take its place")
             for p in bet.never_won
         ]
-        most = bet.most_credits
+        most = bet.win_max_credits
         if most is not None and most * max(game.denominations_cents) > definition.CREDITS_MAX:
             found.append(
                 Remark(

@@ -338,7 +338,7 @@ class MachineProcess:
             outbox=DroppingOutbox(),
             position=position,
         )
-        returns = {game_id: game.least_return for game_id, game in self._installed.items()}
+        returns = {game_id: game.return_min for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
         machine.install(GeneratorStart(self._renew_random_service))
         machine.install(self._features)

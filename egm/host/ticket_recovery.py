@@ -85,7 +85,7 @@ def open_desk(
         Issuer(
             serial=identity.serial,
             operator_number=identity.operator_number,
-            house=identity.house,
+            house=identity.venue,
         ),
         TicketRules(
             currency=profile.currency,

@@ -54,7 +54,7 @@ def clock_is_doubted(machine: Machine, _: Event) -> bool:
 @refusal_code("date_is_the_clocks")
 def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
     """Return whether the date entered by staff (YYYYMMDD) is the clock's date in the venue's time zone."""
-    local_now = machine.clock.now().astimezone(machine.identity.house.zone)
+    local_now = machine.clock.now().astimezone(machine.identity.venue.zone)
     return event.of(ClockForm).date == f"{local_now:%Y%m%d}"
 
 

@@ -80,7 +80,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
         PowerUp(
             version=memory_ready.version,
             profile=memory_ready.profile,
-            time_zone=machine.identity.house.time_zone,
+            time_zone=machine.identity.venue.time_zone,
             day_ends_hour=machine.identity.day_ends_hour,
         ),
         entry_id=f"power-up-{boots}",

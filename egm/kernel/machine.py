@@ -48,7 +48,7 @@ class Identity:
 
     serial: str
     operator_number: str
-    house: Venue
+    venue: Venue
     day_ends_hour: int = 0
     """The local hour at which the venue's gaming day ends."""
 
@@ -272,7 +272,7 @@ class Machine:
     @property
     def local_date(self) -> date:
         """Return the current date at the venue, from the most trusted time available."""
-        return self.times.now().astimezone(self.identity.house.zone).date()
+        return self.times.now().astimezone(self.identity.venue.zone).date()
 
     @property
     def selection(self) -> Selection:

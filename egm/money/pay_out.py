@@ -154,7 +154,7 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
     if credit is not None and credit.expires:
         days = max(0, (date.fromisoformat(credit.expires) - machine.local_date).days)
-    return Printed(terms.house(machine.identity.house), days)
+    return Printed(terms.house(machine.identity.venue), days)
 
 
 def print_ticket(machine: Machine) -> None:

@@ -172,7 +172,7 @@ def start_game(machine: Machine, _: Event) -> None:
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
         table=bet.table,
-        levels=progressive_round.played,
+        levels=progressive_round.build_levels_played,
         round_id="" if round_ is None else round_.round_id,
     )
     wagered = machine.take(bet.cents, "house:wager")

@@ -44,11 +44,11 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     at = game if game is None or table is None else _rebuild_table_game(machine, table)
     purse = find_open_purse(machine)
     if game is not None and purse is not None:
-        at = game.at(purse.table)
+        at = game.for_table(purse.table)
     if game is None or at is None:
         return {}, (), Felt()
     standing: dict[str, int] = {}
-    for bet in at.rules.standing():
+    for bet in at.rules.list_standing_bets():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
     spots, felt = at.rules.layout(), Felt.model_validate(at.rules.build_current_view())
     cents = machine.selection.denomination_cents
@@ -170,7 +170,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     if installed is None or installed.digest != table.game.digest or table.denomination_cents not in offered:
         return None
     try:
-        return installed.at(table.table)
+        return installed.for_table(table.table)
     except (LookupError, TypeError, ValueError):
         return None
 

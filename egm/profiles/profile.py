@@ -153,7 +153,7 @@ class Returns(_Table):
     """The maximum return of a game; certification refuses one above. None: a return above 100 % is only
     noted."""
 
-    def floor(self, family: str) -> MinimumReturn:
+    def find_minimum(self, family: str) -> MinimumReturn:
         """Return the minimum return required of a family of games; table games may have a separate one."""
         own_minimum = self._of_machines.get(family)
         return (

@@ -142,7 +142,7 @@ class ProgressiveRound:
             self._record_hit(name, self.pools[name], mystery=False, share=share)
 
     @property
-    def played(self) -> LevelsPlayed:
+    def build_levels_played(self) -> LevelsPlayed:
         """Return the game's progressive part for its first entry, for recall and audit."""
         return LevelsPlayed(
             pools={name: pool.id for name, pool in self.pools.items()},

@@ -236,10 +236,10 @@ def _can_take_part(seat: Seat) -> bool:
 def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> Notice | None:
     """Return why a game's rules refuse a round of these seats, or None if it can be played."""
     rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
-    if rules is None or not places or rules.least_seats == 1:
+    if rules is None or not places or rules.seats_min == 1:
         return None
     table = read_table(machine, game)
-    at, wagers = rules.at(None if table is None else table.table), dict(places.values())
+    at, wagers = rules.for_table(None if table is None else table.table), dict(places.values())
     try:
         for number, wager in wagers.items():
             at.combine_seat_wagers(wager, number, wagers)

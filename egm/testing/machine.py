@@ -314,7 +314,7 @@ class MachineRig:
     ) -> None:
         """Set the machine state that the features need at start-up."""
         hands: Any = self.hands
-        returns = {game_id: r.least_return for game_id, r in installed.items()}
+        returns = {game_id: r.return_min for game_id, r in installed.items()}
         for each in (
             combine_pools(each.pools for each in installed.values()),
             host or HostMoney(),

@@ -82,7 +82,7 @@ class Issuer:
 class Printed:
     """The venue data printed on a ticket, and how many days the ticket is valid (None: it never expires)."""
 
-    house: Venue
+    venue: Venue
     valid_days: int | None
 
 
@@ -191,10 +191,10 @@ class TicketDesk:
                 currency=self._rules.currency,
                 denomination_cents=denomination_cents,
                 issued_at=issued_at,
-                expires_at=compute_expiry(issued_at, venue_terms.house, venue_terms.valid_days),
+                expires_at=compute_expiry(issued_at, venue_terms.venue, venue_terms.valid_days),
                 machine_serial=self._machine.serial,
                 operator_number=self._machine.operator_number,
-                house=venue_terms.house,
+                house=venue_terms.venue,
                 template=self._rules.template,
                 witness=witness,
             )

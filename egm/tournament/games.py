@@ -136,7 +136,7 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | No
     if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        at = game.at(purse.table)
+        at = game.for_table(purse.table)
         wager = at.wager(selection.bet_credits, **selection.options)
         if at.levels(wager) or not has_prescribed_amounts(at, wager, cents):
             return None

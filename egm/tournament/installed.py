@@ -59,7 +59,7 @@ def is_in_tournament(machine: Machine) -> bool:
 
 def read_local_time(machine: Machine) -> datetime:
     """Return the date and time at the venue, without a time zone, as the rules state them."""
-    return machine.times.now().astimezone(machine.identity.house.zone).replace(tzinfo=None)
+    return machine.times.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
 def compute_end(rules: Tournament) -> datetime:
@@ -118,7 +118,7 @@ def _find_game_fault(machine: Machine, game: Game) -> str | None:
         return f"{game.id} is linked to a progressive level"
     if game.prizes_in_kind():
         return f"{game.id} has prizes in kind"
-    if game.rules.is_decided_by_wheel or game.rules.least_seats > 1:
+    if game.rules.is_decided_by_wheel or game.rules.seats_min > 1:
         return f"{game.id} cannot be played by one position alone"
     return None
 

@@ -235,7 +235,7 @@ def round_is_over(machine: Machine, event: Event) -> bool:
     if purse is None or not purse_game_is_closed(machine, event):
         return False
     return (
-        bool(purse.games_most and purse.games >= purse.games_most)
+        bool(purse.games_max and purse.games >= purse.games_max)
         or is_time_over(machine, purse)
         or are_points_used_up(machine, purse)
     )
@@ -324,7 +324,7 @@ def _post_round(
                 participant=participant,
                 round=number,
                 bet_credits=named.bet,
-                games_most=terms.games or 0,
+                games_max=terms.games or 0,
                 minutes=terms.minutes or 0,
             ),
             KernelKey.SELECTION: selection,

@@ -67,7 +67,7 @@ class BanqueShoe(ShoeRules):
     rounds: Literal[1] = 1
 
     @property
-    def least_cards(self) -> int:
+    def cards_min(self) -> int:
         """Return the number of cards that the longest round needs."""
         return CARDS_MAX
 
@@ -283,7 +283,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         display = felt.to_json() | {
             "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAUX, _BANK))
         }
-        if rules.least_cards <= shoe.left <= rules.stop:
+        if rules.cards_min <= shoe.left <= rules.stop:
             display["last_of_shoe"] = True
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 

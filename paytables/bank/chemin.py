@@ -161,7 +161,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 3), (HAND, PUNTER, 3))
 
     @property
-    def least_seats(self) -> int:
+    def seats_min(self) -> int:
         """Return the number of players without whom no round is played (art. 11.1)."""
         return SEATS_MIN
 
@@ -189,7 +189,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the keys of the table state that all players share: the shoe, and whose turn the bank is."""
         return frozenset({"shoe", BANK})
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with a stored table's shoe and turn. Raises ValueError for a state that no round leaves."""
         if table is None:
             return replace(self, table=None, turn=Turn())

@@ -49,7 +49,7 @@ class ShoeRules(Strict):
         return self.stop is not None or self.rounds > 1
 
     @property
-    def least_cards(self) -> int:
+    def cards_min(self) -> int:
         """Return with how many cards left in the shoe another round may start: more than lie behind the stop card."""
         return (self.stop or 0) + 1
 
@@ -89,7 +89,7 @@ def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict
     None: the shoe is shuffled again before the next round.
     """
     if rules.stop is not None:
-        is_retained = shoe.left >= rules.least_cards
+        is_retained = shoe.left >= rules.cards_min
     else:
         is_retained = rules.rounds > 1 and table is None
     return {"shoe": shoe.to_json()} if is_retained else None
@@ -100,7 +100,7 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
-    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.least_cards):
+    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.cards_min):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
     if any(map(gt, shoe.counts, full.counts)):
         card = next(card for card, count in enumerate(shoe.counts) if count > full.counts[card])

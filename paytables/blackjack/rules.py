@@ -151,7 +151,7 @@ class BlackjackRules(SeatedRules):
         proof = self.definition.proved.get(MAIN)
         return None if proof is None else read_advice(self._house, proof.policy)
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with the shoe of a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)

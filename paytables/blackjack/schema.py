@@ -189,7 +189,7 @@ class Row(Strict):
         """Return whether the cards have the suits or colour that this blackjack side bet's row requires, if any."""
         return self.suits is None or _SUITED[self.suits](cards)
 
-    def fits(self, cards: Sequence[Card]) -> bool:
+    def is_satisfied_by(self, cards: Sequence[Card]) -> bool:
         """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
         ranks = sorted(rank_of(card) for card in cards)
         if self.ranks and tuple(ranks) not in parse_patterns(self.ranks):
@@ -247,14 +247,14 @@ class Side(Strict):
         """Return the largest number of the blackjack box's cards that may decide the side bet."""
         return max(row.cards for row in self.row)
 
-    def won(self, dealt: Sequence[Card], up: Card) -> Row | None:
+    def find_winning_row(self, dealt: Sequence[Card], up: Card) -> Row | None:
         """Return the first row that a box's cards win, or None.
 
         ``dealt`` are in the order dealt; ``up`` is the dealer's first card.
         """
         for row in self.row:
             cards = [*dealt[: row.cards], *([up] if row.dealer else [])]
-            if len(dealt) >= row.cards and row.fits(cards):
+            if len(dealt) >= row.cards and row.is_satisfied_by(cards):
                 return row
         return None
 

@@ -120,7 +120,7 @@ def _find_highest_bet_returns(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
             for n, dice in enumerate(PAIRS):
-                fate = spot_rules.fate(dice, tried_point, is_reversed=is_reversed)
+                fate = spot_rules.find_fate(dice, tried_point, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
                     found[n] = max(found[n], spot_rules.settle_decided(bet, fate, tried_point).credits)
     return found
@@ -145,7 +145,7 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
 
 def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
-    fates = (spot_rules.fate(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
+    fates = (spot_rules.find_fate(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
 

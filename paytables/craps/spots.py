@@ -82,7 +82,7 @@ class SpotRules:
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
-    def fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetFate:
+    def find_fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetFate:
         """Return what a throw of the dice does to a bet on this spot.
 
         ``is_reversed``: the player has turned it on or off, against the default.
@@ -175,12 +175,12 @@ class SpotRules:
             step=step,
             open=self.accepts_bets(point),
             needs=self.needs,
-            most_times=self.most_times(point),
+            most_times=self.multiple_max(point),
             covers=self._covers(point),
             terms=describe_terms(bet, odds),
         )
 
-    def most_times(self, point: int | None) -> int | None:
+    def multiple_max(self, point: int | None) -> int | None:
         """Return the maximum multiple of the craps bet on which odds are placed, or None if no multiple is set."""
         return self.bet.times.get(self.key or str(point)) if self.needs else None
 
@@ -197,7 +197,7 @@ class SpotRules:
         wins = {
             str(sum(pair)): None
             for pair in THROWS
-            if isinstance(fate := self.fate(pair, point, is_reversed=self.bet.off), Odds) and fate.net
+            if isinstance(fate := self.find_fate(pair, point, is_reversed=self.bet.off), Odds) and fate.net
         }
         return tuple(wins)
 

@@ -22,7 +22,7 @@ _STATES_MAX = 500
 
 def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
     """Return the bets, credits by spot, that a craps strategy places before the next throw."""
-    point, standing = rules.state.point, rules.state.at(0)
+    point, standing = rules.state.point, rules.state.find_seat_bets(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
         spot_rules = rules.rules_by_spot.get(spot)

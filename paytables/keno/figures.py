@@ -38,9 +38,9 @@ def analyse(
                 _analyse_straight(definition, tables, spots, stake, options)
                 for stake in _list_distinct_stakes(definition, spots)
             ]
-            if definition.most_paid is not None:
+            if definition.paid_max is not None:
                 dearest = _analyse_most_limited_ticket(
-                    definition, tables, spots, options, definition.most_paid
+                    definition, tables, spots, options, definition.paid_max
                 )
                 bets += [dearest] if dearest.rtp < bets[-1].rtp else []
     if depth in {Depth.HIGHEST, Depth.FULL}:
@@ -231,7 +231,7 @@ def _analyse_forms(
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
         key = (form.id, len(open_to), restrict_tables(tables, ticket).closed)
         is_unlimited = (
-            definition.most_paid is None or _find_highest_pay_bound(tables, ticket) <= definition.most_paid
+            definition.paid_max is None or _find_highest_pay_bound(tables, ticket) <= definition.paid_max
         )
         if is_unlimited and key in seen:
             continue

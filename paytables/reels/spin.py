@@ -173,6 +173,6 @@ class Spin(OnReels):
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return moments.compute_prize_rates(self.reels, self._ends)
 
-    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return moments.compute_extra_rates(self.reels, self._ends)

@@ -351,7 +351,7 @@ class GameAudit:
             )
         self._check_stored_definition(entry, game)
         try:
-            at = game.at(start.table)
+            at = game.for_table(start.table)
             if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
                 self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
@@ -359,7 +359,7 @@ class GameAudit:
                     entry,
                     f"at {start.denomination_cents} cents a credit, a side bet does not have its fixed amount",
                 )
-            if not start.wager.credits and not at.rules.standing():
+            if not start.wager.credits and not at.rules.list_standing_bets():
                 self._report_finding(entry, "the game has no stake, and no bet is standing on its table")
             if not play.steps and start.outcome is not None:
                 return game, self._replay_recorded_steps(entry, start, game)
@@ -378,7 +378,7 @@ class GameAudit:
                 choices.append(Choice(step.choice))
         draw = ReplayDraw(draws)
         try:
-            outcome = play_through(game.at(start.table), start.wager, draw, choices)
+            outcome = play_through(game.for_table(start.table), start.wager, draw, choices)
             draw.finish()
         except PaytableError as why:
             self._report_finding(entry, f"its draws cannot be played: {why}")

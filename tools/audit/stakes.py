@@ -151,7 +151,9 @@ class StakeAudit:
                 self._shared.get(record.game.digest),
             )
             shared = None if shared_record is None else shared_record.table
-            settled, table_left = game.at(join_table_state(table.table, shared, keys)).rules.take_down()
+            settled, table_left = game.for_table(
+                join_table_state(table.table, shared, keys)
+            ).rules.take_down()
             table_left = extract_own_state(table_left, keys)
             back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
             retained_cents = (
@@ -281,8 +283,8 @@ class StakeAudit:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
                 self._report_finding(end, "it records stakes or a table that the game does not have")
             return
-        table = game.at(outcome.table)
-        standing_credits = sum(bet.credits for bet in table.rules.standing())
+        table = game.for_table(outcome.table)
+        standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
         if recorded.standing_credits != standing_credits:
             self._report_finding(
                 end, f"it records {recorded.standing_credits} standing credits, expected {standing_credits}"

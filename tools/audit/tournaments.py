@@ -230,7 +230,7 @@ class TournamentAudit:
             participant=record.participant,
             round=record.round,
             bet_credits=rules.machines[0].bet,
-            games_most=terms.games or 0,
+            games_max=terms.games or 0,
             minutes=terms.minutes or 0,
         )
         self._compare_purse(entry, purse)
@@ -286,8 +286,8 @@ class TournamentAudit:
                 self._report_finding(
                     entry, f"its wager is not {purse.bet_credits} points on the table of its purse"
                 )
-            if purse.games_most and purse.games >= purse.games_most:
-                self._report_finding(entry, f"the round has only {purse.games_most} games")
+            if purse.games_max and purse.games >= purse.games_max:
+                self._report_finding(entry, f"the round has only {purse.games_max} games")
             self._purses[position] = self._start_clock(entry, purse)
         self._plays[position] = play = _Play(game)
         self._replay(entry, play)
@@ -323,7 +323,7 @@ class TournamentAudit:
             play.replays = False
             return
         try:
-            if choice is None and definition.at(game.table).wager(
+            if choice is None and definition.for_table(game.table).wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
                 self._report_finding(entry, "the game does not accept its wager")

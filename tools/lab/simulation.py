@@ -214,10 +214,10 @@ def _play_round(
     settlements = played.outcome.settlements
     if counted_bets is not None:
         back = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
-        return back, game.at(played.outcome.table)
+        return back, game.for_table(played.outcome.table)
     added = played.staked_credits - wager.credits
     settled = (each for each in settlements if (each.seat, each.spot) not in excluded)
-    return sum(each.credits for each in settled) - added, game.at(played.outcome.table)
+    return sum(each.credits for each in settled) - added, game.for_table(played.outcome.table)
 
 
 def play_batch(
@@ -240,8 +240,8 @@ def play_batch(
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()
-    initial = at = game.at(table)
-    standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.standing()}
+    initial = at = game.for_table(table)
+    standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
     counted_bets, laid, cost = None, options, credits_
     if beside or "seat" in options:
         own = options.get("seat", 0)
@@ -252,7 +252,7 @@ def play_batch(
     for _ in range(games):
         at = at if table is None else initial
         win, at = _play_round(at, at.wager(cost, **laid), draw, standing_bets, counted_bets)
-        while at.rules.standing():
+        while at.rules.list_standing_bets():
             later_win, at = _play_round(at, at.wager(0), draw, standing_bets)
             win += later_win
         win = win if most_counted is None else min(win, most_counted)

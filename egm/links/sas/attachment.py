@@ -74,7 +74,7 @@ class SasChannel:
         self._money = MoneyNews(self.host)
         self._watch = LinkWatch(self.host)
         journal = context.engine.machine.journal
-        self._cursor = _DeliveredSequence(context.folder.root / f"sas-{name}.told", journal.mark)
+        self._cursor = _DeliveredSequence(context.folder.root / f"sas-{name}.told", journal.journal_tag)
         self._noted = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)

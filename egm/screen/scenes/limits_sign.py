@@ -31,7 +31,7 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     spots = [limits.spot(spot) for spot in table.spots.values() if not spot.added]
     lowest, highest = min(spot.least for spot in spots), max(map(limits.maximum, spots))
     return (
-        stage.money(max(lowest, limits.least_here) * unit_cents),
+        stage.money(max(lowest, limits.bet_min_here) * unit_cents),
         stage.money(highest * unit_cents),
     )
 

@@ -57,7 +57,7 @@ class PaiGowPokerRules(TwoHands):
         """Return the way in which the bank sets these seven cards."""
         return self._house.choose_way(dealt)
 
-    def words(self, way: Way) -> dict[str, str]:
+    def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""
         return {
             code: f"{_describe_hand(way[0], LOW, n)} / {_describe_hand(way[1], HIGH, n)}"
@@ -169,7 +169,7 @@ class PaiGowPokerRules(TwoHands):
         name = RANKS[rank_of(card)]
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
-    def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
+    def build_extra_display(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
         """Return the position that got the first cards, as the round's result; empty if none was drawn."""
         first = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}

@@ -138,7 +138,7 @@ class RoomRules(SeatedRules):
 
     # ------------------------------------------------------------------ the table
     @property
-    def least_seats(self) -> int:
+    def seats_min(self) -> int:
         """Return the number of players without whom no game is played."""
         return SEATS_MIN
 
@@ -171,7 +171,7 @@ class RoomRules(SeatedRules):
         """Return the key of the table state that all players share: where the button is."""
         return frozenset({BUTTON})
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with the button of a stored table. Raises ValueError for a state that no game leaves."""
         if table is None:
             return self.with_state(button=0)

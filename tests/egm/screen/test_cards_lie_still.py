@@ -35,7 +35,7 @@ CARDS = tuple(
     name
     for name in list_table_games()
     if load_game(name).presentation().get("hands")
-    and load_game(name).rules.least_seats == 1
+    and load_game(name).rules.seats_min == 1
     and (name == HELD or not load_game(name).presentation().get("hold"))
 )
 ROUNDS = 6

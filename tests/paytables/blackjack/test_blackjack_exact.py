@@ -190,7 +190,7 @@ def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
     for (one, other), published in WIZARD[case].items():
         hand = CARD[one - 1] + CARD[other - 1]
         node = round_.tree[hand]
-        ways = play.played(node) * play.unit
+        ways = play.count_completed_ways(node) * play.unit
         options = play.options(round_.known[hand], round_.tree, hand, values, Kind(1), suited=False)
         found = [options[answer][0] / ways for answer in (STANDS, HITS, DOUBLES)]
         assert " ".join(f"{mean:.6f}" for mean in found) == published, hand

@@ -88,7 +88,7 @@ def felt_scenes(
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
     wager = wager_of(laid, game)
     seated = _seat_wager(game, wager)
-    yield from _round(laid, game, told, theme, seated if game.rules.least_seats > 1 else wager)
+    yield from _round(laid, game, told, theme, seated if game.rules.seats_min > 1 else wager)
     if isinstance(game.rules, SeatedRules):
         scenes = dict(_round(laid, game, told, theme, seated))
         yield from ((f"shared-{name}", scenes[name]) for name in (*list(scenes)[:1], "settled"))
@@ -200,8 +200,8 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     for name, share in (("moving", 0.35), ("landed", 0.93)):
         yield name, replace(view, now=view.show.began + last.begin + (last.spun - last.begin) * share)
     over = replace(view, now=view.show.began + line.done)
-    after = game.at(outcome.table).rules
-    standing = {bet.spot: bet.credits for bet in after.standing()}
+    after = game.for_table(outcome.table).rules
+    standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
     told_["results"] = tuple(str(outcome.display[key]) for key in ("result",) if key in outcome.display)

@@ -62,7 +62,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
     The profile says what counts of progressive levels: nothing, the reset values, or also the contributions.
     If the profile requires the least return only of some bets, the others below it are noted.
     """
-    floor = case.profile.returns.floor(case.game.family)
+    floor = case.profile.returns.find_minimum(case.game.family)
     counted = case.profile.progressives.counted
     refused = floor.find_bet_below(
         {
@@ -477,10 +477,10 @@ def _judge_bets_together(verdicts: Sequence[Verdict]) -> Finding:
 def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
     """Return the game and the wager of the game with this number that is replayed; each bet in turn."""
     game, bets = case.game, case.analysis.bets
-    if game.rules.least_seats == 1:
+    if game.rules.seats_min == 1:
         return game, game.wager(game.bet_options[number % len(game.bet_options)])
     bet = bets[number % len(bets)]
-    return game.at(bet.table), game.at(bet.table).wager(bet.cost_credits, **bet.options)
+    return game.for_table(bet.table), game.for_table(bet.table).wager(bet.cost_credits, **bet.options)
 
 
 def replay(case: Case) -> Iterator[Finding]:
