@@ -383,7 +383,7 @@ class Journal(JournalView):
             self._ledger.self_audit()
         except SelfAuditFailed as why:
             self._failure = why
-            stop.mark(self._location.storage, self._location.media, str(why))
+            stop.write_stop_flag(self._location.storage, self._location.media, str(why))
             raise
         except JournalError as why:
             self._failure = why

@@ -57,7 +57,7 @@ class JournalView:
 
     @property
     def journal_tag(self) -> str:
-        """Return the journal's mark: the first eight hexadecimal digits of its first entry's hash."""
+        """Return the journal's tag: the first eight hexadecimal digits of its first entry's hash."""
         if not self._mark:
             self._mark = self.genesis.hash_hex[:8]
         return self._mark
@@ -65,8 +65,8 @@ class JournalView:
     def fresh_id(self, kind: str) -> str:
         """Return a new id for the journal's next entry, or for what that entry is about.
 
-        It consists of ``kind``, the sequence of that entry, and the journal's mark. All ids are made here. An
-        id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The mark
+        It consists of ``kind``, the sequence of that entry, and the journal's tag. All ids are made here. An
+        id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The tag
         keeps it unique, because the sequences begin again in the next journal.
         """
         return f"{kind}-{self.sequence + 1}-{self.journal_tag}"

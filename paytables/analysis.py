@@ -245,15 +245,13 @@ class BetAnalysis:
     required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
 
-    def with_distribution(
-        self, distribution: WinDistribution, *, least_hit_credits: int | None = None
-    ) -> Self:
+    def with_distribution(self, distribution: WinDistribution, *, hit_min_credits: int | None = None) -> Self:
         """Return these figures with a win distribution, which must be complete, and what follows from it.
 
-        At a table, the win includes the stake, so a hit is a win above the stake unless ``least_hit_credits``
+        At a table, the win includes the stake, so a hit is a win above the stake unless ``hit_min_credits``
         sets another limit.
         """
-        top, hit = max(distribution.counts), least_hit_credits or self.cost_credits + 1
+        top, hit = max(distribution.counts), hit_min_credits or self.cost_credits + 1
         return replace(
             self,
             variance=distribution.variance(),

@@ -44,7 +44,7 @@ def code_of(guard: Callable[..., bool]) -> str:
 class Refusal(StrEnum):
     """How an event that no rule accepts is refused: reported to a person, or recorded."""
 
-    REPORT = "told"
+    REPORT = "reported"
     """The reason (failed guard, or state) is reported to the person who made the request."""
     RECORD = "recorded"
     """The event is recorded as unexpected."""

@@ -152,7 +152,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         self._update_faults(self._present)
         await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
         self._mark = compute_mark(events, accepted)
-        self._escrow.set_mark(self._mark)
+        self._escrow.set_protocol_position(self._mark)
         return True
 
     def _handle_uneventful_accept(self, passed: int) -> None:

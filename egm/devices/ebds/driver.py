@@ -135,7 +135,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     async def _query(self, question: Poll | NoteQuery | AuxiliaryCommand) -> None:
         """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
-        self._escrow.set_mark(self._ack)
+        self._escrow.set_protocol_position(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._parse_or_refuse(codec.read_device, frame)
             if frame.control & 1 != self._ack or not codec.is_of_device(frame):

@@ -128,7 +128,7 @@ def test_a_second_bill_waits_for_the_first(room):
 
 def test_the_drivers_place_in_its_protocol_is_kept(room):
     room.offer(2000)
-    room.ledger.set_mark(7)
+    room.ledger.set_protocol_position(7)
     assert room.ledger.find_open().mark == 7
 
 
