@@ -44,7 +44,7 @@ def all_seats(game, seats):
 
 def after(game, *, seat=0, took_part, last=None):
     last = {} if last is None else {"last": last}
-    return game.at({"bank": {"seat": seat, "took_part": took_part, **last}})
+    return game.for_table({"bank": {"seat": seat, "took_part": took_part, **last}})
 
 
 def points(cards):

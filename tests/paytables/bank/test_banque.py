@@ -289,7 +289,7 @@ def with_left(game, count):
     shoe = Shoe([0] * 53)
     for card in range(count):
         shoe.counts[card] += 1
-    return game.at({"shoe": shoe.to_json()})
+    return game.for_table({"shoe": shoe.to_json()})
 
 
 @pytest.mark.requirement("S-52", "S-03")

@@ -267,7 +267,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
     assert "Paquets de cartes : 1, mêlés tous les deux coups." in game.help["fr"]
     table, shuffled = None, []
     for seed in range(40):
-        here = game.at(json.loads(json.dumps(table)))
+        here = game.for_table(json.loads(json.dumps(table)))
         wager = here.wager(2)
         played_ = Round(here.play(wager, seeded_draw(seed)), wager)
         played_.advance()

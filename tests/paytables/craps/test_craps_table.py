@@ -315,7 +315,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
         {"spot": "pass", "credits": 5},
         {"spot": "dontpass", "credits": 10, "seat": 2},
     ]
-    at = game.at(outcome.table)
+    at = game.for_table(outcome.table)
     more = at.wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
     outcome = thrown(at, 5, 2, more)
     assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
@@ -323,7 +323,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
     ]  # fmt: skip
     # the dice go on after the seven, to the next seat that bets on the line
     assert outcome.table == {"shooter": 1}
-    at = game.at(outcome.table)
+    at = game.for_table(outcome.table)
     assert thrown(at, 2, 2, at.wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})).display["shooter"] == 2
     assert thrown(at, 2, 2, at.wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
     with pytest.raises(WagerError, match="could give seat 1 back 510 credits; 500 at most"):
@@ -336,7 +336,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
 def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
     game = changed(MONACO, lambda data: data.update(table={"seats": 2}))
     bets = (("dontpass", 5, 0), ("dontpass", 5, 1))
-    given, left = game.at(table(6, *bets, shooter=1)).rules.take_down()
+    given, left = game.for_table(table(6, *bets, shooter=1)).rules.take_down()
     assert [(each.seat, each.credits) for each in given] == [(0, 5), (1, 4)]
     assert left == table(6, ("dontpass", 1, 1), shooter=1)
 

@@ -191,7 +191,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
 )
 def test_how_the_house_sets(game, cards, said):
     way = game.rules.house([parse_card(name) for name in cards.split()])
-    assert game.rules.words(way)["en"] == said
+    assert game.rules.describe_setting(way)["en"] == said
 
 
 def total_of(cards):

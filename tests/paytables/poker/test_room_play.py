@@ -113,7 +113,7 @@ def hold_game(game, draw, seen):
     table_seats = game.rules.definition.table.seats
     stacks = some_stacks(draw, table_seats, game.rules.cloth.spots[0].least)
     offered = draw.below(table_seats, "button")
-    here = game.at({"button": offered})
+    here = game.for_table({"button": offered})
     button = next(seat for n in range(table_seats) if (seat := (offered + n) % table_seats) in stacks)
     rules = rules_of(here)
     books, steps, choice = Books(rules, stacks, button), [], None
