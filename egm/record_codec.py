@@ -8,7 +8,8 @@ a type with its own ``to_json`` and ``from_json``, or any of these with a :class
 (``Annotated[int, Condition(...)]``, see :mod:`egm.record_fields`).
 
 A plain default applies when reading: it replaces a field that older journals did not have. A field name that
-is a Python keyword ends in an underscore here (``from_``), but not in the JSON.
+is a Python keyword ends in an underscore here (``from_``), but not in the JSON. A field may be stored under
+another key than its name (:func:`stored_as`).
 """
 
 import dataclasses
@@ -47,6 +48,7 @@ Write: TypeAlias = Callable[[object], JSON] | None
 
 _OMITTED: Final = "omitted"
 _INLINE: Final = "inline"
+_KEY: Final = "key"
 _SHOWN_CHARACTERS: Final = 80
 
 
@@ -93,11 +95,25 @@ class _OwnJson(Protocol):
 IN_MEMORY: Final = Condition("object in memory", "", bool)
 
 
-def omit_if_default(default: T) -> T:
-    """Declare a record's field that is left out of the JSON if it has its default."""
+def omit_if_default(default: T, *, key: str = "") -> T:
+    """Declare a record's field that is left out of the JSON if it has its default.
+
+    ``key`` is its key in the JSON if that is not its name.
+    """
+    metadata = {_OMITTED: True, _KEY: key}
     if isinstance(default, dict):
-        return dataclasses.field(default_factory=lambda: default, metadata={_OMITTED: True})
-    return dataclasses.field(default=default, metadata={_OMITTED: True})
+        return dataclasses.field(default_factory=lambda: default, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def stored_as(key: str) -> Any:
+    """Declare a record's required field whose key in the JSON is not its name."""
+    return dataclasses.field(metadata={_KEY: key})
+
+
+def stored_key(field: "dataclasses.Field[Any]") -> str:
+    """Return the key of a record's field in the JSON."""
+    return str(field.metadata.get(_KEY) or field.name.removesuffix("_"))
 
 
 @overload
@@ -187,7 +203,7 @@ class _Codec:
             if field.default_factory is not dataclasses.MISSING:
                 default = field.default_factory()
             read, write = _build_converters(field.type)
-            key = field.name.removesuffix("_")
+            key = stored_key(field)
             plain = field.type if field.type in _EXACTLY else None
             self._fields.append(
                 _Field(field.name, key, read, write, default, _OMITTED in field.metadata, plain)

@@ -337,14 +337,14 @@ class Archive:
             if candidate.path != index.path and self._find_index_error(candidate, digest)
         ]
 
-    def find(self, tx_id: str, mark: str, index: Index | None) -> StoredEntry | None:
+    def find(self, tx_id: str, journal_tag: str, index: Index | None) -> StoredEntry | None:
         """Return the archived entry with this transaction id, or None.
 
-        ``mark`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
+        ``journal_tag`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
         gone.
         """
         through = self.through
-        if index is None or (parse_root_sequence(tx_id, mark) or 0) > through:
+        if index is None or (parse_root_sequence(tx_id, journal_tag) or 0) > through:
             return None
         for number in index.find_entry_numbers(tx_id):
             found = self.read_entry(number)
@@ -359,14 +359,14 @@ class Archive:
             return None
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
-    def has_transaction(self, tx_id: str, mark: str, index: Index | None) -> bool:
+    def has_transaction(self, tx_id: str, journal_tag: str, index: Index | None) -> bool:
         """Return whether an archived entry has this transaction id. Unlike :meth:`find`, the entry is not read.
 
         If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only if
         the identifier states the number of its own entry and the segment of that entry is gone.
         """
         try:
-            return self.find(tx_id, mark, index) is not None
+            return self.find(tx_id, journal_tag, index) is not None
         except JournalDamaged:
             if index is None or not index.find_entry_numbers(tx_id):
                 raise

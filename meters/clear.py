@@ -109,8 +109,8 @@ def clear(
         }
         opening = [build_entry_content(transaction) for transaction in clearance.opening]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
-        # Stop the machine first: without the plan, its memory is unchanged except for this mark.
-        stop.mark(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
+        # Stop the machine first: without the plan, its memory is unchanged except for this flag.
+        stop.write_stop_flag(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
         replace_file(medium, state_dir / PLAN_NAME, encode_canonical_json(plan))
     finally:
         for lock in locks:
@@ -162,8 +162,8 @@ def finish(
         if not medium.exists(evidence / "after.json"):
             after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
             replace_file(medium, evidence / "after.json", encode_canonical_json(after))
-    # Remove the mark last: until the new journal owes everything, a restart stops again. Then remove the
-    # plan; without the mark it would be resumed and change nothing.
+    # Remove the flag last: until the new journal owes everything, a restart stops again. Then remove the
+    # plan; without the flag it would be resumed and change nothing.
     _move_aside(medium, second, second / FOLDER / evidence.name, (stop.FILE_NAME,))
     _move_aside(medium, state_dir, evidence, (stop.FILE_NAME,))
     _move_aside(medium, state_dir, evidence, (PLAN_NAME,))

@@ -32,7 +32,7 @@ from meters.database import WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
 from meters.log import SEGMENT_BYTES, LogCopy, LogScan, SealedEntry
-from meters.mending import Finding, Mending
+from meters.mending import Mending, MendingReport
 from meters.storage import Storage
 
 SECOND_FOLDER: Final = "second"
@@ -94,7 +94,7 @@ class Copies:
         second medium is new and is filled from the first. Raises :class:`JournalDamaged` if they cannot be
         repaired, :class:`JournalUnwritable` if a medium refuses.
         """
-        self.findings: list[Finding] = []
+        self.findings: list[MendingReport] = []
         self._location = location
         self._key = key
         self._journal_exists = journal_exists
@@ -152,7 +152,9 @@ class Copies:
         if not self._journal_exists and not scan.sequence and empty and not anchored:
             self._create_empty_copies(log, scan, absent=absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
-            self.findings.append(Finding(Mending.REPAIRED, SECOND, f"never acknowledged: {scan.damage}"))
+            self.findings.append(
+                MendingReport(Mending.REPAIRED, SECOND, f"never acknowledged: {scan.damage}")
+            )
             self._rebuild_database(log, damage)
             scan = log.scan()
         elif damage and (scan.damage or not scan.sequence):
@@ -227,7 +229,7 @@ class Copies:
             location.storage, location.state_dir, self._key, self._iter_authentic_entries(log.records())
         )
         self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
-        self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
+        self.findings.append(MendingReport(Mending.REPAIRED, FIRST, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Return the log's ``scan``, marked as damaged if entries are missing at the beginning of the log.
@@ -262,7 +264,7 @@ class Copies:
         after = log.scan()
         if after.damage or after.sequence != last:
             raise JournalDamaged(SECOND, f"it cannot be rewritten: {after.damage}; before: {scan.damage}")
-        self.findings.append(Finding(Mending.REPAIRED, SECOND, scan.damage))
+        self.findings.append(MendingReport(Mending.REPAIRED, SECOND, scan.damage))
         return after
 
     def _complete_shorter_copy(self, log: LogCopy, scan: LogScan) -> None:
@@ -286,7 +288,7 @@ class Copies:
         where = FIRST if last < scan.sequence else SECOND
         mending = Mending.COMPLETED if behind == 1 else Mending.REPAIRED
         self.findings.append(
-            Finding(mending, where, f"{behind} entries after {common} were in the other copy only")
+            MendingReport(mending, where, f"{behind} entries after {common} were in the other copy only")
         )
 
     def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
@@ -325,7 +327,7 @@ class Copies:
             if heads and not found.intact:
                 path = folder / ANCHOR_NAME
                 self.findings.append(
-                    Finding(Mending.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
+                    MendingReport(Mending.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
                 )
             self._anchors.append(Anchor(location.storage, folder, self._key, Head(sequence, head_hex)))
 

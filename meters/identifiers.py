@@ -41,14 +41,14 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
     return None if found is None else (int(found[2]), f"{found[1]}.start")
 
 
-def parse_root_sequence(tx_id: str, mark: str) -> int | None:
-    """Return the sequence in an identifier that the journal ``mark`` made, or in the one it derives from.
+def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
+    """Return the sequence in an identifier that the journal ``journal_tag`` made, or in the one it derives from.
 
     No earlier entry can have the identifier. Return None for an identifier that another journal or nobody
     made.
     """
     found = _ROOT.fullmatch(tx_id)
-    return int(found[1]) if found is not None and found[2] == mark else None
+    return int(found[1]) if found is not None and found[2] == journal_tag else None
 
 
 class Gatherer:

@@ -10,8 +10,8 @@ from typing import Final
 from meters import checkpoint, stop
 from meters.archive import Boundary
 from meters.archiving import Archivist
-from meters.beginning import check_beginning, complete_first_start, load_or_create_key
 from meters.copies import SECOND_FOLDER, Copies, JournalLocation, check_seal
+from meters.disk_reserve import DiskReserve
 from meters.entry import StoredEntry, encode, has_same_content
 from meters.errors import (
     IdConflict,
@@ -22,14 +22,14 @@ from meters.errors import (
     MediumMissing,
     SelfAuditFailed,
 )
+from meters.first_start import check_beginning, complete_first_start, load_or_create_key
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
 from meters.log import SealedEntry
 from meters.media import Pairing, find_pairing, write_labels
-from meters.mending import Finding, Mending
+from meters.mending import Mending, MendingReport
 from meters.policy import Policy
-from meters.room import Room
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, Posted, Transaction
 from meters.view import JournalView, load, read_checkpoint_boundary
@@ -65,12 +65,14 @@ class Journal(JournalView):
         self._policy = policy
         self._failure: JournalError | None = None
         self._missing = pairing.missing
-        self._room = Room(location.storage, location.media, policy.reserve_bytes)
+        self._room = DiskReserve(location.storage, location.media, policy.reserve_bytes)
         self._full = ""
         self._copies = Copies(location, key, journal_exists=pairing.journal_exists, refill=pairing.refill)
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if location.alone:
-            self._copies.findings.append(Finding(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing))
+            self._copies.findings.append(
+                MendingReport(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing)
+            )
         self._sealing: Generator[None, None, Transaction] | None = None
         self._comparing: Generator[None, None, list[Path]] | None = None
         self._archive_checks_to_skip = 0
@@ -138,7 +140,7 @@ class Journal(JournalView):
             return cls._open_once(opening, found)
         except MediumFull:
             media = (opening.state_dir,) if found.missing else (opening.state_dir, opening.second_dir)
-            if not Room(opening.storage, media, opening.policy.reserve_bytes).release():
+            if not DiskReserve(opening.storage, media, opening.policy.reserve_bytes).release():
                 raise
             return cls._open_once(opening, found)
 
@@ -205,7 +207,7 @@ class Journal(JournalView):
         if self._failure is None:
             before, self._full = self._full, self._room.check_reserves()
             if self._full and not before:
-                self._record_findings((Finding(Mending.FULL, "reserve", self._full),))
+                self._record_findings((MendingReport(Mending.FULL, "reserve", self._full),))
         return self._full
 
     def derive(self, purpose: bytes) -> bytes:
@@ -227,7 +229,7 @@ class Journal(JournalView):
             self._record_clock_set_back()
         self._record_findings(self._copies.findings)
 
-    def _record_findings(self, findings: Iterable[Finding]) -> None:
+    def _record_findings(self, findings: Iterable[MendingReport]) -> None:
         """Append one entry for each finding about the copies: what was damaged, lost, full or repaired."""
         for number, finding in enumerate(findings):
             self._write(
@@ -280,9 +282,9 @@ class Journal(JournalView):
             written = self._create_archivist().mend(self._load_identifier_index())
         except JournalUnwritable as why:
             written = []
-            self._copies.findings.append(Finding(Mending.ARCHIVE_DELAYED, "the archive", str(why)))
+            self._copies.findings.append(MendingReport(Mending.ARCHIVE_DELAYED, "the archive", str(why)))
         self._copies.findings += [
-            Finding(Mending.REPAIRED, str(path), "the index of identifiers was missing or damaged")
+            MendingReport(Mending.REPAIRED, str(path), "the index of identifiers was missing or damaged")
             for path in written
         ]
         newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
@@ -347,7 +349,7 @@ class Journal(JournalView):
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
         """Return the archived entry with this id, or None. Raises :class:`IdConflict` if it cannot be read."""
         try:
-            return self._archive.find(tx_id, self.mark, self._load_identifier_index())
+            return self._archive.find(tx_id, self.journal_tag, self._load_identifier_index())
         except JournalDamaged as why:
             raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
 
@@ -367,7 +369,7 @@ class Journal(JournalView):
         self._full = str(why)
         self._failure = None
         self._start("", None)
-        self._record_findings((Finding(Mending.FULL, "reserve", self._full),))
+        self._record_findings((MendingReport(Mending.FULL, "reserve", self._full),))
 
     def _write(self, transaction: Transaction) -> Posted:
         """Append the transaction to both copies, then update the ledger; any failure closes the journal to writing."""
@@ -381,7 +383,7 @@ class Journal(JournalView):
             self._ledger.self_audit()
         except SelfAuditFailed as why:
             self._failure = why
-            stop.mark(self._location.storage, self._location.media, str(why))
+            stop.write_stop_flag(self._location.storage, self._location.media, str(why))
             raise
         except JournalError as why:
             self._failure = why
@@ -505,7 +507,7 @@ class Journal(JournalView):
             raise damage
         if not self._copies.findings:
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.
-            self._copies.findings.append(Finding(Mending.REPAIRED, damage.where, damage.why))
+            self._copies.findings.append(MendingReport(Mending.REPAIRED, damage.where, damage.why))
         self._failure = None
         self._start("", None)
 

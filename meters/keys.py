@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from meters.mending import Finding, Mending
+from meters.mending import Mending, MendingReport
 from meters.mirror import Mirror
 from meters.storage import Storage, read_file
 
@@ -47,7 +47,7 @@ class MachineKey:
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
-        self.findings: list[Finding] = []
+        self.findings: list[MendingReport] = []
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
         self._seal_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
         self.public_key: bytes = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -75,7 +75,7 @@ class MachineKey:
         for folder in folders if mend else ():
             if storage.make_private(folder / FILE_NAME):
                 why = f"{folder / FILE_NAME} could be read by others than its owner"
-                key.findings.append(Finding(Mending.REPAIRED, FILE_NAME, why))
+                key.findings.append(MendingReport(Mending.REPAIRED, FILE_NAME, why))
         return key
 
     @classmethod

@@ -24,7 +24,7 @@ from typing import Any, Final, Self
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
-from meters.mending import Finding, Mending
+from meters.mending import Mending, MendingReport
 from meters.mirror import Mirror
 from meters.storage import Storage
 
@@ -94,7 +94,7 @@ class Pairing:
     missing: str = ""
     refill: bool = False
     first: Label | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[MendingReport, ...] = ()
 
 
 def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
@@ -131,7 +131,7 @@ def _pair_without_second_label(
     if is_inside:
         why = "it was emptied, and is made again from the first medium"
         return Pairing(
-            journal_exists=True, findings=(Finding(Mending.MEDIUM_REPLACED, "second medium", why),)
+            journal_exists=True, findings=(MendingReport(Mending.MEDIUM_REPLACED, "second medium", why),)
         )
     return Pairing(journal_exists=True, missing=f"{second_dir}: no medium of this machine is there")
 
@@ -155,7 +155,7 @@ def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path)
         )
     if second.put_in_by and second.beside == first.id:
         why = f"a new one, put in by {second.put_in_by}"
-        found = Finding(Mending.MEDIUM_REPLACED, "second medium", why)
+        found = MendingReport(Mending.MEDIUM_REPLACED, "second medium", why)
         return Pairing(journal_exists=True, refill=True, findings=(found,))
     if first.put_in_by and first.beside == second.id:
         return Pairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
@@ -168,7 +168,9 @@ def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path)
             journal_exists=True, missing=f"{second_dir}: the medium was replaced since it was last used"
         )
     why = "it was replaced since it was last used"
-    return Pairing(journal_exists=True, findings=(Finding(Mending.MEDIUM_REPLACED, "first medium", why),))
+    return Pairing(
+        journal_exists=True, findings=(MendingReport(Mending.MEDIUM_REPLACED, "first medium", why),)
+    )
 
 
 def _are_a_pair(first: Label, second: Label) -> bool:
@@ -199,10 +201,10 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
     return Pairing(journal_exists=True, first=rebuilt, findings=(_build_replaced_first_finding(rebuilt),))
 
 
-def _build_replaced_first_finding(first: Label) -> Finding:
+def _build_replaced_first_finding(first: Label) -> MendingReport:
     """Return the finding that the first medium was replaced, for the event log."""
     why = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
-    return Finding(Mending.MEDIUM_REPLACED, "first medium", why)
+    return MendingReport(Mending.MEDIUM_REPLACED, "first medium", why)
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:

@@ -28,7 +28,7 @@ class Mending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MendingReport:
     """One repair of the machine's memory for the event log: its kind, ``where`` and ``why``."""
 
     mending: Mending

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.errors import JournalDamaged, JournalUnwritable
-from meters.mending import Finding, Mending
+from meters.mending import Mending, MendingReport
 from meters.storage import Storage, read_file, replace_file
 
 _MAGIC: Final = "OEGM1"
@@ -56,7 +56,7 @@ class Mirror:
         self._folders = tuple(dict.fromkeys(folders))
         self._name = name
         self._key = key
-        self.findings: list[Finding] = []
+        self.findings: list[MendingReport] = []
 
     def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
         """Return the newest intact copy of the value, or None if there never was one; repair the other copy.
@@ -91,7 +91,8 @@ class Mirror:
         if len(refusals) == len(self._folders):
             raise refusals[0]
         self.findings += [
-            Finding(Mending.REPAIRED, self._name, f"one copy could not be written: {why}") for why in refusals
+            MendingReport(Mending.REPAIRED, self._name, f"one copy could not be written: {why}")
+            for why in refusals
         ]
 
     def remove(self) -> None:
@@ -148,7 +149,7 @@ class Mirror:
             self._write_copy(copy.folder, best.generation, best.value)
         except JournalUnwritable as refusal:
             why = f"{why}, and cannot be written: {refusal}"
-        self.findings.append(Finding(Mending.REPAIRED, self._name, why))
+        self.findings.append(MendingReport(Mending.REPAIRED, self._name, why))
 
     def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
         """Replace the file in ``folder`` by this value with a new header."""

@@ -15,7 +15,7 @@ class Policy:
     A signed checkpoint is made every ``checkpoint_every`` entries. ``increment_max_cents`` maps an account to
     the most that one transaction may move into or out of it (A-26); an account not listed has no limit. The
     oldest ``archive_entries``, extended to the next checkpoint, are archived together as soon as
-    ``at_hand_entries`` newer entries remain. ``reserve_bytes`` stay free on each medium (:mod:`meters.room`).
+    ``at_hand_entries`` newer entries remain. ``reserve_bytes`` stay free on each medium (:mod:`meters.disk_reserve`).
     """
 
     checkpoint_every: int = 1000

@@ -1,4 +1,4 @@
-"""The mark of a stopped machine: it survives restarts, and only an authorised clear removes it (A-05)."""
+"""The flag of a stopped machine: it survives restarts, and only an authorised clear removes it (A-05)."""
 
 import json
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from meters.storage import Storage, read_file, replace_file
 FILE_NAME: Final = "stopped.json"
 
 
-def mark(storage: Storage, folders: Sequence[Path], why: str) -> None:
-    """Write the machine's stop mark, with the reason ``why``, durably to each medium that accepts it.
+def write_stop_flag(storage: Storage, folders: Sequence[Path], why: str) -> None:
+    """Write the machine's stop flag, with the reason ``why``, durably to each medium that accepts it.
 
-    If a medium already has a stop mark, its reason stays. Raises :class:`JournalUnwritable` if no medium
+    If a medium already has a stop flag, its reason stays. Raises :class:`JournalUnwritable` if no medium
     accepts it.
     """
     refusals = []
@@ -29,7 +29,7 @@ def mark(storage: Storage, folders: Sequence[Path], why: str) -> None:
 
 
 def check(storage: Storage, folders: Sequence[Path]) -> None:
-    """Raise :class:`JournalDamaged` if the machine's stop mark is on any medium."""
+    """Raise :class:`JournalDamaged` if the machine's stop flag is on any medium."""
     for folder in folders:
         data = read_file(storage, folder / FILE_NAME)
         if data is not None:

@@ -56,8 +56,8 @@ class JournalView:
         return self._ledger.head_hex
 
     @property
-    def mark(self) -> str:
-        """Return the journal's mark: the first eight hexadecimal digits of its first entry's hash."""
+    def journal_tag(self) -> str:
+        """Return the journal's tag: the first eight hexadecimal digits of its first entry's hash."""
         if not self._mark:
             self._mark = self.genesis.hash_hex[:8]
         return self._mark
@@ -65,11 +65,11 @@ class JournalView:
     def fresh_id(self, kind: str) -> str:
         """Return a new id for the journal's next entry, or for what that entry is about.
 
-        It consists of ``kind``, the sequence of that entry, and the journal's mark. All ids are made here. An
-        id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The mark
+        It consists of ``kind``, the sequence of that entry, and the journal's tag. All ids are made here. An
+        id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The tag
         keeps it unique, because the sequences begin again in the next journal.
         """
-        return f"{kind}-{self.sequence + 1}-{self.mark}"
+        return f"{kind}-{self.sequence + 1}-{self.journal_tag}"
 
     @property
     def fingerprint(self) -> str:
@@ -79,7 +79,7 @@ class JournalView:
     def get(self, tx_id: str) -> StoredEntry | None:
         """Return the journal entry with this id, or None; an archived one is read from the archive."""
         return self._database.by_id(tx_id) or self._archive.find(
-            tx_id, self.mark, self._load_identifier_index()
+            tx_id, self.journal_tag, self._load_identifier_index()
         )
 
     def has_transaction(self, tx_id: str) -> bool:
@@ -88,7 +88,7 @@ class JournalView:
         If its archive segment was taken away, the index of identifiers is enough.
         """
         return self._database.by_id(tx_id) is not None or self._archive.has_transaction(
-            tx_id, self.mark, self._load_identifier_index()
+            tx_id, self.journal_tag, self._load_identifier_index()
         )
 
     def find(self, ref: str) -> list[StoredEntry]:

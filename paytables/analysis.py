@@ -188,12 +188,12 @@ class FeatureFigures:
 class Doubled:
     """The figures of a bet if wins are doubled up: the same return, with fewer and larger wins.
 
-    ``most_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``distribution``
+    ``win_max_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``distribution``
     (of the win) are for a player who doubles as often as the game allows; both are None if they were not
     requested or cannot be computed exactly.
     """
 
-    most_credits: int
+    win_max_credits: int
     variance: Fraction | None = None
     distribution: WinDistribution | None = None
 
@@ -205,7 +205,7 @@ class BetAnalysis:
     ``rtp`` excludes progressives and merchandise (both are stated separately). ``cycle`` is the number of
     equally likely first results. ``options`` are the arguments that create this wager:
     ``game.wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
-    (:meth:`paytables.game.Game.at`), set only if a newly opened table does not accept it; the figures exclude
+    (:meth:`paytables.game.Game.for_table`), set only if a newly opened table does not accept it; the figures exclude
     bets that already stand there. Figures that were not requested are None. If the player makes decisions
     within the game, ``strategy`` names the strategy of these figures and ``worst_rtp`` is the return of the
     worst possible decisions; otherwise both are None. ``simplest_strategy`` describes the simplest published
@@ -228,7 +228,7 @@ class BetAnalysis:
     merchandise: tuple[MerchandiseShare, ...] = ()
     variance: Fraction | None = None
     hit_probability: Fraction | None = None
-    least_hit_credits: int = 1
+    hit_min_credits: int = 1
     """The smallest win that counts as a hit. At a table the win includes the stake, so a hit is more than the stake."""
     return_bet_probability: Fraction | None = None
     distribution: WinDistribution | None = None
@@ -245,20 +245,18 @@ class BetAnalysis:
     required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
 
-    def with_distribution(
-        self, distribution: WinDistribution, *, least_hit_credits: int | None = None
-    ) -> Self:
+    def with_distribution(self, distribution: WinDistribution, *, hit_min_credits: int | None = None) -> Self:
         """Return these figures with a win distribution, which must be complete, and what follows from it.
 
-        At a table, the win includes the stake, so a hit is a win above the stake unless ``least_hit_credits``
+        At a table, the win includes the stake, so a hit is a win above the stake unless ``hit_min_credits``
         sets another limit.
         """
-        top, hit = max(distribution.counts), least_hit_credits or self.cost_credits + 1
+        top, hit = max(distribution.counts), hit_min_credits or self.cost_credits + 1
         return replace(
             self,
             variance=distribution.variance(),
             hit_probability=distribution.compute_chance_of_at_least(hit),
-            least_hit_credits=hit,
+            hit_min_credits=hit,
             return_bet_probability=distribution.compute_chance_of_at_least(self.cost_credits),
             distribution=distribution,
             max_win_credits=top,
@@ -291,10 +289,12 @@ class BetAnalysis:
         return 1 + (self.rtp - 1) * self.cost_credits / staked
 
     @property
-    def most_credits(self) -> int | None:
+    def win_max_credits(self) -> int | None:
         """Return the largest possible win of one game, double-up included; None if it was not computed."""
         highest = self.max_win_credits
-        return highest if highest is None or self.doubled is None else max(highest, self.doubled.most_credits)
+        return (
+            highest if highest is None or self.doubled is None else max(highest, self.doubled.win_max_credits)
+        )
 
     @property
     def never_won(self) -> tuple[Prize, ...]:

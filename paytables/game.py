@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from paytables import definition, prose
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.assets import add_digests, read_assets
-from paytables.carried import check_binding_digest, reduce_to_figures
 from paytables.contract import (
     Bet,
     Choice,
@@ -33,6 +32,7 @@ from paytables.contract import (
 )
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
+from paytables.figure_binding import check_binding_digest, reduce_to_figures
 from paytables.layout import Limits, TableDefinition
 from paytables.source import Source
 from paytables.wording import format_count, format_known_names
@@ -85,7 +85,7 @@ class Rules(Protocol):
         """Return whether a real wheel decides a round: the round asks :data:`WHEEL_DECIDES`, and the wheel answers."""
 
     @property
-    def least_seats(self) -> int:
+    def seats_min(self) -> int:
         """Return the number of seats with bets without which no round is played."""
 
     @property
@@ -114,13 +114,13 @@ class Rules(Protocol):
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for the round that it plays together with the wagers of other seats."""
 
-    def at(self, table: object) -> "Rules":
+    def for_table(self, table: object) -> "Rules":
         """Return the rules for the table state that a round has left (``Outcome.table``); None is a newly opened table.
 
         Raises ValueError for a state that no round of this game leaves.
         """
 
-    def standing(self) -> tuple[Bet, ...]:
+    def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the bets that remain on the table from earlier rounds."""
 
     def build_current_view(self) -> Mapping[str, object]:
@@ -274,9 +274,9 @@ class Game:
         """Play one round of the game: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
-    def at(self, table: object) -> "Game":
+    def for_table(self, table: object) -> "Game":
         """Return the game for the table state left by a round. Raises ValueError for any other state."""
-        rules = self.rules.at(table)
+        rules = self.rules.for_table(table)
         return self if rules is self.rules else replace(self, rules=rules)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
@@ -377,7 +377,7 @@ def game_from_text(text: str, file: str) -> Game:
 def load_game(name: str | Path) -> Game:
     """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`.
 
-    Stored figures must match the rules of the definition (:mod:`paytables.carried`).
+    Stored figures must match the rules of the definition (:mod:`paytables.figure_binding`).
     """
     source = definition.read_source(name)
     return _build_from_source(source, _read_game_assets(source) if _has_named_files(source) else ())
@@ -478,7 +478,7 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
             Remark(f"bet {bet.bet}", f"no result wins {p.where} {p.name}: others take its place")
             for p in bet.never_won
         ]
-        most = bet.most_credits
+        most = bet.win_max_credits
         if most is not None and most * max(game.denominations_cents) > definition.CREDITS_MAX:
             found.append(
                 Remark(

@@ -27,7 +27,7 @@ from paytables.tableless import Tableless
 from paytables.wording import format_count
 
 #: The maximum number of seats in one round.
-SEATS_MOST: Final = 9
+SEATS_MAX: Final = 9
 ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
 
 
@@ -129,7 +129,7 @@ class Limits(Strict):
 class Table(Strict):
     """Limits of a whole game table: how many seats play together, and what one seat may stake and win."""
 
-    seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MOST)] = 1
+    seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MAX)] = 1
     most: PositiveInt | None = Field(
         default=None, description="the most one player may have on the table, in credits"
     )

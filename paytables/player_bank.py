@@ -165,7 +165,7 @@ class PlayerBankRules(SeatedRules):
         """Return the key of the table state that all players share: whose turn the bank is."""
         return frozenset() if self.player_bank is None else frozenset({BANK})
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with a stored table's turn. Raises ValueError for a state that no round leaves."""
         if table is None:
             turn = FIRST_ROUND

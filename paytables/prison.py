@@ -48,7 +48,7 @@ class Held(Bet):
 
 
 #: The result of a bet: a settlement, or the bet that stays. If both are given, the player chooses.
-Fate: TypeAlias = tuple[Settlement | None, Held | None]
+BetFate: TypeAlias = tuple[Settlement | None, Held | None]
 
 
 def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
@@ -59,7 +59,7 @@ def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]
 
 
 def settle_or_imprison(
-    bets: Iterable[Held], fate: Callable[[Held], Fate], shown: Mapping[str, object], kind: str
+    bets: Iterable[Held], fate: Callable[[Held], BetFate], shown: Mapping[str, object], kind: str
 ) -> Generator[Settlement | Decision, Choice | None, list[Held]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 

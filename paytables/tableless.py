@@ -36,7 +36,7 @@ class Tableless:
     """Whether a real wheel decides a round instead of the random number generator."""
 
     @property
-    def least_seats(self) -> int:
+    def seats_min(self) -> int:
         """Return 1: a round is played by one seat alone."""
         return 1
 
@@ -69,13 +69,13 @@ class Tableless:
         """Return the wager unchanged: other seats' bets have no effect on a round without decisions."""
         return wager
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return these same rules: no table state lasts between rounds. Raises ValueError if one is given."""
         if table is not None:
             raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
         return self
 
-    def standing(self) -> tuple[Bet, ...]:
+    def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return no bets: no bet of this game outlasts its round."""
         return ()
 

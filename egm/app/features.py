@@ -8,7 +8,7 @@ from egm.errors import check_invariant
 from egm.host.feature import HOST
 from egm.integrity.feature import INTEGRITY
 from egm.kernel.feature import Features
-from egm.kernel.keys import Fate
+from egm.kernel.keys import ClearAction
 from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
 from egm.memory_clear.claims import WITH, list_claim_makers
@@ -78,7 +78,7 @@ def check_claims(features: Features) -> None:
     """
     claim_makers = list_claim_makers(features)
     for key in features.keys:
-        is_claimed = key.fate is not Fate.OWED or key in claim_makers or key in WITH
+        is_claimed = key.fate is not ClearAction.OWED or key in claim_makers or key in WITH
         check_invariant(
             is_claimed, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it"
         )

@@ -10,6 +10,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.bill import CctalkBillDriver
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
+from egm.devices.channel_values import DOLLARS
 from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.id003.driver import Id003Driver
 from egm.devices.interface import (
@@ -32,7 +33,6 @@ from egm.devices.transient import (
     TransientPrintLedger,
 )
 from egm.devices.wheel.driver import WheelDriver
-from egm.devices.worth import DOLLARS
 from egm.money.device_ledgers import Ledgers
 from egm.tickets.templates import list_template_ids, load_template
 

@@ -173,8 +173,8 @@ def _iter_game_faults(
         if game.id in first_slots:
             yield Fault(key, f"{game.id} is games[{first_slots[game.id]}] already", stops=False)
             continue
-        if game.rules.least_seats > file.machine.positions:
-            why = f"{game.id} is played by at least {game.rules.least_seats} positions, and the machine has"
+        if game.rules.seats_min > file.machine.positions:
+            why = f"{game.id} is played by at least {game.rules.seats_min} positions, and the machine has"
             yield Fault(key, f"{why} {file.machine.positions}: its bets are not accepted", stops=False)
         levels[game.id] = {play.level for play in game.list_every_level()}
         first_slots[game.id] = i + 1

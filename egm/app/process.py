@@ -15,7 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from egm.app.absent import list_host_holder_names, refuse_lost_positions
 from egm.app.archive_place import link_archive
 from egm.app.entries import (
     GAME_REFUSED,
@@ -26,6 +25,7 @@ from egm.app.entries import (
 )
 from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
+from egm.app.removed_devices import list_host_holder_names, refuse_lost_positions
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.screen_watch import ScreenWatch
 from egm.app.station import DroppingOutbox, PlayerStation
@@ -50,8 +50,8 @@ from egm.kernel.feature import Features
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.positions import Position
+from egm.kernel.running_positions import RunningPositions
 from egm.kernel.services import Attachment, MachineContext
-from egm.kernel.side_by_side import SideBySide
 from egm.kernel.states import BETTABLE
 from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
@@ -135,7 +135,7 @@ class MachineProcess:
         self._begins = False
         self._stations_to_update: set[int] = set()
         self._table = SharedTable()
-        self._beside = SideBySide()
+        self._beside = RunningPositions()
         self._attachments: tuple[tuple[PlayerStation, Attachment], ...] = ()
 
     async def run(self) -> None:
@@ -337,7 +337,7 @@ class MachineProcess:
             outbox=DroppingOutbox(),
             position=position,
         )
-        returns = {game_id: game.least_return for game_id, game in self._installed.items()}
+        returns = {game_id: game.return_min for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
         machine.install(GeneratorStart(self._renew_random_service))
         machine.install(self._features)

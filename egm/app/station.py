@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from egm.app.absent import settle_absent
 from egm.app.entries import SCREEN_REFUSED, ScreenRefused
 from egm.app.ports import Ports
+from egm.app.removed_devices import settle_absent
 from egm.app.view import build_game_view, build_withdrawn_game_view, snapshot
 from egm.app.wiring import (
     build_event,
@@ -30,7 +30,7 @@ from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
 from egm.kernel.positions import is_own_fault
-from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import create_ledgers
@@ -108,7 +108,7 @@ class PlayerStation:
         self.machine.component(Devices).printer = ports.printer
         self.machine.component(Devices).hopper = ports.hopper
         self.machine.component(ServiceDesk).bench.kinds = ports.kinds
-        self.machine.component(SideBySide).at[self.machine.position.number] = AtWork(
+        self.machine.component(RunningPositions).at[self.machine.position.number] = RunningPosition(
             engine=self.engine,
             handle=partial(self._handle, self),
             snapshot=self.snapshot,
@@ -141,7 +141,7 @@ class PlayerStation:
             self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
         process_device_report(self.machine, report)
-        beside, number = self.machine.component(SideBySide), self.machine.position.number
+        beside, number = self.machine.component(RunningPositions), self.machine.position.number
         for event in iter_reported_events(report, self.ports.kinds[report.device], self.machine.doors_open):
             for position in iter_concerned_positions(beside, number, event):
                 position.handle(event)
@@ -243,7 +243,7 @@ class PlayerStation:
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
-        for position in self.machine.component(SideBySide).at.values():
+        for position in self.machine.component(RunningPositions).at.values():
             position.signal()
         self._changed()
 
@@ -273,7 +273,7 @@ class PlayerStation:
         if board is None:
             return
         lit = self.machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
-        served = self.machine.component(SideBySide).iter_positions_served(self.machine.position.number)
+        served = self.machine.component(RunningPositions).iter_positions_served(self.machine.position.number)
         snapshots = [position.snapshot() for position in served]
         board.tower(
             select_tested_outputs(lit, "tower")

@@ -77,8 +77,8 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         journal_sequence=machine.journal.sequence,
         state=engine.state.value,
         time_utc=machine.clock.now().isoformat(timespec="seconds"),
-        time_zone=machine.identity.house.time_zone,
-        site=machine.identity.house.site,
+        time_zone=machine.identity.venue.time_zone,
+        site=machine.identity.venue.site,
         serial=machine.identity.serial,
         operator_number=machine.identity.operator_number,
         currency=machine.profile.currency,
@@ -122,14 +122,14 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
             if entry["locks"]
         ),
         handpay=None if handpay is None else _build_handpay(machine, handpay),
-        paying=None if paying is None else PayOut(way=paying.way, amount_cents=paying.amount_cents),
+        paying=None if paying is None else PayOut(way=paying.payout_method, amount_cents=paying.amount_cents),
         lock=_find_host_lock(machine),
         residual=residuals.build_residual_view(machine),
         doors_open=machine.doors_open,
         progressives=level_views.build_level_views(machine),
         defect=machine.profile.pay_out.defect,
         key_fingerprint=fingerprint,
-        journal_head=machine.witness,
+        journal_head=machine.journal_head,
         sound=find_allowed_sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,
         touch=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
@@ -145,7 +145,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     """Return the hand-pay for the screen: what is owed, why and since when, and what must be done first."""
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
-    if ticket_instead.ticket_may_replace(machine, request):
+    if ticket_instead.ticket_may_replace_handpay(machine, request):
         ticket = "asked" if ticket_instead.ticket_is_requested(machine, request) else "offered"
     return Handpay(
         kind=handpay.kind,
@@ -158,7 +158,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=0 if _has_other_handpay(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.of > 1 else 0,
-        form_first=not hand_pays.handpay_is_in_order(machine, request),
+        form_first=not hand_pays.handpay_can_be_settled(machine, request),
         ticket=ticket,
     )
 

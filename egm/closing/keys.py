@@ -1,10 +1,10 @@
 """The storage key of the tables' closing."""
 
-from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.keys import ClearAction, Key, Owner
 
 
 class ClosingKey(Key):
     """Storage key of the tables' closing."""
 
-    TABLES = "tables_closing", Fate.IDENTITY, Owner.MACHINE
+    TABLES = "tables_closing", ClearAction.IDENTITY, Owner.MACHINE
     """When the last rounds of the tables begin; absent while no closing is announced."""

@@ -35,7 +35,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.secret_files import make_folder_private, require_private, write_private
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import House
+from egm.tickets.model import Venue
 from meters.keys import FILE_NAME as KEY_FILE
 from meters.lock import FILE_NAME
 from paytables.definition import check_ascending
@@ -59,7 +59,7 @@ class _Table(Documented, BaseModel):
 #: Marks a key that only the machine's owner can fill in: its example must not remain in a file.
 _OWNERS: Final[dict[str, JsonValue]] = {OWNERS: True}
 #: The most player positions of a machine.
-POSITIONS_MOST: Final = 16
+POSITIONS_MAX: Final = 16
 
 
 class Machine(_Table):
@@ -85,7 +85,7 @@ class Machine(_Table):
     day_ends_hour: Annotated[int, Field(ge=0, le=23, strict=True)] = 0
     """The local hour at which the venue's gaming day ends: with 6, what happens until 06:00 belongs to the
     day before in statements and sheets."""
-    positions: Annotated[int, Field(ge=1, le=POSITIONS_MOST, strict=True)] = 1
+    positions: Annotated[int, Field(ge=1, le=POSITIONS_MAX, strict=True)] = 1
     """The number of player positions; each device states which it serves. Every position has its own screen."""
     certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The public key, 64 hexadecimal digits, whose certificates of games are accepted (`egm certify`)."""
@@ -95,15 +95,15 @@ class Machine(_Table):
     def _check_zone(cls, time_zone: str) -> str:
         """Refuse a time zone that this computer does not know."""
         try:
-            House(site="", time_zone=time_zone)
+            Venue(site="", time_zone=time_zone)
         except InvalidTicket:
             raise ValueError(f"{time_zone!r} is not known here: an IANA name is wanted") from None
         return time_zone
 
     @property
-    def house(self) -> House:
+    def house(self) -> Venue:
         """Return the venue data printed on tickets. Raises InvalidTicket for an unknown time zone."""
-        return House(
+        return Venue(
             site=self.site,
             address=self.address,
             licence_holder=self.licence_holder,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue
 from egm.devices.driver import ORDER_SECONDS, LineDriver, M, OrderTimer
 from egm.devices.escrow import Escrow, Verdict
 from egm.devices.framing import Cutter
@@ -35,7 +36,6 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, Worth
 
 #: If the machine has not answered an escrow by then, the bill is returned to the player.
 ANSWER_SECONDS = 5.0
@@ -101,7 +101,7 @@ class BillDriver(LineDriver[M]):
         self._escrow = Escrow(ledger)
         self._notes = dict(notes)
         self._currencies = currencies
-        self._worth = Worth(self._notes, currencies)
+        self._worth = ChannelValueCheck(self._notes, currencies)
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
@@ -179,7 +179,7 @@ class BillDriver(LineDriver[M]):
         """Return whether tickets are enabled; never while the acceptor's note values differ from the cabinet file's."""
         return self._barcodes and not self._worth.has_differences
 
-    def _store_reported_value(self, code: int, reported: ReportedWorth | None) -> None:
+    def _store_reported_value(self, code: int, reported: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a note code; ``reported`` is None if it gives no reply."""
         self._worth.note(code, reported)
         self._report_value_faults(self._worth)
@@ -188,7 +188,7 @@ class BillDriver(LineDriver[M]):
         """Clear the acceptor's state when a session starts; an item in escrow before must be reported again."""
         self._last_offer, self._offer = self._offer or self._last_offer, None
         self._ready = None
-        self._worth = Worth(self._notes, self._currencies)
+        self._worth = ChannelValueCheck(self._notes, self._currencies)
         self._reset_device_state()
 
     @abstractmethod

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from egm.devices.channel_values import CHANNEL_VALUE_FAULTS, ChannelValueCheck
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, EventSink, Fault, FaultCode, LineError
 from egm.devices.line import LineLostError, SerialLine
-from egm.devices.worth import WORTH_FAULTS, Worth
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -294,10 +294,10 @@ class LineDriver(ABC, Generic[M]):
             self._own_faults[code] = detail
         self._update_faults(self._reported)
 
-    def _report_value_faults(self, worth: Worth) -> None:
+    def _report_value_faults(self, worth: ChannelValueCheck) -> None:
         """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
         if worth.is_known or worth.has_differences:
-            for code in WORTH_FAULTS:
+            for code in CHANNEL_VALUE_FAULTS:
                 self._set_own_fault(code, worth.faults.get(code))
 
     def _update_faults(self, reported: dict[FaultCode, str]) -> None:

@@ -130,7 +130,7 @@ class Escrow:
         self._ledger.dispute_lost_paper(why)
         return Verdict.LOST_TRACK
 
-    def set_mark(self, mark: int) -> None:
+    def set_protocol_position(self, mark: int) -> None:
         """Store the driver's protocol position in the open stacking record, if there is one and it has changed."""
         if self.mark not in {None, mark}:
-            self._ledger.set_mark(mark)
+            self._ledger.set_protocol_position(mark)

@@ -31,7 +31,7 @@ class FaultCode(StrEnum):
     CHEAT = "cheat"
     # bill acceptor and coin acceptor
     WRONG_VALUES = "wrong_values"  # a channel has another value than the cabinet file and the profile state
-    VALUES_UNTOLD = "values_untold"  # the device cannot report the value of a channel
+    VALUES_UNKNOWN = "values_untold"  # the device cannot report the value of a channel
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
     DIVERTER = "diverter"

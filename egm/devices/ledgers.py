@@ -30,7 +30,7 @@ class EscrowPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """A note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
+    """A note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_protocol_position`.
 
     ``outward``: the acceptor has reported that it returns the content.
     """
@@ -71,7 +71,7 @@ class EscrowLedger(Protocol):
     def record_direction(self, *, outward: bool) -> None:
         """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
 
-    def set_mark(self, mark: int) -> None:
+    def set_protocol_position(self, mark: int) -> None:
         """Store the driver's protocol position in the open stacking record (its meaning is the driver's)."""
 
 

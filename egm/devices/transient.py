@@ -88,7 +88,7 @@ class TransientEscrowLedger:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), outward=outward)
 
-    def set_mark(self, mark: int) -> None:
+    def set_protocol_position(self, mark: int) -> None:
         """Store the driver's protocol position in the open stacking record, if there is one."""
         if self._record is not None:
             self._record = replace(self._record, mark=mark)

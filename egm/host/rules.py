@@ -15,13 +15,13 @@ from egm.host.tickets import (
 )
 from egm.host.transfers import (
     cancel_transfer,
-    cash_out_has_passed,
+    cash_out_is_offered_to_host,
     end_lock,
     execute_transfer_order,
     expire_restricted,
     give_lock_its_turn,
     give_order_its_turn,
-    host_takes_cash_out,
+    host_has_declined_cash_out,
     offer_to_host,
     order_is_open,
     pass_cash_out_on,
@@ -34,13 +34,13 @@ from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import AWAKE, ORDERS_DUE, PAYABLE, TAKING_TICKETS, TRANSFERRING, only
-from egm.money.value_in import acceptor_works, ticket_is_welcome
+from egm.money.value_in import acceptor_works, ticket_can_be_accepted
 
 _IDLE: Final = only(State.IDLE)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
-    Rule(EventType.CASH_OUT, _IDLE, (host_takes_cash_out,), (offer_to_host,), State.LOCKED, REPORT),
+    Rule(EventType.CASH_OUT, _IDLE, (cash_out_is_offered_to_host,), (offer_to_host,), State.LOCKED, REPORT),
     Rule(EventType.TRANSFER_ORDERED, TRANSFERRING, (order_is_open,), (execute_transfer_order,), Next.DERIVED),
     Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
     Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),
@@ -50,9 +50,9 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PROMOTION_EXPIRED, _IDLE, (restricted_has_expired,), (expire_restricted,)),
     Rule(EventType.WHEN_IDLE, ORDERS_DUE, (order_is_open,), (give_order_its_turn,)),
     Rule(EventType.WHEN_IDLE, _IDLE, (transfer_lock_is_requested,), (give_lock_its_turn,)),
-    Rule(EventType.WHEN_IDLE, PAYABLE, (cash_out_has_passed,), (pass_cash_out_on,)),
+    Rule(EventType.WHEN_IDLE, PAYABLE, (host_has_declined_cash_out,), (pass_cash_out_on,)),
     # ------------------------------------------------------------------ tickets
-    Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_is_welcome, host_validates), (ask_host,)),
+    Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_can_be_accepted, host_validates), (ask_host,)),
     Rule(EventType.TICKET_AUTHORISED, TAKING_TICKETS, (inquiry_is_open, acceptor_works), (stack_authorised,)),
     Rule(
         (EventType.TICKET_AUTHORISED, EventType.TICKET_DECLINED),

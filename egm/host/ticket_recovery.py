@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from egm.clock import Clock
-from egm.config.cabinet_file import POSITIONS_MOST, Validation
+from egm.config.cabinet_file import POSITIONS_MAX, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
@@ -85,7 +85,7 @@ def open_desk(
         Issuer(
             serial=identity.serial,
             operator_number=identity.operator_number,
-            house=identity.house,
+            house=identity.venue,
         ),
         TicketRules(
             currency=profile.currency,
@@ -142,7 +142,7 @@ def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
     This takes a power loss between credit and redemption, and a cashier who released the ticket meanwhile.
     The credit stays; staff must find out who else was paid.
     """
-    latest_credits = machine.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
+    latest_credits = machine.journal.entries(_TAKEN, limit=POSITIONS_MAX, newest_first=True)
     for entry in list(latest_credits):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)

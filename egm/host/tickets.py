@@ -69,7 +69,9 @@ def inquiry_is_open(machine: Machine, event: Event) -> bool:
 def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
     """Return the reserved cash-out by ticket that waits for the host's number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
+    return (
+        pay_out if pay_out is not None and pay_out.payout_method == "ticket" and not pay_out.number else None
+    )
 
 
 # ---------------------------------------------------------------------------------------------- out
@@ -105,7 +107,7 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
         denomination_cents=machine.selection.denomination_cents,
         printed=find_printed_terms(machine, pay_out.kind),
         number=number,
-        witness=machine.witness,
+        witness=machine.journal_head,
     )
     if isinstance(ticket, Ticket):
         note_number(machine, pay_out, ticket)

@@ -30,6 +30,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.money.entries import AFT_JACKPOT
 from egm.money.events import CashOut
 from egm.money.host_money import HostMoney, Lock, Order
@@ -62,7 +63,8 @@ def transfer_lock_is_requested(machine: Machine, _: Event) -> bool:
     return machine.component(HostMoney).lock is not None
 
 
-def host_takes_cash_out(machine: Machine, event: Event) -> bool:
+@refusal_code("host_takes_cash_out")
+def cash_out_is_offered_to_host(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out is to be offered to the host first.
 
     The host must be online and have enabled this, there must be credit, and the event must not come from an
@@ -304,7 +306,7 @@ def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
     return Event(EventType.LOCK_REQUESTED)
 
 
-def cash_out_has_passed(machine: Machine, _: Event) -> bool:
+def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
     """Return whether the host has just declined a cash-out, which is not paid another way yet."""
     return machine.component(HostMoney).cash_out_passed
 

@@ -15,6 +15,7 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.own_entries import ClockDoubt
+from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
 FAULT: Final = "clock_doubted"
@@ -50,9 +51,10 @@ def clock_is_doubted(machine: Machine, _: Event) -> bool:
     return not machine.times.is_believed
 
 
-def date_is_the_clocks(machine: Machine, event: Event) -> bool:
+@refusal_code("date_is_the_clocks")
+def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
     """Return whether the date entered by staff (YYYYMMDD) is the clock's date in the venue's time zone."""
-    local_now = machine.clock.now().astimezone(machine.identity.house.zone)
+    local_now = machine.clock.now().astimezone(machine.identity.venue.zone)
     return event.of(ClockForm).date == f"{local_now:%Y%m%d}"
 
 

@@ -4,11 +4,11 @@ from typing import Final
 
 from egm.integrity.clock_trust import clock_is_doubted
 from egm.integrity.signed_file import file_is_unsigned
-from egm.integrity.technician import hard_meters_are_fitted, software_is_signed, technician_is_needed
+from egm.integrity.technician import hard_meters_are_fitted, software_is_signed, technician_can_clear_fault
 from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.staff.form import REASON, Field, FieldKind, Form
-from egm.staff.options import machine_is_open, nothing_is_owed
+from egm.staff.options import machine_is_open, no_position_is_in_use
 
 FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -32,7 +32,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.RESTART,
         subject="machine",
         fields=(Field(name="finding", length_max=200),),
-        needs=(technician_is_needed,),
+        needs=(technician_can_clear_fault,),
     ),
     Form(
         id="clock",
@@ -55,7 +55,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.CONFIGURE,
         subject="machine",
         fields=(REASON,),
-        needs=(file_is_unsigned, nothing_is_owed),
+        needs=(file_is_unsigned, no_position_is_in_use),
     ),
     Form(
         id="counters",

@@ -35,6 +35,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.own_entries import DoorOpen
+from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
@@ -52,7 +53,8 @@ def door_was_open(machine: Machine, event: Event) -> bool:
     return event.of(DoorChange).door in machine.doors_open
 
 
-def has_failed(machine: Machine, _: Event) -> bool:
+@refusal_code("has_failed")
+def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
     """Return whether the machine is out of service because its self-test or random number generator failed.
 
     A host or operator that disables the machine does not count.
@@ -78,7 +80,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
         PowerUp(
             version=memory_ready.version,
             profile=memory_ready.profile,
-            time_zone=machine.identity.house.time_zone,
+            time_zone=machine.identity.venue.time_zone,
             day_ends_hour=machine.identity.day_ends_hour,
         ),
         entry_id=f"power-up-{boots}",

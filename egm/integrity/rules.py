@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from egm.integrity.clock_trust import clock_is_doubted, confirm_clock, date_is_the_clocks
+from egm.integrity.clock_trust import clock_is_doubted, confirm_clock, entered_date_matches_clock
 from egm.integrity.forms import FORMS
 from egm.integrity.lockups import (
     clear_tilts,
-    has_failed,
     record_disabled,
     record_door_opened,
     record_enabled,
     record_fault,
     record_fault_cleared,
     restart_generator,
+    self_test_or_generator_has_failed,
     take_out_of_service,
 )
 from egm.integrity.signed_file import file_is_unsigned, sign_file
@@ -21,7 +21,7 @@ from egm.integrity.technician import (
     refit_hard_meters,
     settle_faults,
     software_is_signed,
-    technician_is_needed,
+    technician_can_clear_fault,
     verify_software,
 )
 from egm.kernel.events import EventType, Next, State
@@ -34,9 +34,9 @@ from egm.kernel.states import (
     only,
 )
 from egm.staff.form import build_form_rule
-from egm.staff.options import machine_is_open, nothing_is_owed
+from egm.staff.options import machine_is_open, no_position_is_in_use
 from egm.staff.service.effects import (
-    key_is_enough,
+    key_may_act_without_sign_in,
 )
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
@@ -47,22 +47,35 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CHANCE_FAILED, AWAKE, (), (take_out_of_service,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.DISABLED, AWAKE, (), (record_disabled,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.ENABLED, AWAKE, (), (record_enabled,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.KEY_TURNED, only(State.TILT), (key_is_enough,), (clear_tilts,), Next.DERIVED, REPORT),
+    Rule(
+        EventType.KEY_TURNED,
+        only(State.TILT),
+        (key_may_act_without_sign_in,),
+        (clear_tilts,),
+        Next.DERIVED,
+        REPORT,
+    ),
     # ------------------------------------------------------------------ a generator that has failed
     Rule(
         EventType.KEY_TURNED,
         ON_CALL,
-        (has_failed, key_is_enough),
+        (self_test_or_generator_has_failed, key_may_act_without_sign_in),
         (restart_generator,),
         Next.DERIVED,
         REPORT,
     ),
     # ------------------------------------------------------------------ what a technician puts right
-    build_form_rule(FORMS, EventType.FAULTS_SETTLED, AT_WORK, (technician_is_needed,), settle_faults),
+    build_form_rule(FORMS, EventType.FAULTS_SETTLED, AT_WORK, (technician_can_clear_fault,), settle_faults),
     build_form_rule(
-        FORMS, EventType.CLOCK_CONFIRMED, AT_WORK, (clock_is_doubted, date_is_the_clocks), confirm_clock
+        FORMS,
+        EventType.CLOCK_CONFIRMED,
+        AT_WORK,
+        (clock_is_doubted, entered_date_matches_clock),
+        confirm_clock,
     ),
-    build_form_rule(FORMS, EventType.FILE_SIGNED, AT_WORK, (file_is_unsigned, nothing_is_owed), sign_file),
+    build_form_rule(
+        FORMS, EventType.FILE_SIGNED, AT_WORK, (file_is_unsigned, no_position_is_in_use), sign_file
+    ),
     build_form_rule(FORMS, EventType.VERIFY, AT_WORK, (software_is_signed,), verify_software),
     build_form_rule(
         FORMS,

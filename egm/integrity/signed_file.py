@@ -26,7 +26,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
 from egm.people import Permission, Roster
 from egm.secret_files import replace_private
-from egm.staff.options import nothing_is_owed
+from egm.staff.options import no_position_is_in_use
 from meters import JournalError, JournalView
 from meters.entry import encode_canonical_json
 from meters.keys import MachineKey
@@ -165,7 +165,7 @@ def _reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) 
         return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
     if len(people) < _count_persons_required(machine):
         return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
-    is_owed = changes and not nothing_is_owed(machine, Event(EventType.FILE_SIGNED, SignatureForm()))
+    is_owed = changes and not no_position_is_in_use(machine, Event(EventType.FILE_SIGNED, SignatureForm()))
     return "credits" if is_owed else ""
 
 

@@ -17,6 +17,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
 SOFTWARE_DIFFERS: Final = "software_differs"
@@ -51,7 +52,8 @@ class SoftwareCheck:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def technician_is_needed(machine: Machine, _: Event) -> bool:
+@refusal_code("technician_is_needed")
+def technician_can_clear_fault(machine: Machine, _: Event) -> bool:
     """Return whether a fault can be cleared by a technician now."""
     return bool(_list_clearable_faults(machine))
 

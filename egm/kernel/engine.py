@@ -7,7 +7,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from egm.errors import check_invariant
 from egm.kernel.events import Event, EventName, EventType, Next, State, SupersededBy
 from egm.kernel.messages import Notice
-from egm.kernel.rules import Refusal, Rule, Rules
+from egm.kernel.rules import Refusal, Rule, Rules, code_of
 
 #: Fields of an unexpected event that may be recorded with their value.
 _NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "source", "reason", "why"})
@@ -120,7 +120,7 @@ class Engine(Generic[MachineT]):
             failed_guard = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
             if failed_guard is None:
                 return rule, ""
-            reason = failed_guard.__name__
+            reason = code_of(failed_guard)
         return None, reason
 
     def _handle_one_event(self, event: Event) -> None:

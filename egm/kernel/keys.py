@@ -13,7 +13,7 @@ from egm.kernel.positions import Position, is_own_fault
 from egm.record_codec import check_value
 
 
-class Fate(StrEnum):
+class ClearAction(StrEnum):
     """What an authorised memory clear does with the value under a storage key (:mod:`egm.memory_clear.claims`)."""
 
     OWED = "owed"
@@ -36,11 +36,11 @@ class Owner(StrEnum):
 class Key(StrEnum):
     """Base class of each feature's storage keys: the name in the journal, its fate at a memory clear, and its owner."""
 
-    fate: Fate
+    fate: ClearAction
     owner: Owner
 
-    def __new__(cls, name: str, fate: Fate, owner: Owner) -> Self:
-        """Create a storage key. Fate and owner have no defaults, so that nobody forgets to decide them."""
+    def __new__(cls, name: str, fate: ClearAction, owner: Owner) -> Self:
+        """Create a storage key. Clear action and owner have no defaults, so that nobody forgets to decide them."""
         key = str.__new__(cls, name)
         key._value_, key.fate, key.owner = name, fate, owner
         return key
@@ -49,13 +49,13 @@ class Key(StrEnum):
 class KernelKey(Key):
     """Storage keys of the kernel: clock doubt, the player's selection, open doors and active faults."""
 
-    CLOCK = "clock", Fate.IDENTITY, Owner.MACHINE
+    CLOCK = "clock", ClearAction.IDENTITY, Owner.MACHINE
     """Why the clock is not trusted, and the last time known to be right."""
-    SELECTION = "selection", Fate.IDENTITY, Owner.PLAYER
+    SELECTION = "selection", ClearAction.IDENTITY, Owner.PLAYER
     """The selected game, denomination, bet and language."""
-    DOOR = "door:", Fate.IDENTITY, Owner.MACHINE
+    DOOR = "door:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per open door."""
-    FAULT = "fault:", Fate.IDENTITY, Owner.DEVICE
+    FAULT = "fault:", ClearAction.IDENTITY, Owner.DEVICE
     """Prefix; one key per active fault."""
 
 

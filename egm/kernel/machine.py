@@ -23,7 +23,7 @@ from egm.kernel.positions import Position, is_own_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
 from egm.record_codec import is_record, to_json
-from egm.tickets.model import House
+from egm.tickets.model import Venue
 from meters import ExcessiveIncrement, Journal, Posted, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
@@ -48,7 +48,7 @@ class Identity:
 
     serial: str
     operator_number: str
-    house: House
+    venue: Venue
     day_ends_hour: int = 0
     """The local hour at which the venue's gaming day ends."""
 
@@ -212,7 +212,7 @@ class Machine:
         self.post(EVENT_UNEXPECTED, details)
 
     @property
-    def witness(self) -> str:
+    def journal_head(self) -> str:
         """Return the journal head as printed and shown: entry number and twelve hash digits.
 
         A person who has it in writing can prove later what the journal contained at that moment.
@@ -272,7 +272,7 @@ class Machine:
     @property
     def local_date(self) -> date:
         """Return the current date at the venue, from the most trusted time available."""
-        return self.times.now().astimezone(self.identity.house.zone).date()
+        return self.times.now().astimezone(self.identity.venue.zone).date()
 
     @property
     def selection(self) -> Selection:

@@ -16,16 +16,35 @@ from egm.kernel.events import Event, EventName, EventType, Next, Payloads, State
 from egm.kernel.states import AWAKE, PRESSING
 
 MachineT = TypeVar("MachineT")
+GuardT = TypeVar("GuardT", bound=Callable[..., bool])
 Guard = Callable[[MachineT, Event], bool]
-"""Condition of a rule. Its name is the reason reported for a refusal. It changes nothing."""
+"""Condition of a rule. Its code is the reason reported for a refusal. It changes nothing."""
 Effect = Callable[[MachineT, Event], Event | None]
 """One step of a rule. If it returns an event, that event is processed after the rule is finished."""
+
+
+_CODES: Final = dict[Callable[..., bool], str]()
+
+
+def refusal_code(code: str) -> Callable[[GuardT], GuardT]:
+    """Give a guard a code other than its name: journals, messages and translations contain the codes."""
+
+    def register(guard: GuardT) -> GuardT:
+        _CODES[guard] = code
+        return guard
+
+    return register
+
+
+def code_of(guard: Callable[..., bool]) -> str:
+    """Return the code that refusals by the guard contain: its name, unless it has another code."""
+    return _CODES.get(guard, guard.__name__)
 
 
 class Refusal(StrEnum):
     """How an event that no rule accepts is refused: reported to a person, or recorded."""
 
-    REPORT = "told"
+    REPORT = "reported"
     """The reason (failed guard, or state) is reported to the person who made the request."""
     RECORD = "recorded"
     """The event is recorded as unexpected."""

@@ -29,7 +29,7 @@ END: Final = datetime(9995, 1, 1, tzinfo=UTC)
 #: A correction of the clock up to this size needs no confirmation: it cannot expire a ticket.
 SLACK: Final = timedelta(hours=1)
 #: A machine that was off for longer than this asks for confirmation of the date.
-OFF_MOST: Final = timedelta(days=31)
+OFFSET_MAX: Final = timedelta(days=31)
 
 
 class Doubt(StrEnum):
@@ -71,7 +71,7 @@ def find_clock_doubt(evidence: Evidence) -> Doubt | None:
         return Doubt.CHANGED if abs(now - good - elapsed) > SLACK else None
     if good - now > SLACK:
         return Doubt.SET_BACK
-    if now - good > OFF_MOST:
+    if now - good > OFFSET_MAX:
         return Doubt.FAR_AHEAD
     return Doubt.CHANGED if evidence.unsettled else None
 

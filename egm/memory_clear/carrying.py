@@ -59,7 +59,7 @@ class Proposal:
         return self.proposed.id
 
     @property
-    def standing(self) -> str:
+    def describe_support(self) -> str:
         """Return how well the copies of the old memory support the memory-clear claim, or that it cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
@@ -93,7 +93,7 @@ class Proposal:
             "id": self.id,
             "amount": str(self.proposed.amount),
             "says": dict(self.proposed.says),
-            "standing": self.standing,
+            "standing": self.describe_support,
             "copies": {name: str(claim.amount) for name, claim in self.copies.items()},
         }
         return described
@@ -238,7 +238,7 @@ def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
     Raises :class:`ClearRefused` if they must name a copy.
     """
     if not decision.copy:
-        if proposal.standing == "they disagree":
+        if proposal.describe_support == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
         return proposal.proposed
     if proposal.proved or decision.copy not in proposal.copies:
@@ -275,7 +275,7 @@ def _describe_decision(
         id=proposal.id,
         amount=str(proposal.proposed.amount),
         says=proposal.proposed.says,
-        standing=proposal.standing,
+        standing=proposal.describe_support,
         copies={name: str(claim.amount) for name, claim in proposal.copies.items()},
         act=cast(Literal["carried", "paid", "ended"], decision.act),
         copy=decision.copy,

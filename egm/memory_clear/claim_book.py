@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
-from egm.kernel.keys import Fate, Key, Keys
+from egm.kernel.keys import ClearAction, Key, Keys
 from egm.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
 from egm.memory_clear.evidence import Evidence
 from egm.money.keys import MoneyKey
@@ -272,7 +272,7 @@ class ClaimBook:
     def _is_specific_to_journal(self, name: str) -> bool:
         """Return whether a memory clear drops a stored value, because it only concerned the old journal."""
         key = self.keys.of(name)
-        return name.startswith("journal.") if key is None else key.fate is Fate.TRANSIENT
+        return name.startswith("journal.") if key is None else key.fate is ClearAction.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)

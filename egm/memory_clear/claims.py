@@ -1,7 +1,7 @@
 """Claims: everything a machine owes, item by item, derived from what is left of its memory.
 
 An authorised clear settles or carries over each of them by name (:mod:`egm.memory_clear.carrying`). The keys
-declare which of them are part of a claim (:class:`egm.kernel.keys.Fate`); this module interprets their
+declare which of them are part of a claim (:class:`egm.kernel.keys.ClearAction`); this module interprets their
 values. Carrying a claim over makes the same reservation under the same id, and the same state, in the new
 journal, so that the device, host or attendant continues where it was.
 """
@@ -40,7 +40,7 @@ from egm.play.records.games import CARRIED_GAME, PUSH
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.records import ClaimRecord, HeldPrize
-from egm.progressive.round import LinkMark
+from egm.progressive.round import LinkProgress
 from egm.record_codec import to_json
 from meters import Transaction, Transfer
 from meters.chart import Book, find_account
@@ -128,16 +128,16 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
         return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
 
-    ending_id = f"{reservation.id}.{'printed' if pay_out.way == 'ticket' else 'paid'}"
+    ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
     book.add(
         Claim(
             claim,
             cents,
-            {"way": pay_out.way, "position": position, **progress},
+            {"way": pay_out.payout_method, "position": position, **progress},
             carried=book.reserve_again(claim, [reservation], state),
             paid=None if restricted else paid,
             ended=(book.entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
-            least_cents=cents if pay_out.way == "ticket" else 0,
+            least_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
     )
 
@@ -366,7 +366,7 @@ def _claim_level(book: ClaimBook, name: str) -> None:
 
 def _claim_contributions(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for contributions to a linked level that its controller may not have counted."""
-    pool, link = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
+    pool, link = name.removeprefix(ProgressiveKey.LINK), book.read(LinkProgress, name)
     book.take(name)
     fed = {
         play_id: shares

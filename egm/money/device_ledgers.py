@@ -161,7 +161,7 @@ class PaperLedger:
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
-    def set_mark(self, mark: int) -> None:
+    def set_protocol_position(self, mark: int) -> None:
         """Store ``mark``, the driver's position in its protocol, with the bill or ticket that is being stacked."""
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=mark)})

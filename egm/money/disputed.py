@@ -25,6 +25,7 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
 from egm.money.entries import (
     DISPUTE_OPENED,
@@ -200,7 +201,8 @@ def finish_disputes(machine: Machine) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- ruling
-def ruling_is_sound(machine: Machine, event: Event) -> bool:
+@refusal_code("ruling_is_sound")
+def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the ruling on disputed money names an open dispute, a permitted amount and a reason.
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.

@@ -14,6 +14,7 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_FORM, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
 from egm.money.events import PaymentForm
 from egm.money.keys import MoneyKey
@@ -33,7 +34,8 @@ def _needs_identity(machine: Machine, amount_cents: int) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def handpay_is_in_order(machine: Machine, _: Event) -> bool:
+@refusal_code("handpay_is_in_order")
+def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
     """Return whether the waiting hand-pay may be settled: it needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     return handpay.form is not None or not _needs_identity(machine, handpay.worth_cents)
@@ -86,7 +88,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
             method=form.method,
             identity=form.identity,
             slip=slip,
-            witness=machine.witness,
+            witness=machine.journal_head,
             machine=machine.identity.serial,
             taxable=tax_cents is not None and handpay.worth_cents >= tax_cents,
             person=persons[0],
@@ -105,7 +107,8 @@ def settle_handpay(machine: Machine, event: Event) -> None:
 BOOK: Final = "prizes:"
 
 
-def no_prize_waits(machine: Machine, _: Event) -> bool:
+@refusal_code("no_prize_waits")
+def handpay_has_no_prize_in_kind(machine: Machine, _: Event) -> bool:
     """Return whether the waiting hand-pay has no prize in kind.
 
     A host must not settle such a prize, which is handed over in person.

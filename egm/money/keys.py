@@ -1,38 +1,38 @@
 """Storage keys of money: payouts, hand-pays, disputes and tickets in the machine's path."""
 
-from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.keys import ClearAction, Key, Owner
 
 
 class MoneyKey(Key):
     """Storage keys of money: payouts in progress, hand-pays owed, disputes, and bills and tickets being stacked."""
 
-    PAY_OUT = "pay_out", Fate.OWED, Owner.PLAYER
+    PAY_OUT = "pay_out", ClearAction.OWED, Owner.PLAYER
     """The payout in progress."""
-    PRINT = "print", Fate.OWED, Owner.PLAYER
+    PRINT = "print", ClearAction.OWED, Owner.PLAYER
     """The printer's progress with the payout."""
-    HOPPER = "hopper", Fate.OWED, Owner.PLAYER
+    HOPPER = "hopper", ClearAction.OWED, Owner.PLAYER
     """The hopper's progress with the payout."""
-    COINS = "coins", Fate.IDENTITY, Owner.PLAYER
+    COINS = "coins", ClearAction.IDENTITY, Owner.PLAYER
     """The coin acceptor's event counter up to which coins are recorded."""
-    COINS_DISPENSED = "coins_gone", Fate.OWED, Owner.PLAYER
+    COINS_DISPENSED = "coins_gone", ClearAction.OWED, Owner.PLAYER
     """The coins of an abandoned hopper payout that are not posted yet."""
-    DISPUTED = "disputed:", Fate.OWED, Owner.PLAYER
+    DISPUTED = "disputed:", ClearAction.OWED, Owner.PLAYER
     """Prefix; one key per disputed amount."""
-    RULING = "ruling", Fate.OWED, Owner.PLAYER
+    RULING = "ruling", ClearAction.OWED, Owner.PLAYER
     """A ruling on a disputed amount that is not posted yet."""
-    HANDPAY = "handpay", Fate.OWED, Owner.PLAYER
+    HANDPAY = "handpay", ClearAction.OWED, Owner.PLAYER
     """The hand-pay that waits for an attendant."""
-    SLIP = "slip", Fate.IDENTITY, Owner.MACHINE
+    SLIP = "slip", ClearAction.IDENTITY, Owner.MACHINE
     """The number of the last hand-pay slip."""
-    UNCLAIMED = "unclaimed", Fate.OWED, Owner.PLAYER
+    UNCLAIMED = "unclaimed", ClearAction.OWED, Owner.PLAYER
     """A voided hand-pay whose amount is not yet posted to the register of unclaimed money."""
-    GOES_ON = "cash_out_goes_on", Fate.IDENTITY, Owner.PLAYER
+    GOES_ON = "cash_out_goes_on", ClearAction.IDENTITY, Owner.PLAYER
     """The remainder of a cash-out, to be paid by the next payout method; ``true`` in older journals."""
-    PAPER = "paper", Fate.OWED, Owner.PLAYER
+    PAPER = "paper", ClearAction.OWED, Owner.PLAYER
     """The bill or ticket being stacked."""
-    RESTRICTED = "restricted", Fate.OWED, Owner.PLAYER
+    RESTRICTED = "restricted", ClearAction.OWED, Owner.PLAYER
     """Expiry date and pool of the restricted credit on the meter."""
-    TICKETS = "tickets", Fate.TRANSIENT, Owner.MACHINE
+    TICKETS = "tickets", ClearAction.TRANSIENT, Owner.MACHINE
     """How far the ticket ledger has progressed, and its state when this journal began."""
-    TICKET_TERMS = "ticket_terms", Fate.IDENTITY, Owner.MACHINE
+    TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, Owner.MACHINE
     """The ticket terms set by the host."""

@@ -102,9 +102,9 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id,
-                way="ticket",
+                payout_method="ticket",
                 kind=kind,
-                pool=_find_pool(machine, kind),
+                restricted_pool=_find_pool(machine, kind),
                 amount_cents=amount_cents,
                 number=number,
                 language=machine.selection.language,
@@ -136,7 +136,7 @@ def _issue_own_ticket(
             TicketKind(kind.value),
             denomination_cents=machine.selection.denomination_cents,
             printed=find_printed_terms(machine, kind),
-            witness=machine.witness,
+            witness=machine.journal_head,
         )
     except RngError as error:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
@@ -153,7 +153,7 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
     if credit is not None and credit.expires:
         days = max(0, (date.fromisoformat(credit.expires) - machine.local_date).days)
-    return Printed(terms.house(machine.identity.house), days)
+    return Printed(terms.house(machine.identity.venue), days)
 
 
 def print_ticket(machine: Machine) -> None:
@@ -164,7 +164,7 @@ def print_ticket(machine: Machine) -> None:
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
-    if pay_out is None or pay_out.way != "ticket" or is_disputed(printing):
+    if pay_out is None or pay_out.payout_method != "ticket" or is_disputed(printing):
         return
     may_be_printed = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.number:
@@ -355,7 +355,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id,
-                way="coins",
+                payout_method="coins",
                 amount_cents=amount_cents,
                 coins=coins,
                 in_coins=find_coins_paid(machine),
@@ -376,7 +376,7 @@ class HopperPayout:
 def start_hopper(machine: Machine) -> None:
     """Order the reserved coins from the hopper, unless its driver already has the order; also after a restart."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
+    if pay_out is None or pay_out.payout_method != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
     driver_payout, hopper = machine.component(HopperPayout), machine.component(Devices).hopper
     # the driver already has it and records it before any coin leaves
@@ -591,7 +591,7 @@ def _convert_to_cashable(machine: Machine) -> int:
     return machine.read_credit_cents(CreditKind.CASHABLE)
 
 
-def payout_may_begin(machine: Machine, _: Event) -> bool:
+def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
     """Return whether there is cashable credit that may be paid out automatically.
 
     A balance that the host has just declined stays on the meter; otherwise the host would be queried
@@ -610,12 +610,12 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
     is_limit_reached = (
         limit_cents is not None and machine.cash_cents >= limit_cents and not list_standing_tables(machine)
     )
-    return payout_may_begin(machine, event) and (
+    return automatic_payout_is_possible(machine, event) and (
         unpaid_remainder_is_stored(machine, event) or is_limit_reached
     )
 
 
-def payout_is_under_way(machine: Machine, _: Event) -> bool:
+def credits_are_reserved_for_payout(machine: Machine, _: Event) -> bool:
     """Return whether credits are reserved for a payout by ticket or in coins."""
     return machine.memory.get(MoneyKey.PAY_OUT) is not None
 

@@ -13,23 +13,23 @@ from egm.kernel.states import (
     only,
 )
 from egm.money.cash_out_rest import start_automatic_cash_out, unpaid_remainder_is_stored
-from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_is_sound
+from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_form_is_valid
 from egm.money.forms import FORMS
 from egm.money.hand_pays import (
-    handpay_is_in_order,
-    no_prize_waits,
+    handpay_can_be_settled,
+    handpay_has_no_prize_in_kind,
     payment_form_is_complete,
     record_handpay_form,
     settle_handpay,
 )
 from egm.money.pay_out import (
     cash_out_is_unfinished,
+    credits_are_reserved_for_payout,
     end_cash_out,
     end_ticket_ruling,
     give_ticket_up,
     open_cancelled_credit,
     payout_is_due,
-    payout_is_under_way,
     record_stray_coins,
     reserve_coins,
     reserve_restricted_ticket,
@@ -40,17 +40,17 @@ from egm.money.pay_out import (
     ticket_ruling_is_unfinished,
 )
 from egm.money.rulings import (
-    complement_is_sound,
-    credits_are_forfeit,
+    complement_form_is_valid,
     credits_are_unclaimed,
     end_rulings,
     forfeit_credits,
     forfeit_prize,
+    forfeiting_credits_is_permitted,
+    forfeiting_prize_is_permitted,
     found_ticket_is_named,
     handpay_waits,
     location_is_stated,
     pay_complement,
-    prize_is_forfeit,
     ruling_is_unfinished,
     take_orphan_credits,
     take_orphan_handpay,
@@ -58,15 +58,15 @@ from egm.money.rulings import (
 )
 from egm.money.ticket_for_handpay import (
     attendant_pays_by_hand,
-    choose_way,
     keep_handpay,
     requested_ticket_is_impossible,
     return_handpay,
     ticket_is_requested,
-    ticket_may_replace,
+    ticket_may_replace_handpay,
+    toggle_ticket_request,
 )
 from egm.money.value_in import (
-    bill_is_welcome,
+    bill_can_be_accepted,
     credit_bill,
     credit_coins,
     dispute_amount,
@@ -77,14 +77,19 @@ from egm.money.value_in import (
     return_bill,
     return_ticket,
     stack_bill,
-    ticket_is_welcome,
+    ticket_can_be_accepted,
     void_bill,
 )
-from egm.money.ways_out import coins_come_first, has_credit, restricted_may_leave, ticket_comes_first
+from egm.money.ways_out import (
+    coins_come_first,
+    has_credit,
+    restricted_credit_may_leave_on_ticket,
+    ticket_comes_first,
+)
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
     ask_who,
-    key_is_enough,
+    key_may_act_without_sign_in,
     no_service_page_is_open,
 )
 
@@ -95,8 +100,8 @@ _MENU: Final = only(State.SERVICE_MENU)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ value in
-    Rule(EventType.BILL_ESCROWED, _IDLE, (bill_is_welcome,), (stack_bill,)),
-    Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_is_welcome,), (redeem_ticket,)),
+    Rule(EventType.BILL_ESCROWED, _IDLE, (bill_can_be_accepted,), (stack_bill,)),
+    Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_can_be_accepted,), (redeem_ticket,)),
     Rule(EventType.BILL_ESCROWED, AWAKE, (), (return_bill,)),
     Rule(EventType.TICKET_ESCROWED, AWAKE, (), (return_ticket,)),
     Rule(EventType.BILL_STACKED, AWAKE, (), (credit_bill,), Next.DERIVED_ONCE_TESTED),
@@ -119,7 +124,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         PAYABLE,
-        (restricted_may_leave,),
+        (restricted_credit_may_leave_on_ticket,),
         (reserve_restricted_ticket,),
         Next.DERIVED,
         REPORT,
@@ -131,7 +136,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.COINS_PAID, AWAKE, (), (settle_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
-    Rule(EventType.WHEN_IDLE, only(State.PAYING), (payout_is_under_way,), (resume_payout,)),
+    Rule(EventType.WHEN_IDLE, only(State.PAYING), (credits_are_reserved_for_payout,), (resume_payout,)),
     Rule(EventType.WHEN_IDLE, _IDLE, (payout_is_due,), (start_automatic_cash_out,)),
     Rule(
         EventType.WHEN_IDLE,
@@ -140,11 +145,18 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (start_automatic_cash_out,),
     ),
     # ------------------------------------------------------------------ hand-pays
-    Rule(EventType.CASH_OUT, _HANDPAY, (ticket_may_replace,), (choose_way,), Next.SAME, REPORT),
+    Rule(
+        EventType.CASH_OUT,
+        _HANDPAY,
+        (ticket_may_replace_handpay,),
+        (toggle_ticket_request,),
+        Next.SAME,
+        REPORT,
+    ),
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (ticket_is_requested, ticket_may_replace, key_is_enough),
+        (ticket_is_requested, ticket_may_replace_handpay, key_may_act_without_sign_in),
         (return_handpay,),
         Next.DERIVED,
         REPORT,
@@ -152,7 +164,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (ticket_is_requested, ticket_may_replace, no_service_page_is_open),
+        (ticket_is_requested, ticket_may_replace_handpay, no_service_page_is_open),
         (ask_who,),
         Next.DERIVED,
         REPORT,
@@ -163,7 +175,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (attendant_pays_by_hand, handpay_is_in_order, key_is_enough),
+        (attendant_pays_by_hand, handpay_can_be_settled, key_may_act_without_sign_in),
         (settle_handpay,),
         Next.DERIVED,
         REPORT,
@@ -171,7 +183,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (attendant_pays_by_hand, handpay_is_in_order, no_service_page_is_open),
+        (attendant_pays_by_hand, handpay_can_be_settled, no_service_page_is_open),
         (ask_who,),
         Next.DERIVED,
         REPORT,
@@ -179,7 +191,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.HANDPAY_RESET,
         _HANDPAY,
-        (no_prize_waits, attendant_pays_by_hand, handpay_is_in_order),
+        (handpay_has_no_prize_in_kind, attendant_pays_by_hand, handpay_can_be_settled),
         (settle_handpay,),
         Next.DERIVED,
     ),
@@ -187,11 +199,15 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS, EventType.HANDPAY_FORM, _HANDPAY, (payment_form_is_complete,), record_handpay_form, Next.SAME
     ),
-    build_form_rule(FORMS, EventType.FORFEIT_PRIZE, _HANDPAY, (prize_is_forfeit,), forfeit_prize),
-    build_form_rule(FORMS, EventType.FORFEIT_CREDITS, _MENU, (credits_are_forfeit,), forfeit_credits),
-    build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_is_sound,), pay_complement),
     build_form_rule(
-        FORMS, EventType.DISPUTED_AMOUNT_RULING, RULING, (ruling_is_sound,), rule_disputed_amount
+        FORMS, EventType.FORFEIT_PRIZE, _HANDPAY, (forfeiting_prize_is_permitted,), forfeit_prize
+    ),
+    build_form_rule(
+        FORMS, EventType.FORFEIT_CREDITS, _MENU, (forfeiting_credits_is_permitted,), forfeit_credits
+    ),
+    build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_form_is_valid,), pay_complement),
+    build_form_rule(
+        FORMS, EventType.DISPUTED_AMOUNT_RULING, RULING, (ruling_form_is_valid,), rule_disputed_amount
     ),
     build_form_rule(
         FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (handpay_waits, location_is_stated), take_orphan_handpay

@@ -9,6 +9,7 @@ from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.money import ticket_ledger
 from egm.money.entries import (
     COMPLEMENT_PAID,
@@ -45,7 +46,8 @@ from meters import Transfer
 
 
 # ---------------------------------------------------------------------------------------------- complements
-def complement_is_sound(machine: Machine, event: Event) -> bool:
+@refusal_code("complement_is_sound")
+def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether a complement form has an amount and a reason; a slip number, if given, must have been issued."""
     form = event.of(ComplementForm)
     is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.SLIP) or 0)
@@ -196,7 +198,8 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- forfeits
 
 
-def prize_is_forfeit(machine: Machine, event: Event) -> bool:
+@refusal_code("prize_is_forfeit")
+def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
     """Return whether staff may forfeit the prize that waits as a hand-pay, and the form gives a reason.
 
     Cancelled credits cannot be forfeited.
@@ -210,7 +213,8 @@ def prize_is_forfeit(machine: Machine, event: Event) -> bool:
     )
 
 
-def credits_are_forfeit(machine: Machine, event: Event) -> bool:
+@refusal_code("credits_are_forfeit")
+def forfeiting_credits_is_permitted(machine: Machine, event: Event) -> bool:
     """Return whether staff may forfeit credits, the amount is not above the credits, and a reason is given."""
     form = event.of(ForfeitCreditsForm)
     return (

@@ -11,6 +11,7 @@ from typing import Literal
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_RETURNED, HANDPAY_WAY, HandpayReturned, HandpayWay
 from egm.money.keys import MoneyKey
 from egm.money.records.money import CashOutRest, HandpayRecord
@@ -20,7 +21,8 @@ from egm.staff.service_calls import answer_service_call
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def ticket_may_replace(machine: Machine, _: Event) -> bool:
+@refusal_code("ticket_may_replace")
+def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
     """Return whether the hand-pay pays the player's credits, has no form yet, and a ticket could be printed for it."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
@@ -34,12 +36,12 @@ def ticket_may_replace(machine: Machine, _: Event) -> bool:
 
 def ticket_is_requested(machine: Machine, _: Event) -> bool:
     """Return whether the player has requested a ticket instead of the hand-pay."""
-    return bool(machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).way)
+    return bool(machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).requested_method)
 
 
 def requested_ticket_is_impossible(machine: Machine, event: Event) -> bool:
     """Return whether the player requested a ticket instead of the hand-pay that can no longer be printed."""
-    return ticket_is_requested(machine, event) and not ticket_may_replace(machine, event)
+    return ticket_is_requested(machine, event) and not ticket_may_replace_handpay(machine, event)
 
 
 def attendant_pays_by_hand(machine: Machine, event: Event) -> bool:
@@ -48,11 +50,11 @@ def attendant_pays_by_hand(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def choose_way(machine: Machine, _: Event) -> None:
+def toggle_ticket_request(machine: Machine, _: Event) -> None:
     """Toggle the player's request for a ticket instead of the waiting hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    way: Literal["hand", "ticket"] = "hand" if handpay.way else "ticket"
-    record = replace(handpay, way="" if handpay.way else way)
+    way: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
+    record = replace(handpay, requested_method="" if handpay.requested_method else way)
     machine.post(HANDPAY_WAY, HandpayWay(handpay=handpay.id, way=way), state={MoneyKey.HANDPAY: record})
 
 
@@ -86,5 +88,5 @@ def keep_handpay(machine: Machine, event: Event) -> None:
 
     The attendant is notified before they pay.
     """
-    choose_way(machine, event)
+    toggle_ticket_request(machine, event)
     machine.notice = Notice(code="ticket_impossible", severity="warning")

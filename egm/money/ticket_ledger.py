@@ -143,7 +143,7 @@ def reason_journal_is_short(machine: Machine) -> str:
     store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
         head = store.read_journal_seen()
-        if head is not None and head.mark == journal.mark and not _has_entry(journal, head):
+        if head is not None and head.mark == journal.journal_tag and not _has_entry(journal, head):
             return f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it{_ACCOUNT}"
     stored_anchor, initial_anchor = (
         machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
@@ -215,7 +215,7 @@ def keep_head(machine: Machine) -> None:
     if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
-        desk.store.store_head(JournalSeen(journal.mark, journal.sequence, journal.head_hash))
+        desk.store.store_head(JournalSeen(journal.journal_tag, journal.sequence, journal.head_hash))
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:

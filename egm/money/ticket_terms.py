@@ -13,7 +13,7 @@ from egm.kernel.machine import Machine
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.record_codec import from_json, to_json
-from egm.tickets.model import House
+from egm.tickets.model import Venue
 from meters.transaction import JSON
 
 #: A validity of this many days means that the ticket never expires.
@@ -63,7 +63,7 @@ class TicketTerms:
             return own_valid_days
         return None if days == NEVER_DAYS else days
 
-    def house(self, own_venue: House) -> House:
+    def house(self, own_venue: Venue) -> Venue:
         """Return the venue as printed on tickets: the host's name and address where set, else the machine's own."""
         address = " ".join(part for part in (self.address1, self.address2) if part)
         return replace(own_venue, site=self.location or own_venue.site, address=address or own_venue.address)

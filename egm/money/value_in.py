@@ -18,6 +18,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import is_off
 from egm.money.disputed import DisputedAmount, finish_disputes, open_dispute
 from egm.money.entries import (
@@ -101,7 +102,8 @@ def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bill_is_welcome(machine: Machine, event: Event) -> bool:
+@refusal_code("bill_is_welcome")
+def bill_can_be_accepted(machine: Machine, event: Event) -> bool:
     """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
     return (
         event.of(BillEscrowed).amount_cents in list_wanted_bills(machine, State.IDLE)
@@ -109,7 +111,8 @@ def bill_is_welcome(machine: Machine, event: Event) -> bool:
     )
 
 
-def ticket_is_welcome(machine: Machine, event: Event) -> bool:
+@refusal_code("ticket_is_welcome")
+def ticket_can_be_accepted(machine: Machine, event: Event) -> bool:
     """Return whether the ticket in escrow is accepted now and no other bill or ticket is being stacked or checked."""
     return (
         should_accept_tickets(machine, State.IDLE)

@@ -6,6 +6,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import is_off
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
@@ -19,7 +20,8 @@ def has_credit(machine: Machine, _: Event) -> bool:
     return machine.cash_cents > 0
 
 
-def restricted_may_leave(machine: Machine, _: Event) -> bool:
+@refusal_code("restricted_may_leave")
+def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
     """Return whether only restricted credit is left and it may leave on a restricted ticket."""
     return (
         machine.cash_cents == 0

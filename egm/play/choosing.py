@@ -6,6 +6,7 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.money.host_controls import is_game_allowed
 from egm.play.events import BetRequest, DenominationRequest, GameRequest, LanguageRequest
 from egm.play.records.tables import list_standing_tables, read_table
@@ -42,7 +43,8 @@ def language_is_offered(machine: Machine, event: Event) -> bool:
     return event.of(LanguageRequest).value in machine.profile.languages
 
 
-def no_bets_stand(machine: Machine, _: Event) -> bool:
+@refusal_code("no_bets_stand")
+def no_bets_stand_on_selected_table(machine: Machine, _: Event) -> bool:
     """Return whether no bets stand on the selected game's table; the denomination is fixed while bets stand."""
     return _find_standing_denomination(machine, machine.selection.game_id) is None
 

@@ -107,7 +107,7 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
     return max(len(recorded), len(game.round_steps)) > len(game.steps)
 
 
-def step_known(machine: Machine, event: Event) -> bool:
+def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
     """Return whether the answer is one that another seat has recorded, so that it draws no new numbers."""
     game = open_game(machine)
     round_ = None if game is None else find_common_round(machine, game)
@@ -132,5 +132,5 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     if round_ is None:
         return False
     return round_.find_step(len(game.steps)) is None or (
-        answering_seat is not None and step_known(machine, event)
+        answering_seat is not None and answer_is_already_recorded(machine, event)
     )

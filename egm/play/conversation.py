@@ -47,7 +47,7 @@ class Conversation:
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
         """Start the game; ``table`` is the state of the game's table before it, or None."""
-        self.game = game if table is None else game.at(table)
+        self.game = game if table is None else game.for_table(table)
         self._feed = _StepNumbers()
         self.round = Round(self.game.play(wager, self._feed), wager)
 
@@ -76,7 +76,7 @@ class Conversation:
         """Return the credits that the game's outcome leaves standing on the table."""
         if self.outcome is None or self.outcome.table is None:
             return 0
-        return sum(bet.credits for bet in self.game.at(self.outcome.table).rules.standing())
+        return sum(bet.credits for bet in self.game.for_table(self.outcome.table).rules.list_standing_bets())
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
         """Take one step of the game: the first without a choice, each further one with the player's choice."""
@@ -130,7 +130,7 @@ def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ..
     """
     if conversation is None or conversation.outcome is not None:
         return ()
-    standing = {(bet.seat, bet.spot) for bet in conversation.game.rules.standing()}
+    standing = {(bet.seat, bet.spot) for bet in conversation.game.rules.list_standing_bets()}
     staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - standing
     return tuple(
         settled

@@ -8,6 +8,7 @@ from egm.kernel.credits import CreditKind, split_stakes
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import HandpayKind
+from egm.kernel.rules import refusal_code
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play import player_protection as protection
@@ -33,7 +34,8 @@ from meters import Transfer
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def is_this_game(machine: Machine, event: Event) -> bool:
+@refusal_code("is_this_game")
+def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
     """Return whether the outcome just shown is that of the open game, which is decided."""
     game = open_game(machine)
     return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
@@ -112,7 +114,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
                 kind=kind,
                 amount_cents=total_cents,
                 prizes=prizes,
-                pool=pools,
+                progressive_pools=pools,
                 play_id=game.play_id if pools else "",
             ),
         },

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.play.prizes_in_kind import prize_may_be_cash
-from egm.play.rulings import game_cannot_end, game_may_be_forfeit
+from egm.play.rulings import game_cannot_end, open_game_has_neither_outcome_nor_win
 from egm.staff.form import REASON, Field, Form
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -30,7 +30,7 @@ FORMS: Final[tuple[Form, ...]] = (
         subject="players",
         persons=2,
         fields=(REASON,),
-        needs=(game_may_be_forfeit,),
+        needs=(open_game_has_neither_outcome_nor_win,),
     ),
     Form(
         id="refund_game",

@@ -41,7 +41,7 @@ class InstalledGame:
 
     game: Game
     denominations_cents: tuple[int, ...]
-    least_return: Fraction
+    return_min: Fraction
     pools: Pools
     long_odds: tuple[LongOdds, ...] = ()
     certificate: Certificate | None = None
@@ -52,7 +52,7 @@ class InstalledGame:
     @property
     def return_percent(self) -> str:
         """Return the game's lowest return for display: in percent, rounded down to hundredths."""
-        return format_percent(self.least_return)
+        return format_percent(self.return_min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +143,13 @@ def _examine_game(
         raise OperatorError(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
-    floor = profile.returns.floor(game.family)
+    floor = profile.returns.find_minimum(game.family)
     counted_levels = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
     bets = _list_offered_bets(game, analysis, levels)
     returns = {bet.bet: bet.compute_rtp_counting(counted_levels) for bet in bets}
     lowest_return = min(returns.values())
-    name = floor.refused({bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players})
+    name = floor.find_bet_below({bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players})
     if name is not None:
         raise OperatorError(
             f"{game.id}: returns {format_percent(returns[name], 4)} % at bet {name}; "

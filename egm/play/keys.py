@@ -1,44 +1,44 @@
 """Storage keys of play, its tables and its wheel: what each stores in the journal."""
 
-from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.keys import ClearAction, Key, Owner
 
 
 class PlayKey(Key):
     """Storage keys of play: the game, the player's session, and data about definitions."""
 
-    GAME = "game", Fate.OWED, Owner.PLAYER
+    GAME = "game", ClearAction.OWED, Owner.PLAYER
     """The open game."""
-    LAST = "last_game", Fate.TRANSIENT, Owner.PLAYER
+    LAST = "last_game", ClearAction.TRANSIENT, Owner.PLAYER
     """The last game that has ended."""
-    PURSE = "purse", Fate.TRANSIENT, Owner.PLAYER
+    PURSE = "purse", ClearAction.TRANSIENT, Owner.PLAYER
     """The purse of points of a tournament's entry, in place of credits; it is worth no money."""
-    PURSE_GAME = "purse_game", Fate.TRANSIENT, Owner.PLAYER
+    PURSE_GAME = "purse_game", ClearAction.TRANSIENT, Owner.PLAYER
     """The open game that is played with the purse."""
-    SESSION = "session", Fate.IDENTITY, Owner.PLAYER
+    SESSION = "session", ClearAction.IDENTITY, Owner.PLAYER
     """The counts of the player's session (player protection)."""
-    REMINDER = "reminder", Fate.IDENTITY, Owner.PLAYER
+    REMINDER = "reminder", ClearAction.IDENTITY, Owner.PLAYER
     """The active reminder."""
-    LIMITS = "limits", Fate.IDENTITY, Owner.PLAYER
+    LIMITS = "limits", ClearAction.IDENTITY, Owner.PLAYER
     """The player's own limits."""
-    DEFINITION = "definition:", Fate.IDENTITY, Owner.MACHINE
+    DEFINITION = "definition:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per definition played here, by digest: see :mod:`egm.play.definitions`."""
-    RESIDUAL = "residual_terms", Fate.TRANSIENT, Owner.PLAYER
+    RESIDUAL = "residual_terms", ClearAction.TRANSIENT, Owner.PLAYER
     """The terms for residual credit on this position (:class:`egm.play.records.residual.ResidualTerms`)."""
-    EXAMINED = "examined:", Fate.TRANSIENT, Owner.MACHINE
+    EXAMINED = "examined:", ClearAction.TRANSIENT, Owner.MACHINE
     """Prefix; one key per definition whose largest prize is known, by digest."""
 
 
 class TableKey(Key):
     """Storage keys of table games: state that lasts between two rounds."""
 
-    TABLE = "table:", Fate.OWED, Owner.PLAYER
+    TABLE = "table:", ClearAction.OWED, Owner.PLAYER
     """Prefix; one key per definition, by digest: the state of its table and the bets standing on it."""
-    SHARED = "in_common:", Fate.IDENTITY, Owner.MACHINE
+    SHARED = "in_common:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per definition, by digest: the table state shared by all players."""
 
 
 class WheelKey(Key):
     """Storage keys of a real wheel that decides the game."""
 
-    SPIN = "wheel_spin", Fate.IDENTITY, Owner.MACHINE
+    SPIN = "wheel_spin", ClearAction.IDENTITY, Owner.MACHINE
     """The last spin for which betting was closed."""

@@ -73,7 +73,7 @@ def record_mystery(machine: Machine, event: Event) -> None:
         _reserve_prize_for_handpay(machine, game, level, prize)
 
 
-def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
+def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
     """Return whether staff have ruled on a held mystery prize and the ruling can be carried out now."""
     return any(True for _ in _iter_ruled_prizes(machine))
 
@@ -239,7 +239,7 @@ def _reserve_prize_for_handpay(
         id=reservation,
         kind="progressive",
         amount_cents=prize.amount_cents,
-        pool=level,
+        progressive_pools=level,
         play_id=game.play_id,
     )
     progressives.register_hit(

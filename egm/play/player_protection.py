@@ -18,6 +18,7 @@ from egm.kernel import messages
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ReminderKind
+from egm.kernel.rules import refusal_code
 from egm.money.keys import MoneyKey
 from egm.play.entries import (
     LIMIT_SET,
@@ -142,7 +143,7 @@ def play_is_paused(machine: Machine) -> bool:
     return reminder is not None and reminder.kind in LIMITS
 
 
-def limit_pays_out(machine: Machine, _: Event) -> bool:
+def reached_limit_pays_out(machine: Machine, _: Event) -> bool:
     """Return whether the player reached a limit at which the profile pays the credits out."""
     return machine.profile.protection.at_limit == "cash_out" and play_is_paused(machine)
 
@@ -158,7 +159,8 @@ def reminder_is_due(machine: Machine, _: Event) -> bool:
     return find_due_reminder(machine) is not None
 
 
-def reminder_may_go(machine: Machine, _: Event) -> bool:
+@refusal_code("reminder_may_go")
+def reminder_can_be_dismissed(machine: Machine, _: Event) -> bool:
     """Return whether the player may dismiss the active reminder; a pause of play cannot be dismissed."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind not in LIMITS
@@ -183,7 +185,8 @@ def session_is_over(machine: Machine, _: Event) -> bool:
     return is_counted and not busy and machine.credit_cents == 0 and not list_standing_tables(machine)
 
 
-def limit_is_offered(machine: Machine, event: Event) -> bool:
+@refusal_code("limit_is_offered")
+def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
     """Return whether players may set limits and the requested limit is at least as strict as the present one.
 
     Only a player with credits may set a limit. To remove one (0) or to raise it, the player must wait for a

@@ -13,6 +13,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
+from egm.kernel.rules import refusal_code
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
 from egm.play.player_protection import play_is_paused
 from egm.play.records.residual import build_residual_terms
@@ -24,15 +25,16 @@ PURPOSE: Final = "residual"
 
 def build_residual_view(machine: Machine) -> Residual | None:
     """Return the residual credit and what the player may do with it, or None if the profile offers nothing."""
-    is_playable = residual_may_be_played(machine, Event(EventType.RESIDUAL))
-    if not is_playable and not residual_may_go(machine, Event(EventType.RESIDUAL)):
+    is_playable = residual_credit_can_be_staked(machine, Event(EventType.RESIDUAL))
+    if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.RESIDUAL)):
         return None
     prize_cents = build_residual_terms(machine).useful_cents if is_playable else 0
     return Residual(amount_cents=machine.credit_cents, prize_cents=prize_cents)
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def residual_may_go(machine: Machine, _: Event) -> bool:
+@refusal_code("residual_may_go")
+def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
     """Return whether the profile lets the player give up residual credit, and the credit is residual.
 
     Credit is residual if it is too small for a game and for a coin.
@@ -41,7 +43,8 @@ def residual_may_go(machine: Machine, _: Event) -> bool:
     return offered and 0 < machine.credit_cents < build_residual_terms(machine).useful_cents
 
 
-def residual_may_be_played(machine: Machine, _: Event) -> bool:
+@refusal_code("residual_may_be_played")
+def residual_credit_can_be_staked(machine: Machine, _: Event) -> bool:
     """Return whether the player may stake the residual credit: the profile offers it and play is possible."""
     return (
         machine.profile.pay_out.residual == "played"

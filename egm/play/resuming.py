@@ -13,7 +13,7 @@ from egm.play.rounds import require_open_game
 from egm.play.showing import send_screen_update
 
 
-def conversation_is_open(machine: Machine, _: Event) -> bool:
+def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
     """Return whether the conversation of a game is still in memory although the game is no longer shown."""
     return machine.component(GameInProgress).conversation is not None
 
@@ -23,7 +23,7 @@ def end_conversation(machine: Machine, _: Event) -> None:
     machine.component(GameInProgress).conversation = None
 
 
-def game_is_not_taken_up(machine: Machine, _: Event) -> bool:
+def open_game_has_no_conversation(machine: Machine, _: Event) -> bool:
     """Return whether the open game has no conversation in memory, because of a restart, a door or a tilt."""
     return machine.component(GameInProgress).conversation is None
 

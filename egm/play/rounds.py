@@ -17,9 +17,10 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.play import player_protection as protection
 from egm.play.choosing import is_accepted_here
-from egm.play.common_round import RoundInCommon, find_common_round, may_answer, step_known
+from egm.play.common_round import RoundInCommon, answer_is_already_recorded, find_common_round, may_answer
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
@@ -38,19 +39,21 @@ from egm.play.records.wheel import read_recorded_number
 from egm.play.showing import find_question, send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
-from egm.progressive.round import Round
+from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def bet_is_laid(machine: Machine, _: Event) -> bool:
+@refusal_code("bet_is_laid")
+def bet_is_selected_or_standing(machine: Machine, _: Event) -> bool:
     """Return whether the player has selected a bet, or bets stand on the table that can be played on."""
     return machine.selection.bet_credits > 0 or find_bet_in_force(machine) is not None
 
 
-def bet_is_taken(machine: Machine, _: Event) -> bool:
+@refusal_code("bet_is_taken")
+def selected_bet_is_accepted(machine: Machine, _: Event) -> bool:
     """Return whether the game accepts the selected bet in the state of its table, and the profile allows it."""
     bet = find_bet_in_force(machine)
     return bet is not None and is_accepted_here(machine, bet)
@@ -62,7 +65,8 @@ def bet_is_covered(machine: Machine, _: Event) -> bool:
     return bet is not None and bet.cents <= machine.credit_cents
 
 
-def raises_are_covered(machine: Machine, _: Event) -> bool:
+@refusal_code("raises_are_covered")
+def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the selected bet and what its round may still cost by the certified strategy."""
     bet = find_bet_in_force(machine)
     return bet is not None and bet.cents + bet.reserve_cents <= machine.credit_cents
@@ -76,7 +80,7 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     """Return whether the generator is in service, or the choice draws no number (such as collecting a win)."""
     choice = event.of(ChoiceRequest)
-    if choice.spin is not None or step_known(machine, event):
+    if choice.spin is not None or answer_is_already_recorded(machine, event):
         return True
     return chance_is_ready(machine) or any(
         choice.value == option for option, _ in _list_available_free_answers(machine)
@@ -133,7 +137,8 @@ def is_decided_by_wheel(machine: Machine) -> bool:
     return False
 
 
-def choice_is_covered(machine: Machine, event: Event) -> bool:
+@refusal_code("choice_is_covered")
+def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
     """Return whether the credits and the profile's limits allow what the choice adds to the stake."""
     decision = find_question(machine)
     return decision is not None and event.of(ChoiceRequest).value in decision.options
@@ -167,7 +172,7 @@ def start_game(machine: Machine, _: Event) -> None:
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
         table=bet.table,
-        levels=progressive_round.played,
+        levels=progressive_round.build_levels_played,
         round_id="" if round_ is None else round_.round_id,
     )
     wagered = machine.take(bet.cents, "house:wager")
@@ -268,7 +273,7 @@ def take_step(
     machine: Machine,
     conversation: Conversation,
     choice: JSON,
-    progressive_round: Round,
+    progressive_round: ProgressiveRound,
     recorded: Step | None,
 ) -> Step:
     """Take the next step of the game and return it with its draws.

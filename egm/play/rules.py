@@ -19,70 +19,85 @@ from egm.kernel.states import (
 )
 from egm.money.cash_out_rest import start_automatic_cash_out
 from egm.money.host_controls import game_is_enabled
-from egm.money.pay_out import payout_may_begin
+from egm.money.pay_out import automatic_payout_is_possible
 from egm.play.choosing import (
     bet_is_offered,
     denomination_is_offered,
     game_is_offered,
     language_is_offered,
-    no_bets_stand,
+    no_bets_stand_on_selected_table,
     select_denomination,
     select_game,
     set_bet,
     set_language,
 )
-from egm.play.endings import end_game, end_game_by_hand, is_this_game, win_is_paid_by_hand
+from egm.play.endings import end_game, end_game_by_hand, outcome_is_of_open_game, win_is_paid_by_hand
 from egm.play.forms import FORMS
 from egm.play.machine_check import record_machine_check
-from egm.play.mysteries import end_ruled_prizes, record_mystery, ruled_prize_can_end, send_award_to_screen
+from egm.play.mysteries import (
+    end_ruled_prizes,
+    record_mystery,
+    ruled_mystery_prize_can_be_settled,
+    send_award_to_screen,
+)
 from egm.play.player_protection import (
     acknowledge,
     end_pause,
     end_session,
-    limit_is_offered,
-    limit_pays_out,
     no_reminder_is_active,
     pause_is_over,
+    reached_limit_pays_out,
     remind,
+    reminder_can_be_dismissed,
     reminder_is_due,
-    reminder_may_go,
+    requested_limit_is_allowed,
     session_is_over,
     set_limit,
 )
 from egm.play.prizes_in_kind import end_exchange, exchange_is_unfinished, exchange_prizes, prize_may_be_cash
-from egm.play.residual_credit import play_residual, remove_residual, residual_may_be_played, residual_may_go
+from egm.play.residual_credit import (
+    play_residual,
+    remove_residual,
+    residual_credit_can_be_given_up,
+    residual_credit_can_be_staked,
+)
 from egm.play.resuming import (
-    conversation_is_open,
     end_conversation,
-    game_is_not_taken_up,
+    ended_game_has_conversation,
+    open_game_has_no_conversation,
     take_game_up,
 )
 from egm.play.rounds import (
     bet_is_covered,
-    bet_is_laid,
-    bet_is_taken,
+    bet_is_selected_or_standing,
     chance_is_ready,
-    choice_is_covered,
     choice_is_offered,
     choice_may_be_taken,
     continue_game,
-    raises_are_covered,
+    credits_cover_bet_and_raises,
+    selected_bet_is_accepted,
+    stake_of_choice_is_allowed,
     start_game,
 )
 from egm.play.rulings import (
     forfeit_game,
+    forfeiting_game_is_permitted,
     game_cannot_end,
-    game_is_forfeit,
-    game_may_be_forfeit,
     game_waits_for_chance,
     game_waits_for_generator,
+    open_game_has_neither_outcome_nor_win,
     refund_game,
 )
-from egm.progressive.game_levels import are_awards_locked, await_award, levels_are_up, record_award
+from egm.progressive.game_levels import (
+    await_award,
+    levels_show_payable_amounts,
+    no_claim_or_mystery_is_pending,
+    record_award,
+)
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
     ask_who,
-    key_is_enough,
+    key_may_act_without_sign_in,
     menu_may_open,
     no_service_page_is_open,
     open_menu,
@@ -96,12 +111,12 @@ _HANDPAY: Final = only(State.HANDPAY)
 #: The guards on starting a game.
 MAY_PLAY: Final = (
     no_reminder_is_active,
-    bet_is_laid,
-    bet_is_taken,
+    bet_is_selected_or_standing,
+    selected_bet_is_accepted,
     bet_is_covered,
-    raises_are_covered,
+    credits_cover_bet_and_raises,
     game_is_enabled,
-    levels_are_up,
+    levels_show_payable_amounts,
     chance_is_ready,
 )
 
@@ -112,7 +127,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.DENOMINATION,
         _IDLE,
-        (denomination_is_offered, no_bets_stand),
+        (denomination_is_offered, no_bets_stand_on_selected_table),
         (select_denomination,),
         Next.SAME,
         REPORT,
@@ -121,7 +136,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CHOOSE,
         _PLAYING,
-        (choice_is_offered, choice_is_covered, choice_may_be_taken),
+        (choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
         (continue_game,),
         Next.SAME,
         REPORT,
@@ -129,28 +144,36 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.SHOWN,
         SHOWING,
-        (is_this_game, are_awards_locked, win_is_paid_by_hand),
+        (outcome_is_of_open_game, no_claim_or_mystery_is_pending, win_is_paid_by_hand),
         (end_game_by_hand,),
         State.HANDPAY,
     ),
-    Rule(EventType.SHOWN, SHOWING, (is_this_game, are_awards_locked), (end_game,), Next.DERIVED),
-    Rule(EventType.SHOWN, _PLAYING, (is_this_game,), (await_award,), State.AWAITING_AWARD),
-    Rule(EventType.AFTER_EVENT, NOT_PLAYING, (conversation_is_open,), (end_conversation,)),
-    Rule(EventType.AFTER_EVENT, _PLAYING, (game_is_not_taken_up,), (take_game_up,)),
+    Rule(
+        EventType.SHOWN,
+        SHOWING,
+        (outcome_is_of_open_game, no_claim_or_mystery_is_pending),
+        (end_game,),
+        Next.DERIVED,
+    ),
+    Rule(EventType.SHOWN, _PLAYING, (outcome_is_of_open_game,), (await_award,), State.AWAITING_AWARD),
+    Rule(EventType.AFTER_EVENT, NOT_PLAYING, (ended_game_has_conversation,), (end_conversation,)),
+    Rule(EventType.AFTER_EVENT, _PLAYING, (open_game_has_no_conversation,), (take_game_up,)),
     # ------------------------------------------------------------------ player protection, as time passes
-    Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_may_go,), (acknowledge,), Next.SAME, REPORT),
-    Rule(EventType.LIMIT, _IDLE, (limit_is_offered,), (set_limit,), Next.SAME, REPORT),
+    Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_can_be_dismissed,), (acknowledge,), Next.SAME, REPORT),
+    Rule(EventType.LIMIT, _IDLE, (requested_limit_is_allowed,), (set_limit,), Next.SAME, REPORT),
     Rule(EventType.REMINDER_DUE, _IDLE, (reminder_is_due,), (remind,)),
     Rule(EventType.PAUSE_OVER, PAYABLE, (pause_is_over,), (end_pause,)),
     Rule(EventType.SESSION_OVER, PAYABLE, (session_is_over,), (end_session,)),
     # ------------------------------------------------------------------ credit too small for anything
-    Rule(EventType.RESIDUAL, _IDLE, (residual_may_be_played,), (play_residual,), Next.SAME, REPORT),
-    Rule(EventType.RESIDUAL, PAYABLE, (residual_may_go,), (remove_residual,), Next.SAME, REPORT),
+    Rule(EventType.RESIDUAL, _IDLE, (residual_credit_can_be_staked,), (play_residual,), Next.SAME, REPORT),
+    Rule(
+        EventType.RESIDUAL, PAYABLE, (residual_credit_can_be_given_up,), (remove_residual,), Next.SAME, REPORT
+    ),
     # ------------------------------------------------------------------ a game that waits for its generator
     Rule(
         EventType.KEY_TURNED,
         _PLAYING,
-        (game_waits_for_generator, key_is_enough),
+        (game_waits_for_generator, key_may_act_without_sign_in),
         (restart_generator,),
         Next.DERIVED,
         REPORT,
@@ -169,15 +192,30 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ mystery prizes announced by a controller
     Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),
+    Rule(
+        EventType.AFTER_EVENT,
+        LISTENING,
+        (ruled_mystery_prize_can_be_settled,),
+        (end_ruled_prizes,),
+        Next.DERIVED,
+    ),
     # ------------------------------------------------------------------ what persons decide about a game
     build_form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY, (prize_may_be_cash,), exchange_prizes),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (end_exchange,)),
     build_form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
     build_form_rule(
-        FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit, game_may_be_forfeit), forfeit_game
+        FORMS,
+        EventType.FORFEIT_GAME,
+        RULING,
+        (forfeiting_game_is_permitted, open_game_has_neither_outcome_nor_win),
+        forfeit_game,
     ),
     build_form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
     Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, REPORT),
-    Rule(EventType.WHEN_IDLE, _IDLE, (limit_pays_out, payout_may_begin), (start_automatic_cash_out,)),
+    Rule(
+        EventType.WHEN_IDLE,
+        _IDLE,
+        (reached_limit_pays_out, automatic_payout_is_possible),
+        (start_automatic_cash_out,),
+    ),
 )

@@ -6,6 +6,7 @@ from egm.kernel.credits import CreditKind, split_stakes
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.play import player_protection as protection
 from egm.play.common_round import is_next_step_recorded
 from egm.play.conversation import list_decided_bets, rebuild_conversation
@@ -24,13 +25,15 @@ from paytables import Settlement
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def game_is_forfeit(machine: Machine, event: Event) -> bool:
+@refusal_code("game_is_forfeit")
+def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
     """Return whether staff may forfeit the open game, as the profile allows for disrupted games; needs a reason."""
     forfeits = machine.profile.by_hand.forfeits
     return "game" in forfeits and open_game(machine) is not None and has_texts(event.of(RulingForm).reason)
 
 
-def game_may_be_forfeit(machine: Machine, _: Event) -> bool:
+@refusal_code("game_may_be_forfeit")
+def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
     """Return whether the open game has no recorded outcome and has won nothing yet."""
     return _may_declare_void(machine, Ruling.DISRUPTED)
 

@@ -12,20 +12,27 @@ from egm.money.rulings import location_is_stated
 from egm.play.keys import TableKey
 from egm.play.records.game_record import TableInCommon, TableRecord
 from egm.play.tables import (
-    bets_are_nobodys,
-    bets_may_leave,
     bets_stand,
     give_bets_back,
     give_bets_back_first,
     notify_bets_stay,
     return_abandoned_bets,
+    standing_bets_are_abandoned,
+    standing_bets_can_be_returned,
     take_bets_down,
 )
 from egm.staff.form import build_form_rule
 
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, REPORT),
-    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_may_leave,), (take_bets_down,), Next.SAME, REPORT),
+    Rule(
+        EventType.CASH_OUT,
+        only(State.IDLE),
+        (standing_bets_can_be_returned,),
+        (take_bets_down,),
+        Next.SAME,
+        REPORT,
+    ),
     Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (notify_bets_stay,), Next.SAME, REPORT),
     build_form_rule(
         FORMS,
@@ -35,7 +42,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         give_bets_back_first,
         Next.SAME,
     ),
-    Rule(EventType.AFTER_EVENT, PAYABLE, (bets_are_nobodys,), (return_abandoned_bets,)),
+    Rule(EventType.AFTER_EVENT, PAYABLE, (standing_bets_are_abandoned,), (return_abandoned_bets,)),
 )
 
 TABLES: Final = Feature(

@@ -15,6 +15,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
+from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
 from egm.money.host_controls import is_game_allowed
 from egm.play import player_protection as protection
@@ -43,11 +44,11 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     at = game if game is None or table is None else _rebuild_table_game(machine, table)
     purse = find_open_purse(machine)
     if game is not None and purse is not None:
-        at = game.at(purse.table)
+        at = game.for_table(purse.table)
     if game is None or at is None:
         return {}, (), Felt()
     standing: dict[str, int] = {}
-    for bet in at.rules.standing():
+    for bet in at.rules.list_standing_bets():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
     spots, felt = at.rules.layout(), Felt.model_validate(at.rules.build_current_view())
     cents = machine.selection.denomination_cents
@@ -79,7 +80,8 @@ def bets_stand(machine: Machine, _: Event) -> bool:
     return bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
-def bets_may_leave(machine: Machine, event: Event) -> bool:
+@refusal_code("bets_may_leave")
+def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
     """Return whether some standing bets can be returned, because the game's rules allow it or play is not possible."""
     return bets_stand(machine, event) and any(
         not _is_playable(machine, table) or _count_taken_down_credits(machine, table)
@@ -87,7 +89,7 @@ def bets_may_leave(machine: Machine, event: Event) -> bool:
     )
 
 
-def bets_are_nobodys(machine: Machine, event: Event) -> bool:
+def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
     """Return whether standing bets belong to no table or no player any more.
 
     Either bets stand on a table whose game has changed, or chips were left by a player without credit.
@@ -168,7 +170,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     if installed is None or installed.digest != table.game.digest or table.denomination_cents not in offered:
         return None
     try:
-        return installed.at(table.table)
+        return installed.for_table(table.table)
     except (LookupError, TypeError, ValueError):
         return None
 

@@ -106,7 +106,7 @@ class _Table(Documented, BaseModel):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Floor:
+class MinimumReturn:
     """The minimum return that a profile requires of a game.
 
     ``of``: whether it applies to each bet of a game, to its best bet, or to nothing.
@@ -115,7 +115,7 @@ class Floor:
     least: Fraction
     of: Literal["bet", "game", "nothing"] = "bet"
 
-    def refused(self, returns: Mapping[str, Fraction]) -> str | None:
+    def find_bet_below(self, returns: Mapping[str, Fraction]) -> str | None:
         """Return the game's bet that does not reach the minimum return, or None.
 
         ``returns`` has the return of each bet.
@@ -153,10 +153,14 @@ class Returns(_Table):
     """The maximum return of a game; certification refuses one above. None: a return above 100 % is only
     noted."""
 
-    def floor(self, family: str) -> Floor:
+    def find_minimum(self, family: str) -> MinimumReturn:
         """Return the minimum return required of a family of games; table games may have a separate one."""
         own_minimum = self._of_machines.get(family)
-        return Floor(self.tables.least, self.tables.applies_to) if own_minimum is None else Floor(own_minimum)
+        return (
+            MinimumReturn(self.tables.least, self.tables.applies_to)
+            if own_minimum is None
+            else MinimumReturn(own_minimum)
+        )
 
     def find_maximum(self, family: str) -> Fraction | None:
         """Return the maximum return allowed for a family of games, or None; table games may have a separate one."""

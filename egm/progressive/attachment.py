@@ -46,7 +46,7 @@ from egm.progressive.link import (
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
 from egm.progressive.records import ClaimRecord
-from egm.progressive.round import LinkMark
+from egm.progressive.round import LinkProgress
 from egm.record_codec import from_json
 from meters.recall import PLAY_START, read_details
 
@@ -203,11 +203,11 @@ class ProgressiveLink:
         if record.amount_cents is not None:
             self._link.locked(name)
 
-    def _read_mark(self, level: str) -> LinkMark:
+    def _read_mark(self, level: str) -> LinkProgress:
         """Return the stored progress of this machine's contributions to a progressive level."""
-        return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
+        return self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{level}") or LinkProgress()
 
-    def _list_new_contributions(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
+    def _list_new_contributions(self, level: str, after: int, mark: LinkProgress) -> list[Contribution]:
         """Return this machine's contributions to a progressive level after number ``after``.
 
         These are almost always those of the game just started.
@@ -286,7 +286,7 @@ class ProgressiveLink:
             case PaymentRecorded():
                 self._context.handle(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=news.claim)))
             case ControllerAhead():
-                mark = progressives.find_mark(self._machine, news.level)
+                mark = progressives.find_link_progress(self._machine, news.level)
                 self._machine.post(
                     LINK_AHEAD,
                     ContributionsCounted(pool=news.level, counted=news.sequence),

@@ -22,7 +22,7 @@ class Bet:
     denomination_cents: int
     pools: tuple[Pool, ...]
     table: JSON = None
-    """The table's state (:meth:`paytables.Game.at`)."""
+    """The table's state (:meth:`paytables.Game.for_table`)."""
 
     @property
     def cents(self) -> int:
@@ -45,7 +45,7 @@ class Bet:
     @property
     def at_stake_cents(self) -> int:
         """Return the total at stake with this bet: the standing bets without those it takes down, plus its cost."""
-        standing = sum(bet.credits for bet in self.game.rules.standing())
+        standing = sum(bet.credits for bet in self.game.rules.list_standing_bets())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
         return (standing - taken_down) * self.denomination_cents + self.cents
 
@@ -85,10 +85,10 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         return None
     try:
         table = None if standing_table is None else standing_table.table
-        at = game.at(table)
+        at = game.for_table(table)
         wager = at.wager(selection.bet_credits, **selection.options)
-        has_too_few_positions = at.rules.least_seats > machine.position.of
-        if has_too_few_positions or (not wager.credits and not at.rules.standing()):
+        has_too_few_positions = at.rules.seats_min > machine.position.of
+        if has_too_few_positions or (not wager.credits and not at.rules.list_standing_bets()):
             return None
         limit_cents = machine.profile.play.win_limit_cents
         if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):

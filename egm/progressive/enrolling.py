@@ -18,6 +18,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
 from egm.progressive.connection import check_certificates
@@ -99,7 +100,8 @@ def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) 
 
 
 # ---------------------------------------------------------------------------------------------- by persons
-def link_folder_is_own(machine: Machine, _: Event) -> bool:
+@refusal_code("link_folder_is_own")
+def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
     enrolling = machine.component(Enrolling)
     return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
@@ -111,7 +113,7 @@ ENROLMENT: Final = tuple(
         event=EventType.LINK_ENROLMENT,
         permission=Permission.CONFIGURE,
         persons=persons,
-        needs=(link_folder_is_own,),
+        needs=(link_files_are_in_machine_folder,),
         values={"step": step},
     )
     for step, persons in (("request", 1), ("answer", 1), ("enrol", PERSONS))
@@ -239,7 +241,7 @@ class LinkPage(MenuPage):
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the link enrolment steps that are possible now."""
-    if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+    if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
     answered = machine.component(Enrolling).answer is not None
     return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
@@ -249,7 +251,7 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
     enrolling = machine.component(Enrolling)
     yield from _iter_certificate_in_use(machine)
-    if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+    if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
     try:
         key = enrolling.folder.read_request_key()
@@ -276,7 +278,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
         yield Table(rows=(Row(cells=(say("service.link.none"),)),))
         return
     try:
-        if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+        if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
             yield Table(rows=(Row(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),))
         elif (facts := enrolling.folder.facts()) is None:
             yield Table(rows=(Row(cells=(say("service.link.not_yet"),), mark="warning"),))

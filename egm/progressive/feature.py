@@ -18,7 +18,7 @@ from egm.progressive.level import Level
 from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import create_progressive_link
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize, SealedPrize
-from egm.progressive.round import LinkMark
+from egm.progressive.round import LinkProgress
 from egm.progressive.rules import RULES
 
 PROGRESSIVE: Final = Feature(
@@ -27,7 +27,7 @@ PROGRESSIVE: Final = Feature(
     values={
         ProgressiveKey.AWAITING: str,
         ProgressiveKey.LEVEL: Level,
-        ProgressiveKey.LINK: LinkMark,
+        ProgressiveKey.LINK: LinkProgress,
         ProgressiveKey.SEALED: SealedPrize,
         ProgressiveKey.UNDECIDED: str,
         ProgressiveKey.CLAIM: ClaimRecord,

@@ -4,9 +4,9 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.progressive.unproved import DECLINE, PAY, prize_is_held
+from egm.progressive.unproved import DECLINE, PAY, held_prize_can_be_ruled_on
 from egm.staff.form import REASON, Field, FieldKind, Form
-from egm.staff.options import machine_is_open, nothing_is_owed
+from egm.staff.options import machine_is_open, no_position_is_in_use
 
 FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -15,7 +15,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.CONFIGURE,
         subject="games",
         fields=(Field(name="source"), Field(name="target")),
-        needs=(machine_is_open, nothing_is_owed),
+        needs=(machine_is_open, no_position_is_in_use),
     ),
     Form(
         id="prize_ruling",
@@ -24,6 +24,6 @@ FORMS: Final[tuple[Form, ...]] = (
         subject="games",
         persons=2,
         fields=(Field(name="decision", kind=FieldKind.CHOICE, choices=(PAY, DECLINE)), REASON),
-        needs=(prize_is_held,),
+        needs=(held_prize_can_be_ruled_on,),
     ),
 )

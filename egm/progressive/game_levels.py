@@ -13,6 +13,7 @@ from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ProgressiveWin
+from egm.kernel.rules import refusal_code
 from egm.play.events import OutcomeShown
 from egm.play.records.game_record import GameRecord, Hit, LevelsPlayed
 from egm.play.records.games import open_game
@@ -47,7 +48,7 @@ from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown, list_played_levels, read_own_level
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
-from egm.progressive.round import FormerPool, LevelMemory, LinkMark, Round
+from egm.progressive.round import FormerPool, LevelMemory, LinkProgress, ProgressiveRound
 from egm.staff.desk import find_actor
 from meters import Transfer
 
@@ -106,11 +107,11 @@ def _store_first_mark(machine: Machine, pool: Pool) -> None:
     """Store the first count of contributions to a controller's progressive level when the level is first configured."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
-        machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkMark()})
+        machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkProgress()})
 
 
 # ---------------------------------------------------------------------------------------------- one game
-def begin_round(machine: Machine, bet: Bet, play_id: str) -> Round:
+def begin_round(machine: Machine, bet: Bet, play_id: str) -> ProgressiveRound:
     """Return the progressive part of the game about to be played, with the levels that its bet plays for.
 
     The books of each level of this machine are checked first, like the journal before each play (A-03).
@@ -123,7 +124,7 @@ def begin_round(machine: Machine, bet: Bet, play_id: str) -> Round:
     return _build_round(machine, LevelsPlayed(), pools, bet.fed_cents, f"{play_id}.0")
 
 
-def continue_round(machine: Machine, game: GameRecord) -> Round:
+def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
     """Return the progressive part of the next step of a game that has already fed its levels."""
     pools = {level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
     return _build_round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
@@ -145,7 +146,9 @@ def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
     configured_pool = machine.component(Pools).by_id.get(pool)
     now_cents = 0 if configured_pool is None else find_shown(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
-    return now_cents or (last_cents[pool] if pool in last_cents else find_mark(machine, pool).shown_cents)
+    return now_cents or (
+        last_cents[pool] if pool in last_cents else find_link_progress(machine, pool).shown_cents
+    )
 
 
 def _build_round(
@@ -154,14 +157,14 @@ def _build_round(
     pools: Mapping[str, Pool | FormerPool],
     fed_cents: Mapping[str, int],
     step: str,
-) -> Round:
+) -> ProgressiveRound:
     """Return the progressive part of a game's step: what its wager feeds, and what the levels hold before it."""
     memory = LevelMemory(
         level=lambda pool: _read_level(machine, pool),
-        mark=lambda pool: find_mark(machine, pool),
+        mark=lambda pool: find_link_progress(machine, pool),
         shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
     )
-    return Round(
+    return ProgressiveRound(
         pools, fed_cents, memory, claim_prefix=f"{_build_claim_prefix(machine)}.{step}", earlier=game
     )
 
@@ -184,18 +187,20 @@ def _read_level(machine: Machine, pool: str) -> Level:
     return level
 
 
-def find_mark(machine: Machine, pool: str) -> LinkMark:
+def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
     """Return how many contributions this machine has made to a linked level, and how many are counted."""
-    mark = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
+    mark = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
     position = None if link is None else link.position(pool)
     if link is None or position is None:
         return mark
     shown_cents = link.find_displayed_amount(pool).amount_cents
-    return LinkMark(sequence=mark.sequence, shown_cents=shown_cents, **asdict(position))
+    return LinkProgress(sequence=mark.sequence, shown_cents=shown_cents, **asdict(position))
 
 
-def build_step_state(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
+def build_step_state(
+    machine: Machine, game: GameRecord, progressive_round: ProgressiveRound
+) -> dict[str, object]:
     """Return the stored state after a game's step: levels, contribution counts, claims and unread progressive wins."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
@@ -375,12 +380,14 @@ def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def levels_are_up(machine: Machine, _: Event) -> bool:
+@refusal_code("levels_are_up")
+def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
     """Return whether every progressive level of the bet shows an amount that would be paid."""
     return all(find_shown(machine, pool).status is Status.UP for pool in list_played_levels(machine))
 
 
-def are_awards_locked(machine: Machine, _: Event) -> bool:
+@refusal_code("are_awards_locked")
+def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     """Return whether the open game waits for no progressive claim and no mystery result any more."""
     game = open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):

@@ -1,26 +1,26 @@
 """Storage keys of the progressive levels and their link."""
 
-from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.keys import ClearAction, Key, Owner
 
 
 class ProgressiveKey(Key):
     """Storage keys of progressive levels: the machine's own, and open claims with controllers."""
 
-    AWAITING = "awaiting_award", Fate.OWED, Owner.PLAYER
+    AWAITING = "awaiting_award", ClearAction.OWED, Owner.PLAYER
     """The game that waits for a controller to lock its award."""
-    LEVEL = "level:", Fate.OWED, Owner.MACHINE
+    LEVEL = "level:", ClearAction.OWED, Owner.MACHINE
     """Prefix; one key per progressive level run by this machine."""
-    LINK = "link:", Fate.OWED, Owner.MACHINE
+    LINK = "link:", ClearAction.OWED, Owner.MACHINE
     """Prefix; one key per linked level: the progress of this machine's contributions."""
-    SEALED = "sealed:", Fate.IDENTITY, Owner.MACHINE
+    SEALED = "sealed:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per linked mystery level: its prize number, and the commitment to its secret amount."""
-    UNDECIDED = "undecided", Fate.OWED, Owner.PLAYER
+    UNDECIDED = "undecided", ClearAction.OWED, Owner.PLAYER
     """The game that an attendant ended without knowing whether it has won a mystery level."""
-    CLAIM = "claim:", Fate.OWED, Owner.MACHINE
+    CLAIM = "claim:", ClearAction.OWED, Owner.MACHINE
     """Prefix; one key per open hit of a linked level."""
-    HELD = "held:", Fate.OWED, Owner.MACHINE
+    HELD = "held:", ClearAction.OWED, Owner.MACHINE
     """Prefix; one key per unproved statement of a controller (:mod:`egm.progressive.unproved`)."""
-    CERTIFICATE = "link_certificate", Fate.IDENTITY, Owner.MACHINE
+    CERTIFICATE = "link_certificate", ClearAction.IDENTITY, Owner.MACHINE
     """The certificate that proves this machine to its link."""
-    WIN = "progressive_win:", Fate.IDENTITY, Owner.MACHINE
+    WIN = "progressive_win:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per hit of a broadcast level that the host has not read yet."""

@@ -7,7 +7,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
 from egm.people import Permission
-from egm.progressive.game_levels import find_mark
+from egm.progressive.game_levels import find_link_progress
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown
@@ -58,7 +58,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
-    shown, mark = find_shown(machine, machine.component(Pools).by_id[pool]), find_mark(machine, pool)
+    shown, mark = find_shown(machine, machine.component(Pools).by_id[pool]), find_link_progress(machine, pool)
     yield "levels.shows", say_money(shown.amount_cents)
     yield "levels.status", say(f"service.levels.{shown.status.value}")
     yield "levels.contributions", say_number(mark.sequence)

@@ -33,7 +33,7 @@ class RandomSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkMark:
+class LinkProgress:
     """Stored progress of this machine's contributions to a linked progressive level.
 
     ``sequence``: the last one made. ``counted``: the last one that the controller is known to have.
@@ -70,7 +70,7 @@ class LevelMemory:
     """
 
     level: Callable[[str], Level]
-    mark: Callable[[str], LinkMark]
+    mark: Callable[[str], LinkProgress]
     shown_cents: Callable[[str], int]
 
 
@@ -88,7 +88,7 @@ class FormerPool:
 
 
 @dataclass(slots=True)
-class Round:
+class ProgressiveRound:
     """The effect of one game on its progressive pools.
 
     ``levels`` are the own levels after the game, ``marks`` those of linked pools, ``claims`` the hits of
@@ -105,7 +105,7 @@ class Round:
     earlier: LevelsPlayed
     """What earlier steps of the game contributed and hit."""
     levels: dict[str, Level] = field(default_factory=dict)
-    marks: dict[str, LinkMark] = field(default_factory=dict)
+    marks: dict[str, LinkProgress] = field(default_factory=dict)
     claims: dict[str, ClaimedHit] = field(default_factory=dict)
     frozen: list[tuple[str, int]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
@@ -142,7 +142,7 @@ class Round:
             self._record_hit(name, self.pools[name], mystery=False, share=share)
 
     @property
-    def played(self) -> LevelsPlayed:
+    def build_levels_played(self) -> LevelsPlayed:
         """Return the game's progressive part for its first entry, for recall and audit."""
         return LevelsPlayed(
             pools={name: pool.id for name, pool in self.pools.items()},

@@ -11,18 +11,18 @@ from egm.kernel.states import (
     RULING_ON_PRIZES,
     only,
 )
-from egm.progressive.enrolling import ENROLMENT, enrol_link, link_folder_is_own
+from egm.progressive.enrolling import ENROLMENT, enrol_link, link_files_are_in_machine_folder
 from egm.progressive.forms import FORMS
 from egm.progressive.game_levels import (
-    are_awards_locked,
     attendant_may_settle,
     close_claim,
+    no_claim_or_mystery_is_pending,
     settle_unanswered,
     show_awaited,
 )
 from egm.progressive.level_moves import level_may_move, move_level
 from egm.progressive.unproved import (
-    prize_is_held,
+    held_prize_can_be_ruled_on,
     prize_ruling_is_complete,
     rule_on_prize,
     stated_amount_is_payable,
@@ -30,11 +30,11 @@ from egm.progressive.unproved import (
 from egm.staff.form import build_form_rule
 from egm.staff.options import (
     machine_is_open,
-    nothing_is_owed,
+    no_position_is_in_use,
 )
 from egm.staff.service.effects import (
     ask_who,
-    key_is_enough,
+    key_may_act_without_sign_in,
     no_service_page_is_open,
 )
 
@@ -43,11 +43,11 @@ _AWAITING: Final = only(State.AWAITING_AWARD)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
     Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
-    Rule(EventType.WHEN_IDLE, _AWAITING, (are_awards_locked,), (show_awaited,)),
+    Rule(EventType.WHEN_IDLE, _AWAITING, (no_claim_or_mystery_is_pending,), (show_awaited,)),
     Rule(
         EventType.KEY_TURNED,
         _AWAITING,
-        (attendant_may_settle, key_is_enough),
+        (attendant_may_settle, key_may_act_without_sign_in),
         (settle_unanswered,),
         Next.DERIVED,
         REPORT,
@@ -62,14 +62,20 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     # ------------------------------------------------------------------ what persons decide
     build_form_rule(
-        FORMS, EventType.MOVE_LEVEL, AT_WORK, (machine_is_open, nothing_is_owed, level_may_move), move_level
+        FORMS,
+        EventType.MOVE_LEVEL,
+        AT_WORK,
+        (machine_is_open, no_position_is_in_use, level_may_move),
+        move_level,
     ),
-    build_form_rule(ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_folder_is_own,), enrol_link),
+    build_form_rule(
+        ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_files_are_in_machine_folder,), enrol_link
+    ),
     build_form_rule(
         FORMS,
         EventType.PRIZE_RULED,
         RULING_ON_PRIZES,
-        (prize_is_held, prize_ruling_is_complete, stated_amount_is_payable),
+        (held_prize_can_be_ruled_on, prize_ruling_is_complete, stated_amount_is_payable),
         rule_on_prize,
     ),
 )

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
 from egm.memory_clear.records import find_earlier_commitment
 from egm.progressive.display import LevelDisplays
@@ -138,7 +139,8 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
     ]
 
 
-def prize_is_held(machine: Machine, _: Event) -> bool:
+@refusal_code("prize_is_held")
+def held_prize_can_be_ruled_on(machine: Machine, _: Event) -> bool:
     """Return whether a progressive prize waits for a ruling."""
     return bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
 

@@ -111,7 +111,7 @@ class Layout:
             field=(x, ly + _AREAS_HIGH + 68, w, y + h - ly - _AREAS_HIGH - 68),
         )
 
-    def with_felt(self, *, levels: bool = False) -> "Layout":
+    def for_table_game(self, *, levels: bool = False) -> "Layout":
         """Return the layout of a table; on a telephone, one strip replaces the side panels.
 
         If the table has progressive levels, the strip is higher by the height of their meters.

@@ -15,9 +15,9 @@ Window = tuple[tuple[str, ...], ...]
 
 BASE: Final = "base"
 #: A prize of more like symbols than this shows one symbol, and its name has the count.
-_ICONS_MOST: Final = 5
+_ICONS_MAX: Final = 5
 #: The least probability of the missing symbol for a reel to be spun with anticipation.
-_AWAITED_LEAST: Final = Fraction(1, 25)
+_AWAITED_MIN: Final = Fraction(1, 25)
 
 
 class OutcomeError(Exception):
@@ -71,7 +71,7 @@ class Field:
     def icons(self, prize: Prize) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize: like symbols, or for a group its members in turn."""
         if prize.symbol:
-            return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MOST else 1)
+            return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MAX else 1)
         number, _, remainder = prize.name.partition(" ")
         members = next(
             (self.groups[g] for g in (remainder, remainder.partition("-")[2]) if g in self.groups), ()
@@ -257,7 +257,7 @@ def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
         for reel, column in enumerate(window):
             if (
                 symbols_seen == needed - 1
-                and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_LEAST
+                and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_MIN
             ):
                 awaited.add(reel)
             symbols_seen += column.count(symbol)

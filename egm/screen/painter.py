@@ -24,11 +24,11 @@ Align = Literal["left", "centre", "right"]
 
 PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
 #: The least height of letters shrunk to fit, in pixels; only tiny windows reach it.
-_LEAST_PIXELS: Final = 5
+_PIXELS_MIN: Final = 5
 #: The separator between facts on one line. No line begins or ends with it.
 _SEPARATOR: Final = " ·"
-_WIDTHS_MOST: Final = 1 << 14
-_LINES_MOST: Final = 1 << 11
+_WIDTHS_MAX: Final = 1 << 14
+_LINES_MAX: Final = 1 << 11
 #: Spaces in a line: between words, and the no-break spaces before a sign or within a number.
 _SPACES: Final = re.compile("[ \u00a0\u202f]")
 #: The height in pixels at which a face's word space is measured: large enough to ignore rounding.
@@ -132,7 +132,7 @@ class Painter:
     # ------------------------------------------------------------------ words
     def font(self, face: str, pixels: int) -> pygame.font.Font:
         """Return a face of the theme at a height in pixels."""
-        key = (face, max(_LEAST_PIXELS, pixels))
+        key = (face, max(_PIXELS_MIN, pixels))
         if key not in self._fonts:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
         return self._fonts[key]
@@ -147,11 +147,11 @@ class Painter:
 
     def _measure_line(self, face: str, pixels: int, words: str) -> int:
         """Return the width of a line in pixels, with at least a word space between words."""
-        pixels = max(_LEAST_PIXELS, pixels)
+        pixels = max(_PIXELS_MIN, pixels)
         key = (self._files[face], pixels, words)
         wide = _WIDTHS.get(key)
         if wide is None:
-            if len(_WIDTHS) >= _WIDTHS_MOST:
+            if len(_WIDTHS) >= _WIDTHS_MAX:
                 _WIDTHS.clear()
             wide, parts = self.font(face, pixels).size(words)[0], _SPACES.split(words)
             if len(parts) > 1:
@@ -171,7 +171,7 @@ class Painter:
         tops = [low - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
         high = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
         line = pygame.Surface((wide, high), pygame.SRCALPHA)
-        left, space = 0, self._measure_word_space(face, max(_LEAST_PIXELS, pixels))
+        left, space = 0, self._measure_word_space(face, max(_PIXELS_MIN, pixels))
         for top, (rendered, part) in zip(tops, parts, strict=True):
             if part:
                 line.blit(rendered.premul_alpha(), (left, top))
@@ -191,7 +191,7 @@ class Painter:
         pixels = self.px(self.theme.sizes[style.size])
         if width is not None:
             most_pixels = self.px(width)
-            while pixels > _LEAST_PIXELS and self._measure_line(style.face, pixels, words) > most_pixels:
+            while pixels > _PIXELS_MIN and self._measure_line(style.face, pixels, words) > most_pixels:
                 pixels -= max(1, pixels // 24)
         return pixels
 
@@ -304,7 +304,7 @@ class Painter:
         key = (style.face, style.size, width, words)
         lines = self._lines.get(key)
         if lines is None:
-            if len(self._lines) >= _LINES_MOST:
+            if len(self._lines) >= _LINES_MAX:
                 self._lines.clear()
             lines = self._lines[key] = self._wrap_evenly(words, width, style)
         return list(lines)

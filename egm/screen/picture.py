@@ -177,7 +177,7 @@ class Picture:
         elif is_wheel(view.game):
             layout = layout.with_areas()
         elif view.table is not None:
-            layout = layout.with_felt(levels=bool(levels))
+            layout = layout.for_table_game(levels=bool(levels))
         return Stage(self.painter, self.texts(view), layout, self._hide_drawer_behind_page(view))
 
     def _hide_drawer_behind_page(self, view: View) -> View:

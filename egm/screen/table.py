@@ -269,8 +269,8 @@ class Limits:
     standing: Bets
     shut: frozenset[str]
     felt: Felt
-    least_here: int = 0
-    most_here: int | None = None
+    bet_min_here: int = 0
+    bet_max_here: int | None = None
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 
     def spot(self, spot: Spot) -> Spot:
@@ -284,7 +284,7 @@ class Limits:
 
     def maximum(self, spot: Spot) -> int:
         """Return the maximum bet on a spot: its own limit or the venue's, whatever other bets there are."""
-        return spot.most if self.most_here is None else min(spot.most, self.most_here)
+        return spot.most if self.bet_max_here is None else min(spot.most, self.bet_max_here)
 
     def find_maximum(self, spot: Spot, bets: Bets) -> int:
         """Return the maximum bet on a spot beside these bets: it may also be a multiple of the bet it depends on."""
@@ -300,10 +300,10 @@ class Limits:
 
         Standing bets count, except those that these bets take down.
         """
-        if self.most_here is None:
+        if self.bet_max_here is None:
             return None
         taken_down = -sum(each for each in bets.values() if each < 0)
-        return self.most_here - sum(self.standing.values()) + taken_down
+        return self.bet_max_here - sum(self.standing.values()) + taken_down
 
 
 def build_limits(snapshot: Snapshot) -> Limits:
@@ -399,7 +399,10 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
 def list_chip_values(table: Table, limits: Limits) -> tuple[int, ...]:
     """Return the chip values, ascending; all but the lowest are within the venue's maximum."""
     lowest, *higher = table.chips
-    return (lowest, *(value for value in higher if limits.most_here is None or value <= limits.most_here))
+    return (
+        lowest,
+        *(value for value in higher if limits.bet_max_here is None or value <= limits.bet_max_here),
+    )
 
 
 def find_chip_value(table: Table, chips: Chips, limits: Limits) -> int:
@@ -554,7 +557,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
     """Return whether the total of the chips is below the venue's minimum, so that they are no valid bet yet."""
-    return 0 < chips.credits < build_limits(snapshot).least_here
+    return 0 < chips.credits < build_limits(snapshot).bet_min_here
 
 
 def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:

@@ -26,7 +26,7 @@ from egm.screen.theme import mix
 from egm.screen.view import Action, Scene, View
 
 #: The most levels shown at once; if there are more, groups of levels alternate.
-_LEVELS_MOST: Final = 4
+_LEVELS_MAX: Final = 4
 _TURN_SECONDS: Final = 8.0
 _PRIZES: Final = 5
 #: The scenes that the top screen explains. A service page is shown to the attendant only.
@@ -114,9 +114,9 @@ def _draw_board(stage: Stage) -> None:
     snapshot = stage.view.snapshot
     levels = snapshot.progressives if snapshot is not None else ()
     if levels:
-        sheets = -(-len(levels) // _LEVELS_MOST)
+        sheets = -(-len(levels) // _LEVELS_MAX)
         sheet = int(stage.view.now / _TURN_SECONDS) % sheets
-        shown_levels = levels[sheet * _LEVELS_MOST : (sheet + 1) * _LEVELS_MOST]
+        shown_levels = levels[sheet * _LEVELS_MAX : (sheet + 1) * _LEVELS_MAX]
         x, y, w, h = rect
         step = (h - 20) / len(shown_levels)
         tall = min(step - 12, 320.0)

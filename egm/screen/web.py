@@ -40,8 +40,8 @@ from egm.screen.web_auth import WebAccess
 
 BAND: Final = 24
 SCALE_STEP: Final = 1 / 24
-SCALE_LEAST: Final = 1 / 3
-SCALE_MOST: Final = 1.0
+SCALE_MIN: Final = 1 / 3
+SCALE_MAX: Final = 1.0
 #: A page no wider than this uses the telephone layout (CSS pixels).
 _SLIM_PIXELS: Final = 600
 _INPUTS_MAX: Final = 64
@@ -168,7 +168,7 @@ def choose_fitting_layout(
     if high > wide and wide / dense <= _SLIM_PIXELS:
         layout = build_telephone_layout(wide, high)
     scale = min(wide / layout.size[0], high / layout.size[1])
-    return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_LEAST), SCALE_MOST)
+    return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_MIN), SCALE_MAX)
 
 
 class _Visitor(ServerConnection):

@@ -24,12 +24,12 @@ from egm.seats.table import (
     SharedTable,
     TableEvent,
     compute_betting_seconds_left,
-    has_a_place,
     has_joined,
     join,
     notify_bets_not_accepted,
     plays_in_common,
     plays_missed_bets_alone,
+    position_has_seat,
     withdraw_bets,
 )
 from egm.seats.wheel import deliver_numbers, iter_wheel_notices
@@ -39,7 +39,7 @@ _BETTING: Final = only(State.BETTING)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, REPORT),
     Rule(EventType.CASH_OUT, _BETTING, (), (withdraw_bets,), Next.DERIVED, REPORT),
-    Rule(TableEvent.NO_MORE_BETS, BETTABLE, (has_a_place, *MAY_PLAY), (start_game,), State.PLAYING),
+    Rule(TableEvent.NO_MORE_BETS, BETTABLE, (position_has_seat, *MAY_PLAY), (start_game,), State.PLAYING),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (notify_bets_not_accepted,), Next.DERIVED_ONCE_TESTED),
 )
 

@@ -17,6 +17,7 @@ from egm.devices.interface import WheelTurned
 from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
@@ -235,10 +236,10 @@ def _can_take_part(seat: Seat) -> bool:
 def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> Notice | None:
     """Return why a game's rules refuse a round of these seats, or None if it can be played."""
     rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
-    if rules is None or not places or rules.least_seats == 1:
+    if rules is None or not places or rules.seats_min == 1:
         return None
     table = read_table(machine, game)
-    at, wagers = rules.at(None if table is None else table.table), dict(places.values())
+    at, wagers = rules.for_table(None if table is None else table.table), dict(places.values())
     try:
         for number, wager in wagers.items():
             at.combine_seat_wagers(wager, number, wagers)
@@ -312,7 +313,8 @@ def join(machine: Machine, _: Event) -> None:
         machine.component(SharedTable).join(machine, bet.game.digest, find_betting_seconds(machine))
 
 
-def has_a_place(machine: Machine, _: Event) -> bool:
+@refusal_code("has_a_place")
+def position_has_seat(machine: Machine, _: Event) -> bool:
     """Return whether this position has a seat in the round that is starting."""
     return machine.component(RoundInCommon).starting is not None
 

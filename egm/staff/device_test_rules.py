@@ -7,10 +7,10 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Guard, Rule
 from egm.kernel.states import AT_WORK, AWAKE
 from egm.staff.service.device_tests import (
-    acceptor_is_tested,
+    acceptor_test_is_running,
     build_device_is_free_guard,
-    may_test,
     payout_is_a_test,
+    person_may_test_devices,
     record_test_coins,
     record_test_paper,
     record_test_ticket,
@@ -27,7 +27,7 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
 
     The guard ``no_ticket_query_waits`` is supplied by the feature that queries the value of tickets.
     """
-    tested = (may_test, build_device_is_free_guard(no_ticket_query_waits))
+    tested = (person_may_test_devices, build_device_is_free_guard(no_ticket_query_waits))
     return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, REPORT), *_RULES)
 
 
@@ -35,13 +35,13 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),
         AWAKE,
-        (acceptor_is_tested,),
+        (acceptor_test_is_running,),
         (return_test_paper,),
     ),
     Rule(
         (EventType.BILL_RETURNED, EventType.BILL_REJECTED),
         AWAKE,
-        (acceptor_is_tested,),
+        (acceptor_test_is_running,),
         (record_test_paper,),
     ),
     Rule(EventType.TICKET_PRINTED, AWAKE, (ticket_is_a_test,), (record_test_ticket,)),

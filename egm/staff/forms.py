@@ -8,16 +8,16 @@ from egm.people import Permission
 from egm.staff.events import INFORMED_BY
 from egm.staff.form import AMOUNT, PLAY_ID, REASON, Field, FieldKind, Form
 from egm.staff.interventions import (
+    any_intervention_is_open,
     base_is_in_place,
     base_is_withdrawn,
     every_door_is_closed,
     intervention_is_open,
     no_intervention_is_open,
-    somebody_is_at_work,
 )
 from egm.staff.numbers import number_is_locked
-from egm.staff.options import machine_is_open, no_tournament_is_on, nothing_is_owed
-from egm.staff.stock import BOXES, box_is_to_be_counted
+from egm.staff.options import machine_is_open, no_position_is_in_use, no_tournament_is_on
+from egm.staff.stock import BOXES, box_is_not_counted_yet
 
 _BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
 _ON: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
@@ -29,7 +29,7 @@ OPTIONS: Final[Mapping[str, Form]] = {
         event=EventType.OPTIONS,
         permission=Permission.CONFIGURE,
         fields=fields,
-        needs=(machine_is_open, nothing_is_owed, no_tournament_is_on),
+        needs=(machine_is_open, no_position_is_in_use, no_tournament_is_on),
         values={"option": option},
     )
     for option, fields in (
@@ -103,7 +103,7 @@ FORMS: Final[tuple[Form, ...]] = (
             Field(name="box", kind=FieldKind.CHOICE, choices=tuple(BOXES)),
             Field(name="counted_cents", kind=FieldKind.AMOUNT),
         ),
-        needs=(box_is_to_be_counted,),
+        needs=(box_is_not_counted_yet,),
     ),
     Form(
         id="base_out",
@@ -111,7 +111,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.COLLECT,
         subject="staff",
         fields=(*_BASE, REASON),
-        needs=(somebody_is_at_work, base_is_in_place),
+        needs=(any_intervention_is_open, base_is_in_place),
     ),
     Form(
         id="base_in",
@@ -119,7 +119,7 @@ FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.COLLECT,
         subject="staff",
         fields=_BASE,
-        needs=(somebody_is_at_work, base_is_withdrawn),
+        needs=(any_intervention_is_open, base_is_withdrawn),
     ),
     Form(
         id="dispute",

@@ -17,6 +17,7 @@ from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 from egm.staff.entries import (
     BASE_RETURNED,
@@ -69,7 +70,8 @@ def intervention_is_open(machine: Machine, event: Event) -> bool:
     return opened is not None and opened["kind"] == event.of(InterventionForm).kind
 
 
-def somebody_is_at_work(machine: Machine, _: Event) -> bool:
+@refusal_code("somebody_is_at_work")
+def any_intervention_is_open(machine: Machine, _: Event) -> bool:
     """Return whether an intervention of any kind is open."""
     return machine.memory.get(StaffKey.INTERVENTION) is not None
 

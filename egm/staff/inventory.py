@@ -61,7 +61,7 @@ def build_inventory_entry(
         serial=identity.serial,
         operator_number=identity.operator_number,
         base_number=inventory.base_number,
-        site=identity.house.site,
+        site=identity.venue.site,
         location=inventory.location,
         photograph=_describe_photograph(inventory),
         profile=machine.profile.id,
@@ -84,8 +84,8 @@ def build_inventory_entry(
 
 def _format_return(machine: Machine, game: Game) -> str:
     """Return a game's lowest return in percent; empty if it is unknown, or if the levy is stated instead."""
-    least_return = machine.component(InstalledGames).returns.get(game.id)
-    return "" if least_return is None or game.rules.levy is not None else format_percent(least_return, 4)
+    return_min = machine.component(InstalledGames).returns.get(game.id)
+    return "" if return_min is None or game.rules.levy is not None else format_percent(return_min, 4)
 
 
 def note_inventory(

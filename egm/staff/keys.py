@@ -1,28 +1,28 @@
 """Storage keys of staff work: the service menu, options, interventions and collections."""
 
-from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.keys import ClearAction, Key, Owner
 
 
 class StaffKey(Key):
     """Storage keys of staff work: the service menu, who is working at the machine, and what the staff has set."""
 
-    MENU = "menu", Fate.TRANSIENT, Owner.PLAYER
+    MENU = "menu", ClearAction.TRANSIENT, Owner.PLAYER
     """The open service menu: since when, and who is signed in."""
-    OPTIONS = "options", Fate.IDENTITY, Owner.MACHINE
+    OPTIONS = "options", ClearAction.IDENTITY, Owner.MACHINE
     """The options set by the staff; see :mod:`egm.staff.options`."""
-    TOUCH = "touch", Fate.IDENTITY, Owner.PLAYER
+    TOUCH = "touch", ClearAction.IDENTITY, Owner.PLAYER
     """The touch screen's calibration: six integers (:mod:`egm.kernel.touch`)."""
-    INVENTORY = "inventory", Fate.IDENTITY, Owner.MACHINE
+    INVENTORY = "inventory", ClearAction.IDENTITY, Owner.MACHINE
     """The machine's inventory entry as last recorded."""
-    INTERVENTION = "intervention", Fate.IDENTITY, Owner.MACHINE
+    INTERVENTION = "intervention", ClearAction.IDENTITY, Owner.MACHINE
     """The current intervention: who is working in the machine, since when, and why."""
-    MONITORED = "intervention_seen", Fate.IDENTITY, Owner.MACHINE
+    MONITORED = "intervention_seen", ClearAction.IDENTITY, Owner.MACHINE
     """The last intervention that the monitoring system has read."""
-    COLLECTED = "collected", Fate.TRANSIENT, Owner.MACHINE
+    COLLECTED = "collected", ClearAction.TRANSIENT, Owner.MACHINE
     """The last collection: the metered content of each box, and which boxes have been counted."""
-    BASE = "base", Fate.IDENTITY, Owner.MACHINE
+    BASE = "base", ClearAction.IDENTITY, Owner.MACHINE
     """The base withdrawn from under the machine, and who has its lock and key."""
-    STAFF = "staff", Fate.IDENTITY, Owner.MACHINE
+    STAFF = "staff", ClearAction.IDENTITY, Owner.MACHINE
     """The last recorded change to the staff: its number, and the roster's digest after it."""
-    TRIES = "tries:", Fate.IDENTITY, Owner.MACHINE
+    TRIES = "tries:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per bucket of staff numbers: the count of wrong PINs, and the end of its lockout."""

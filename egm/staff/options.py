@@ -12,6 +12,7 @@ from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
@@ -73,7 +74,8 @@ def no_tournament_is_on(machine: Machine, _: Event) -> bool:
     return machine.memory.get(TournamentKey.MODE) is None
 
 
-def nothing_is_owed(machine: Machine, _: Event) -> bool:
+@refusal_code("nothing_is_owed")
+def no_position_is_in_use(machine: Machine, _: Event) -> bool:
     """Return whether no player position has credit, a bet, a game, a hand-pay or a payout."""
     states = machine.journal.states()
     names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
@@ -82,7 +84,8 @@ def nothing_is_owed(machine: Machine, _: Event) -> bool:
     return machine.journal.credits_cents() == 0 and not has_standing_bets and _OWED.isdisjoint(names.values())
 
 
-def option_is_sound(machine: Machine, event: Event) -> bool:
+@refusal_code("option_is_sound")
+def options_form_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the requested options leave at least one game with a denomination, and a bet that it accepts."""
     options = _apply_option_changes(machine, event.of(OptionsForm))
     if options is None:

@@ -18,6 +18,7 @@ from egm.kernel.states import (
 from egm.staff.form import build_form_rule
 from egm.staff.forms import FORMS
 from egm.staff.interventions import (
+    any_intervention_is_open,
     base_is_in_place,
     base_is_withdrawn,
     close_intervention,
@@ -27,34 +28,33 @@ from egm.staff.interventions import (
     open_intervention,
     record_intervention_seen,
     return_base,
-    somebody_is_at_work,
     withdraw_base,
 )
 from egm.staff.numbers import number_is_locked, unlock_number
 from egm.staff.options import (
     change_options,
     machine_is_open,
+    no_position_is_in_use,
     no_tournament_is_on,
-    nothing_is_owed,
-    option_is_sound,
+    options_form_is_valid,
     start_again,
 )
 from egm.staff.registers import record_dispute, record_exclusion, record_incident, register_note_is_complete
 from egm.staff.service.effects import (
+    another_position_is_chosen,
     answer_page,
     ask_who,
     close_menu,
-    key_is_enough,
+    key_may_act_without_sign_in,
     menu_may_open,
     move_menu,
     no_service_page_is_open,
     open_menu,
     page_is_open,
-    position_is_another,
     record_key,
 )
 from egm.staff.service_calls import answer_service_call, call_service, name_standing_fault
-from egm.staff.stock import box_is_to_be_counted, count_box, fill_amount_is_valid, fill_hopper
+from egm.staff.stock import box_is_not_counted_yet, count_box, fill_amount_is_valid, fill_hopper
 
 _HANDPAY: Final = only(State.HANDPAY)
 _MENU: Final = only(State.SERVICE_MENU)
@@ -67,7 +67,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         ON_CALL,
-        (key_is_enough,),
+        (key_may_act_without_sign_in,),
         (answer_service_call, name_standing_fault),
         Next.DERIVED,
         REPORT,
@@ -75,7 +75,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.KEY_TURNED, CHALLENGED, (no_service_page_is_open,), (ask_who,), Next.DERIVED, REPORT),
     # ------------------------------------------------------------------ the service menu
     Rule(EventType.MENU, SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, REPORT),
-    Rule(EventType.MENU_MOVED, AT_WORK, (position_is_another,), (move_menu,), Next.DERIVED, REPORT),
+    Rule(EventType.MENU_MOVED, AT_WORK, (another_position_is_chosen,), (move_menu,), Next.DERIVED, REPORT),
     Rule(EventType.MENU_CLOSED, AWAKE, (), (close_menu,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.ANSWER, AT_WORK, (page_is_open,), (answer_page,), Next.DERIVED),
     # ------------------------------------------------------------------ work at the machine
@@ -83,7 +83,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         FORMS,
         EventType.OPTIONS,
         AT_WORK,
-        (machine_is_open, nothing_is_owed, no_tournament_is_on, option_is_sound),
+        (machine_is_open, no_position_is_in_use, no_tournament_is_on, options_form_is_valid),
         change_options,
     ),
     build_form_rule(FORMS, EventType.RESTART, AT_WORK, (), start_again),
@@ -100,12 +100,12 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.INTERVENTION_SEEN, AWAKE, (), (record_intervention_seen,)),
     build_form_rule(FORMS, EventType.HOPPER_FILLED, AT_WORK, (fill_amount_is_valid,), fill_hopper),
-    build_form_rule(FORMS, EventType.BOX_COUNTED, AT_WORK, (box_is_to_be_counted,), count_box),
+    build_form_rule(FORMS, EventType.BOX_COUNTED, AT_WORK, (box_is_not_counted_yet,), count_box),
     build_form_rule(
-        FORMS, EventType.BASE_WITHDRAWN, AT_WORK, (somebody_is_at_work, base_is_in_place), withdraw_base
+        FORMS, EventType.BASE_WITHDRAWN, AT_WORK, (any_intervention_is_open, base_is_in_place), withdraw_base
     ),
     build_form_rule(
-        FORMS, EventType.BASE_RETURNED, AT_WORK, (somebody_is_at_work, base_is_withdrawn), return_base
+        FORMS, EventType.BASE_RETURNED, AT_WORK, (any_intervention_is_open, base_is_withdrawn), return_base
     ),
     build_form_rule(FORMS, EventType.DISPUTE_DECIDED, RULING, (register_note_is_complete,), record_dispute),
     build_form_rule(FORMS, EventType.EXCLUSION_NOTED, RULING, (register_note_is_complete,), record_exclusion),

@@ -95,7 +95,7 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
             when=machine.clock.now().isoformat(timespec="seconds"),
             meters=format_meters_line(machine.journal.meters().values),
             serial=machine.identity.serial,
-            witness=machine.witness,
+            witness=machine.journal_head,
         ),
         entry_id=job_id,
     )

@@ -15,6 +15,7 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 from egm.staff.entries import (
     COLLECTION_COUNTED,
@@ -51,7 +52,8 @@ def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
     return machine.component(Devices).hopper is not None and is_coin_multiple
 
 
-def box_is_to_be_counted(machine: Machine, event: Event) -> bool:
+@refusal_code("box_is_to_be_counted")
+def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
     """Return whether the box named in the event is not counted since the last collection.
 
     If the event names no box, return whether any box is not counted.

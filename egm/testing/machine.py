@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
 
-from egm.app.absent import settle_absent
 from egm.app.features import FEATURES, build_menu
+from egm.app.removed_devices import settle_absent
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
@@ -43,7 +43,7 @@ from egm.progressive.pools import combine_pools
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
 from egm.testing.admission import admit_once
-from egm.tickets.model import House
+from egm.tickets.model import Venue
 from egm.tickets.store import TicketStore
 from meters import Journal, Phase, Policy, Transaction, Transfer
 from meters.copies import SECOND_FOLDER
@@ -278,7 +278,7 @@ class MachineRig:
             identity=Identity(
                 "TEST-1",
                 "7",
-                House(site="test", licence_holder="nobody", time_zone=day.time_zone),
+                Venue(site="test", licence_holder="nobody", time_zone=day.time_zone),
                 day.ends_hour,
             ),
             journal=self.journal,
@@ -314,7 +314,7 @@ class MachineRig:
     ) -> None:
         """Set the machine state that the features need at start-up."""
         hands: Any = self.hands
-        returns = {game_id: r.least_return for game_id, r in installed.items()}
+        returns = {game_id: r.return_min for game_id, r in installed.items()}
         for each in (
             combine_pools(each.pools for each in installed.values()),
             host or HostMoney(),

@@ -16,7 +16,7 @@ from egm.links.sas.codec import MalformedPollError
 from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, RealTime, Withdrawn
-from egm.links.sas.wire import LenientFraming, StrictFraming, mark_message
+from egm.links.sas.wire import LenientFraming, WakeupBitFraming, mark_message
 from egm.testing.machine import MachineRig
 
 FILE = {
@@ -89,7 +89,7 @@ class HostWire:
         """Whether effects take longer than the host waits."""
         self.waiting: list[RunEffect] = []
         self._strict = self.host.settings.framing == "strict"
-        framing = StrictFraming if self._strict else LenientFraming
+        framing = WakeupBitFraming if self._strict else LenientFraming
         self._framing = framing(self.address, self.host.settings.gap_ns)
 
     @property

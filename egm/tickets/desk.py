@@ -29,7 +29,7 @@ from typing import Final
 from egm.clock import Clock
 from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
-from egm.tickets.model import ELSEWHERE, House, Ticket, TicketKind, TicketState
+from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, Venue
 from egm.tickets.record import Action, Enrolment, Record
 from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, is_held, lock
 from egm.tickets.store import TicketStore
@@ -75,14 +75,14 @@ class Issuer:
 
     serial: str
     operator_number: str
-    house: House
+    house: Venue
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
     """The venue data printed on a ticket, and how many days the ticket is valid (None: it never expires)."""
 
-    house: House
+    venue: Venue
     valid_days: int | None
 
 
@@ -191,10 +191,10 @@ class TicketDesk:
                 currency=self._rules.currency,
                 denomination_cents=denomination_cents,
                 issued_at=issued_at,
-                expires_at=compute_expiry(issued_at, venue_terms.house, venue_terms.valid_days),
+                expires_at=compute_expiry(issued_at, venue_terms.venue, venue_terms.valid_days),
                 machine_serial=self._machine.serial,
                 operator_number=self._machine.operator_number,
-                house=venue_terms.house,
+                house=venue_terms.venue,
                 template=self._rules.template,
                 witness=witness,
             )
@@ -413,7 +413,7 @@ class TicketDesk:
             )
 
 
-def compute_expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
+def compute_expiry(issued_at: datetime, house: Venue, days: int | None) -> datetime | None:
     """Return when a ticket expires: at the end of the local day ``days`` after the day of issue.
 
     Return None, for a ticket that never expires, if ``days`` is None.

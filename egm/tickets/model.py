@@ -47,7 +47,7 @@ class TicketState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class Venue:
     """The venue that issues a ticket; printed on every ticket, and stored with the ticket for duplicates.
 
     ``time_zone`` is an IANA name (``America/Montreal``); records are in UTC, printed times are local.
@@ -92,7 +92,7 @@ class Ticket:
     expires_at: datetime | None
     machine_serial: str
     operator_number: str
-    house: House
+    house: Venue
     template: str
     duplicate: bool = False
     witness: str = ""
@@ -143,12 +143,12 @@ class Ticket:
             raise InvalidTicket(f"not a ticket: {why!r}: {text[:200]}") from None
 
 
-def _parse_house(values: Mapping[str, str]) -> House:
+def _parse_house(values: Mapping[str, str]) -> Venue:
     """Return the venue from a stored ticket. Raises ValueError for an unknown field."""
-    field_names = {field.name for field in fields(House)}
+    field_names = {field.name for field in fields(Venue)}
     if unknown := set(values) - field_names:
         raise ValueError(f"house: unknown {', '.join(sorted(unknown))}")
-    return House(**values)
+    return Venue(**values)
 
 
 def mask_number(number: str) -> str:

@@ -22,7 +22,7 @@ _FILES: Final = {
     "narrow": "BebasNeue-Bold.otf",
 }
 #: The smallest legible text size, in dots.
-_LEAST_DOTS: Final = 14
+_DOTS_MIN: Final = 14
 _BLACK, _WHITE = 0, 1
 _ANCHORS: Final = {"left": "lm", "centre": "mm", "right": "rm"}
 
@@ -70,7 +70,7 @@ def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
 def _fit_font(line: Line, text: str) -> ImageFont.FreeTypeFont:
     """Return the font for a line of the ticket, as large as the line's size and width allow."""
     room = _to_dots(line.width_mm)
-    for dots in range(_to_dots(line.size_mm), _LEAST_DOTS - 1, -1):
+    for dots in range(_to_dots(line.size_mm), _DOTS_MIN - 1, -1):
         font = _load_font(line.font, dots)
         if font.getlength(text) <= room:
             return font

@@ -9,12 +9,12 @@ from typing import Final
 from pydantic import BaseModel
 
 from egm.config.documented import read_field_meanings
-from egm.tournament.rules import Entries, Machine, Prize, Round, Tournament
+from egm.tournament.rules import Entries, Machine, Prize, Tournament, TournamentRound
 
 EXAMPLE: Final = Path(__file__).parent / "example.toml"
 _TABLES: Final[dict[str, type[BaseModel]]] = {
     "entries": Entries,
-    "rounds": Round,
+    "rounds": TournamentRound,
     "machines": Machine,
     "prizes": Prize,
 }

@@ -15,27 +15,36 @@ from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
 from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
 from egm.play.choosing import set_bet
-from egm.play.endings import is_this_game
+from egm.play.endings import outcome_is_of_open_game
 from egm.play.forms import FORMS as PLAY_FORMS
 from egm.play.records.purse import find_open_purse
-from egm.play.rounds import chance_is_ready, choice_is_covered, choice_is_offered, choice_may_be_taken
-from egm.play.rulings import game_cannot_end, game_is_forfeit, game_may_be_forfeit
+from egm.play.rounds import (
+    chance_is_ready,
+    choice_is_offered,
+    choice_may_be_taken,
+    stake_of_choice_is_allowed,
+)
+from egm.play.rulings import (
+    forfeiting_game_is_permitted,
+    game_cannot_end,
+    open_game_has_neither_outcome_nor_win,
+)
 from egm.staff.desk import MenuEntry
 from egm.staff.form import REASON, Field, FieldKind, Form, build_form_rule
-from egm.staff.options import nothing_is_owed
+from egm.staff.options import no_position_is_in_use
 from egm.tournament import entries
 from egm.tournament.events import EVENTS, TournamentEvent
 from egm.tournament.games import (
-    bet_is_the_tournaments,
-    bet_is_within_the_tournaments,
     continue_purse_game,
     end_purse_game,
     forfeit_purse_game,
-    points_cover_the_bet,
+    points_cover_bet_and_raises,
     purse_game_is_closed,
     purse_game_is_open,
     purse_is_open,
     refund_purse_game,
+    requested_bet_fits_tournament_wager,
+    selected_bet_is_tournament_wager,
     start_purse_game,
     tournament_has_started,
 )
@@ -47,8 +56,8 @@ from egm.tournament.installed import (
     remove_rules,
     rules_are_installed,
     rules_are_lawful,
-    rules_describe_the_machine,
-    rules_file_is_there,
+    rules_file_describes_machine,
+    rules_file_is_readable,
     tournament_is_off,
     tournament_is_on,
 )
@@ -59,15 +68,15 @@ from egm.tournament.rounds import (
     begin_round,
     end_finished_round,
     end_round,
-    ending_is_stated,
+    ending_and_reason_are_stated,
     enter_tournament,
     entries_are_open,
     entry_is_new,
     entry_may_be_void,
-    fee_is_the_published,
+    fee_matches_rules,
     first_round_may_start,
+    installed_rules_describe_machine,
     leave_tournament,
-    machine_fits_the_rules,
     no_round_is_played,
     no_transfer_waits,
     participant_may_enter,
@@ -88,13 +97,18 @@ _PLAYING: Final = only(State.PLAYING)
 _ENTRY: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
 _PARTICIPANT: Final = Field(name="participant")
 _MAY_REMOVE: Final = (tournament_is_off, tournament_is_over_or_unsold)
-_MAY_INSTALL: Final = (*_MAY_REMOVE, rules_file_is_there, rules_are_lawful, rules_describe_the_machine)
+_MAY_INSTALL: Final = (
+    *_MAY_REMOVE,
+    rules_file_is_readable,
+    rules_are_lawful,
+    rules_file_describes_machine,
+)
 _MAY_ENTER: Final = (
     tournament_is_off,
     rules_are_installed,
-    machine_fits_the_rules,
+    installed_rules_describe_machine,
     tournament_is_today,
-    nothing_is_owed,
+    no_position_is_in_use,
     no_transfer_waits,
 )
 
@@ -197,7 +211,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
             rules_are_installed,
             entries_are_open,
             first_round_may_start,
-            fee_is_the_published,
+            fee_matches_rules,
             entry_is_new,
             participant_may_enter,
         ),
@@ -216,7 +230,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _FORMS,
         TournamentEvent.END_ROUND,
         _MENU,
-        (tournament_is_on, purse_is_open, purse_game_is_closed, ending_is_stated),
+        (tournament_is_on, purse_is_open, purse_game_is_closed, ending_and_reason_are_stated),
         end_round,
         Next.SAME,
     ),
@@ -236,8 +250,8 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
             purse_is_open,
             tournament_has_started,
             time_is_left,
-            bet_is_the_tournaments,
-            points_cover_the_bet,
+            selected_bet_is_tournament_wager,
+            points_cover_bet_and_raises,
             game_is_enabled,
             chance_is_ready,
         ),
@@ -248,7 +262,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.BET,
         _TOURNAMENT,
-        (bet_is_within_the_tournaments,),
+        (requested_bet_fits_tournament_wager,),
         (set_bet,),
         Next.SAME,
         REPORT,
@@ -256,12 +270,18 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CHOOSE,
         _PLAYING,
-        (purse_game_is_open, choice_is_offered, choice_is_covered, choice_may_be_taken),
+        (purse_game_is_open, choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
         (continue_purse_game,),
         Next.SAME,
         REPORT,
     ),
-    Rule(EventType.SHOWN, SHOWING, (purse_game_is_open, is_this_game), (end_purse_game,), Next.DERIVED),
+    Rule(
+        EventType.SHOWN,
+        SHOWING,
+        (purse_game_is_open, outcome_is_of_open_game),
+        (end_purse_game,),
+        Next.DERIVED,
+    ),
     Rule(EventType.AFTER_EVENT, LISTENING, (round_is_over,), (end_finished_round,)),
     Rule(TournamentEvent.ROUND_TIME, AWAKE),
     # ------------------------------------------------------------------ a game with points that cannot end
@@ -272,7 +292,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         PLAY_FORMS,
         EventType.FORFEIT_GAME,
         RULING,
-        (purse_game_is_open, game_is_forfeit, game_may_be_forfeit),
+        (purse_game_is_open, forfeiting_game_is_permitted, open_game_has_neither_outcome_nor_win),
         forfeit_purse_game,
     ),
 )

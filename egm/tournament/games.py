@@ -14,6 +14,7 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.play.conversation import Conversation
 from egm.play.definitions import build_definition_state
 from egm.play.events import BetRequest, ChoiceRequest
@@ -74,18 +75,21 @@ def tournament_has_started(machine: Machine, _: Event) -> bool:
     return rules is not None and read_local_time(machine) >= rules.starts
 
 
-def bet_is_the_tournaments(machine: Machine, _: Event) -> bool:
+@refusal_code("bet_is_the_tournaments")
+def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
     """Return whether the selected bet is the wager of the tournament, and the game accepts it."""
     return find_purse_bet(machine) is not None
 
 
-def points_cover_the_bet(machine: Machine, _: Event) -> bool:
+@refusal_code("points_cover_the_bet")
+def points_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
     """Return whether the points cover the bet and what its round may still cost by the certified strategy."""
     bet = find_purse_bet(machine)
     return bet is not None and _compute_needed_points(bet) <= read_points(machine)
 
 
-def bet_is_within_the_tournaments(machine: Machine, event: Event) -> bool:
+@refusal_code("bet_is_within_the_tournaments")
+def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     """Return whether the requested bet is the wager of the tournament, and the game accepts it.
 
     At a table the chips are laid one after the other, so it may be less.
@@ -132,7 +136,7 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | No
     if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        at = game.at(purse.table)
+        at = game.for_table(purse.table)
         wager = at.wager(selection.bet_credits, **selection.options)
         if at.levels(wager) or not has_prescribed_amounts(at, wager, cents):
             return None

@@ -10,6 +10,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.progressive.pools import Pools
 from egm.staff.form import list_event_persons
 from egm.tournament.entries import RULES_INSTALLED, RULES_REMOVED, RulesInstalled, RulesRemoved
@@ -57,7 +58,7 @@ def is_in_tournament(machine: Machine) -> bool:
 
 def read_local_time(machine: Machine) -> datetime:
     """Return the date and time at the venue, without a time zone, as the rules state them."""
-    return machine.times.now().astimezone(machine.identity.house.zone).replace(tzinfo=None)
+    return machine.times.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
 def compute_end(rules: Tournament) -> datetime:
@@ -115,7 +116,8 @@ def list_file_faults(text: str, today: date) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def rules_file_is_there(machine: Machine, _: Event) -> bool:
+@refusal_code("rules_file_is_there")
+def rules_file_is_readable(machine: Machine, _: Event) -> bool:
     """Return whether the state folder has a readable rules file."""
     return machine.component(RulesFile).read() is not None
 
@@ -126,7 +128,8 @@ def rules_are_lawful(machine: Machine, _: Event) -> bool:
     return text is not None and not list_file_faults(text, machine.local_date)
 
 
-def rules_describe_the_machine(machine: Machine, event: Event) -> bool:
+@refusal_code("rules_describe_the_machine")
+def rules_file_describes_machine(machine: Machine, event: Event) -> bool:
     """Return whether the rules list this machine as it is: its game, denomination and wager, and no linked level."""
     text = machine.component(RulesFile).read()
     if text is None or not rules_are_lawful(machine, event):

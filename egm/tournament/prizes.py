@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Final, Literal
 
 #: The least part of the fees sold that goes back to the participants (s. 127).
-RETURN_LEAST: Final = Fraction(30, 100)
+RETURN_MIN: Final = Fraction(30, 100)
 
 Remainders = Literal["best-rank", "in-order"]
 Unclaimed = Literal["shared", "not-awarded"]
@@ -36,7 +36,7 @@ class Shortfall:
 
 def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:
     """Return the cents that must be added to the prizes so that 30 % of the fees sold are returned."""
-    return max(0, ceil(RETURN_LEAST * sold_cents) - prizes_cents)
+    return max(0, ceil(RETURN_MIN * sold_cents) - prizes_cents)
 
 
 def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remainders) -> list[int]:

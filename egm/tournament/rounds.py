@@ -16,7 +16,8 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
-from egm.kernel.side_by_side import SideBySide
+from egm.kernel.rules import refusal_code
+from egm.kernel.running_positions import RunningPositions
 from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.keys import PlayKey
@@ -119,7 +120,7 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 # ---------------------------------------------------------------------------------------------- guards
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
     """Return whether no position has a host's lock or order, or a ticket whose reply is pending."""
-    positions = [position.engine.machine for position in machine.component(SideBySide).at.values()]
+    positions = [position.engine.machine for position in machine.component(RunningPositions).at.values()]
     return all(_has_no_transfer(each, event) for each in (machine, *positions))
 
 
@@ -137,6 +138,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     return now.date() >= rules.starts.date() and now < compute_end(rules)
 
 
+@refusal_code("machine_fits_the_rules")
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     """Return whether no rules are installed, their tournament is over, or no entry was sold here that is not void.
 
@@ -146,7 +148,7 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     return rules is None or read_local_time(machine) >= compute_end(rules) or not read_sold_entries(machine)
 
 
-def machine_fits_the_rules(machine: Machine, _: Event) -> bool:
+def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
     """Return whether the installed rules still describe this machine."""
     rules = read_installed_rules(machine)
     return rules is not None and find_machine_fault(machine, rules) is None
@@ -178,7 +180,8 @@ def entries_are_open(machine: Machine, _: Event) -> bool:
     return rules is not None and read_local_time(machine) <= rules.entries.closes
 
 
-def fee_is_the_published(machine: Machine, event: Event) -> bool:
+@refusal_code("fee_is_the_published")
+def fee_matches_rules(machine: Machine, event: Event) -> bool:
     """Return whether the fee that the form acknowledges is that of the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and event.of(EntryForm).fee_cents == rules.entries.fee_cents
@@ -225,7 +228,8 @@ def _list_void_entries(machine: Machine) -> set[int]:
     return {record.entry for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)}
 
 
-def ending_is_stated(_: Machine, event: Event) -> bool:
+@refusal_code("ending_is_stated")
+def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says how the round ends, and why."""
     form = event.of(RoundEndForm)
     return form.status is not None and has_texts(form.reason)
@@ -244,7 +248,7 @@ def round_is_over(machine: Machine, event: Event) -> bool:
     if purse is None or not purse_game_is_closed(machine, event):
         return False
     return (
-        bool(purse.games_most and purse.games >= purse.games_most)
+        bool(purse.games_max and purse.games >= purse.games_max)
         or is_time_over(machine, purse)
         or are_points_used_up(machine, purse)
     )
@@ -333,7 +337,7 @@ def _post_round(
                 participant=participant,
                 round=number,
                 bet_credits=named.bet,
-                games_most=terms.games or 0,
+                games_max=terms.games or 0,
                 minutes=terms.minutes or 0,
             ),
             KernelKey.SELECTION: selection,

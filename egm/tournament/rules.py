@@ -27,15 +27,15 @@ from paytables.source import is_path
 #: How long the rules are public before the day of the start (s. 125).
 PUBLISHED_BEFORE: Final = timedelta(days=7)
 #: The least part of Let It Ride's supplemental wager that the entry fee takes (s. 124).
-SIDE_BET_SHARE_LEAST: Final = Fraction(30, 100)
+SIDE_BET_SHARE_MIN: Final = Fraction(30, 100)
 #: The supplemental wager of Let It Ride, minor units (s. 67.9).
 SIDE_BET_CENTS: Final = 100
 #: The largest difference between the returns of two machines of one tournament.
-RETURN_DIFFERENCE_MOST: Final = Fraction(1, 100)
+RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
 #: The game of the library that the by-law calls "Let It Ride Poker".
 _LET_IT_RIDE: Final = "quebec-let-it-ride"
-_PARTICIPANTS_MOST: Final = 10_000
-_ENTRIES_MOST: Final = 10
+_PARTICIPANTS_MAX: Final = 10_000
+_ENTRIES_MAX: Final = 10
 
 _Cents = Annotated[int, Field(gt=0, le=10**12, strict=True)]
 _Count = Annotated[int, Field(gt=0, le=10**6, strict=True)]
@@ -76,11 +76,11 @@ class Entries(_Table):
 
     fee_cents: _Cents
     """The fee of one entry, minor units, paid in place of every wager (s. 124)."""
-    participants_min: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MOST, strict=True)]
+    participants_min: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MAX, strict=True)]
     """The least number of participants; with fewer, the tournament is cancelled and every fee refunded."""
-    participants_max: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MOST, strict=True)]
+    participants_max: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MAX, strict=True)]
     """The number of places: no more participants are registered."""
-    per_participant: Annotated[int, Field(gt=0, le=_ENTRIES_MOST, strict=True)]
+    per_participant: Annotated[int, Field(gt=0, le=_ENTRIES_MAX, strict=True)]
     """The most entries of one participant: 1, or more if a participant may enter again."""
     closes: Annotated[datetime, BeforeValidator(_check_local_time)]
     """When registration closes, date and time at the venue."""
@@ -100,7 +100,7 @@ class Entries(_Table):
         return self
 
 
-class Round(_Table):
+class TournamentRound(_Table):
     """One round: its length, by games or by time, its points and the participants who qualify."""
 
     games: _Count | None = None
@@ -167,7 +167,7 @@ class Tournament(_Table):
     remainders: Remainders
     """Cents that do not divide: all to the `best-rank`; or one each `in-order`, from the best rank down."""
     entries: Entries
-    rounds: Annotated[tuple[Round, ...], Field(min_length=1, max_length=20)]
+    rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
     machines: Annotated[tuple[Machine, ...], Field(min_length=1, max_length=1000)]
     prizes: Annotated[tuple[Prize, ...], Field(min_length=1, max_length=1000)]
 
@@ -348,7 +348,7 @@ def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
             "entries.fee_cents",
             f"{fee_cents} is more than the side bet of Let It Ride, {SIDE_BET_CENTS}, that it is taken from (s. 124)",
         )
-    elif fee_cents < SIDE_BET_SHARE_LEAST * SIDE_BET_CENTS:
+    elif fee_cents < SIDE_BET_SHARE_MIN * SIDE_BET_CENTS:
         yield build_fault(
             "entries.fee_cents",
             f"{fee_cents} is less than 30 % of the side bet of Let It Ride, {SIDE_BET_CENTS} (s. 124)",
@@ -408,7 +408,7 @@ def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
             yield build_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
         if game.prizes_in_kind():
             yield build_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
-        if game.rules.is_decided_by_wheel or game.rules.least_seats > 1:
+        if game.rules.is_decided_by_wheel or game.rules.seats_min > 1:
             yield build_fault(f"machines[{n}].game", f"{game.id} cannot be played by one position alone")
 
 
@@ -437,7 +437,7 @@ def _compare_returns(game: Game, first: Game) -> str:
     if game.family != first.family or returns.keys() != expected.keys():
         return f"{game.id} has not the bets of {first.id}"
     for bet, value in returns.items():
-        if abs(value - expected[bet]) > RETURN_DIFFERENCE_MOST:
+        if abs(value - expected[bet]) > RETURN_DIFFERENCE_MAX:
             return (
                 f"{game.id} returns {value} on {bet} and {first.id} returns {expected[bet]}:"
                 " they differ by more than 1 %"

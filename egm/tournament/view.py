@@ -33,7 +33,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
             "round": purse.round,
             "points": read_points(machine),
             "won_points": purse.won_points,
-            "games_left": max(0, purse.games_most - purse.games) if purse.games_most else None,
+            "games_left": max(0, purse.games_max - purse.games) if purse.games_max else None,
             "minutes_left": _compute_minutes_left(machine, purse) if purse.minutes else None,
             "over": bool(purse.ending),
         }

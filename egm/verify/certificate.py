@@ -31,12 +31,12 @@ class BundleError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """A manufacturer's or laboratory's certificate about a game; ``least_return`` must match exactly."""
+    """A manufacturer's or laboratory's certificate about a game; ``return_min`` must match exactly."""
 
     game: str
     digest: str
     jurisdiction: str
-    least_return: Fraction
+    return_min: Fraction
     on: date
     signer: str
     """The public key, in hex."""
@@ -53,14 +53,14 @@ class Certificate:
                 game=str(facts["game"]),
                 digest=str(facts["digest_sha256"]),
                 jurisdiction=str(facts["jurisdiction"]),
-                least_return=Fraction(str(facts["least_return"])),
+                return_min=Fraction(str(facts["least_return"])),
                 on=datetime.fromisoformat(str(facts["made_utc"])).date(),
                 signer=certifier,
             )
         except (KeyError, ValueError, ZeroDivisionError) as error:
             raise BundleError(f"{location}: is not a certificate of a game: {error!r}") from None
 
-    def check_certifies(self, game: str, digest: str, jurisdiction: str, least_return: Fraction) -> None:
+    def check_certifies(self, game: str, digest: str, jurisdiction: str, return_min: Fraction) -> None:
         """Raise OperatorError unless the certificate is for this game, digest, jurisdiction and return."""
         if self.digest != digest:
             raise OperatorError(
@@ -69,10 +69,10 @@ class Certificate:
             )
         if self.jurisdiction != jurisdiction:
             raise OperatorError(f"{game}: is certified for {self.jurisdiction}, not for {jurisdiction}")
-        if self.least_return != least_return:
+        if self.return_min != return_min:
             raise OperatorError(
-                f"{game}: is certified with a return of {format_percent(self.least_return, 4)} %; "
-                f"this machine computes {format_percent(least_return, 4)} %"
+                f"{game}: is certified with a return of {format_percent(self.return_min, 4)} %; "
+                f"this machine computes {format_percent(return_min, 4)} %"
             )
 
 

@@ -60,7 +60,7 @@ class Commission(Strict):
         """Return the commission on a winning bet of ``credits_`` on the bank, in credits."""
         return -(-credits_ // self.per)
 
-    def words(self, code: str) -> str:
+    def describe(self, code: str) -> str:
         """Return the text on the commission that follows the bet's odds, in one language."""
         texts = {
             "en": ", less 1 credit for each {0} staked or part of them",
@@ -151,7 +151,7 @@ def _format_pays(bet: BaccaratBet, code: str) -> str:
     more = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
     pays = bet.pays.text if bet.pays_six is None else more.format(bet.pays.text, bet.pays_six.text)
     if bet.commission is not None:
-        pays += bet.commission.words(code)
+        pays += bet.commission.describe(code)
     return pays
 
 

@@ -36,7 +36,7 @@ TABLEAUX: Final = ("tableau-1", "tableau-2")
 BOTH: Final = "both"
 _BANK: Final = "bank"
 #: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
-CARDS_MOST: Final = 9
+CARDS_MAX: Final = 9
 _FREE: Final = 5
 #: The sign of a hand that stood, among the third cards in a banker's drawing table.
 _STOOD: Final = "-"
@@ -67,9 +67,9 @@ class BanqueShoe(ShoeRules):
     rounds: Literal[1] = 1
 
     @property
-    def least_cards(self) -> int:
+    def cards_min(self) -> int:
         """Return the number of cards that the longest round needs."""
-        return CARDS_MOST
+        return CARDS_MAX
 
 
 class Banker(Strict):
@@ -283,7 +283,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         display = felt.to_json() | {
             "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAUX, _BANK))
         }
-        if rules.least_cards <= shoe.left <= rules.stop:
+        if rules.cards_min <= shoe.left <= rules.stop:
             display["last_of_shoe"] = True
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
@@ -395,7 +395,7 @@ def _compute_result_chances(
             if totals[0] < totals[1]:
                 mirrored = {(second, first): ways for (first, second), ways in counted[drawing].items()}
                 found[answers[1], answers[0]].update(mirrored)
-    total = perm(52 * decks, CARDS_MOST)
+    total = perm(52 * decks, CARDS_MAX)
     return {
         answers: {results: Fraction(ways, total) for results, ways in sorted(counts.items())}
         for answers, counts in found.items()

@@ -40,7 +40,7 @@ STAKE: Final = "stake"
 HAND: Final = "player"
 PUNTER: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
 #: Players without whom no round is played (art. 11.1).
-LEAST_SEATS: Final = 4
+SEATS_MIN: Final = 4
 _FREE: Final = 5
 NOT_COVERED: Final = "not covered"
 
@@ -81,8 +81,8 @@ class CheminDefinition(BankDefinition):
     @model_validator(mode="after")
     def _check_bets_and_seats(self) -> Self:
         """Refuse a table of too few seats, and bets whose ids are not their own."""
-        if self.table.seats < LEAST_SEATS:
-            raise ValueError(f"table.seats: {LEAST_SEATS} or more, not {self.table.seats}")
+        if self.table.seats < SEATS_MIN:
+            raise ValueError(f"table.seats: {SEATS_MIN} or more, not {self.table.seats}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError("game.denominations_cents: one, because the players' credits cover each other")
         for name in (BANK, BANCO, STAKE):
@@ -161,9 +161,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 3), (HAND, PUNTER, 3))
 
     @property
-    def least_seats(self) -> int:
+    def seats_min(self) -> int:
         """Return the number of players without whom no round is played (art. 11.1)."""
-        return LEAST_SEATS
+        return SEATS_MIN
 
     @property
     def has_fixed_seats(self) -> bool:
@@ -189,7 +189,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the keys of the table state that all players share: the shoe, and whose turn the bank is."""
         return frozenset({"shoe", BANK})
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with a stored table's shoe and turn. Raises ValueError for a state that no round leaves."""
         if table is None:
             return replace(self, table=None, turn=Turn())
@@ -217,11 +217,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def arrange(self, bets: Sequence[Bet]) -> Coup:
         """Return who holds the bank and the hand, and what is played. Raises WagerError if no round can be played."""
         players = len({bet.seat for bet in bets})
-        if players < LEAST_SEATS:
+        if players < SEATS_MIN:
             raise RefusedRoundError(
                 "too_few_players",
-                f"bets: chemin de fer is played by {LEAST_SEATS} seats or more; {players} have bets",
-                count=LEAST_SEATS,
+                f"bets: chemin de fer is played by {SEATS_MIN} seats or more; {players} have bets",
+                count=SEATS_MIN,
             )
         laid = {(bet.seat, bet.spot): bet.credits for bet in bets}
         banker, left_ = self._find_bank(laid)

@@ -10,9 +10,9 @@ from paytables.contract import Cue, Draw
 from paytables.definition import Strict
 
 #: Minimum number of cards behind a shoe's stop card: what the longest round may need.
-LEFT_LEAST = 8
+CARDS_LEFT_MIN = 8
 #: With more players than this, one deck is shuffled after every round (Québec s. 8).
-PLAYERS_MOST: Final = 3
+PLAYERS_MAX: Final = 3
 
 
 class ShoeRules(Strict):
@@ -24,7 +24,7 @@ class ShoeRules(Strict):
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
-    stop: Annotated[int, Field(strict=True, ge=LEFT_LEAST)] | None = Field(
+    stop: Annotated[int, Field(strict=True, ge=CARDS_LEFT_MIN)] | None = Field(
         default=None, description="cards behind the stop card; none: a fresh shuffle every round"
     )
     rounds: Literal[1, 2] = Field(default=1, description="2: one deck is shuffled after every second round")
@@ -49,14 +49,14 @@ class ShoeRules(Strict):
         return self.stop is not None or self.rounds > 1
 
     @property
-    def least_cards(self) -> int:
+    def cards_min(self) -> int:
         """Return with how many cards left in the shoe another round may start: more than lie behind the stop card."""
         return (self.stop or 0) + 1
 
     def check_players(self, players: int) -> None:
         """Raise ValueError if one deck serves two rounds and there are more players than then permitted."""
-        if self.rounds > 1 and players > PLAYERS_MOST:
-            raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MOST} players at most, not {players}")
+        if self.rounds > 1 and players > PLAYERS_MAX:
+            raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MAX} players at most, not {players}")
 
 
 def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
@@ -89,7 +89,7 @@ def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict
     None: the shoe is shuffled again before the next round.
     """
     if rules.stop is not None:
-        is_retained = shoe.left >= rules.least_cards
+        is_retained = shoe.left >= rules.cards_min
     else:
         is_retained = rules.rounds > 1 and table is None
     return {"shoe": shoe.to_json()} if is_retained else None
@@ -100,7 +100,7 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
-    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.least_cards):
+    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.cards_min):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
     if any(map(gt, shoe.counts, full.counts)):
         card = next(card for card, count in enumerate(shoe.counts) if count > full.counts[card])

@@ -35,7 +35,7 @@ class RedDogBet(BankBet):
         """Return all the odds at which the red dog bet may be paid: for each spread, and for three of a rank."""
         return (self.pays, self.triple, *self.spreads.values())
 
-    def at(self, spread: int) -> Odds:
+    def find_odds(self, spread: int) -> Odds:
         """Return the odds that the bet pays if the first two cards have this spread."""
         return self.spreads.get(spread, self.pays)
 
@@ -79,11 +79,11 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """Return the only bet of the game, the ante."""
         return (self.definition.ante,)
 
-    def added(self) -> tuple[Spot, ...]:
+    def list_added_spots(self) -> tuple[Spot, ...]:
         """Return the spot on which the player's raise is placed, as the only spot that is bet on during the round."""
         return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
-    def raised(self, bet: BankBet) -> int:  # noqa: ARG002
+    def find_added_stake_factor(self, bet: BankBet) -> int:  # noqa: ARG002
         """Return the most that the player may raise in the round, as a multiple of the bet: one."""
         return 1
 
@@ -125,7 +125,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """Return the spreads of the cards at which a raise has a positive expectation, from a fresh shoe."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
         between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
-        return frozenset(n for n, chance in between.items() if chance * (1 + rule.at(n).net) > 1)
+        return frozenset(n for n, chance in between.items() if chance * (1 + rule.find_odds(n).net) > 1)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every case of a red dog round in which the player raises at the spreads where a raise is best."""
@@ -186,7 +186,7 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
     third = ranks[2]
     if low == high:
         return settle_bet(bet, rule.triple, "three of a rank") if third == low else push_bet(bet)
-    return settle_bet(bet, rule.at(high - low - 1) if low < third < high else None)
+    return settle_bet(bet, rule.find_odds(high - low - 1) if low < third < high else None)
 
 
 def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:

@@ -48,11 +48,11 @@ class BankRules(TableRules, Generic[D]):
         """Return every bet that the definition offers; each family implements it."""
         raise NotImplementedError
 
-    def raised(self, bet: BankBet) -> int:  # noqa: ARG002
+    def find_added_stake_factor(self, bet: BankBet) -> int:  # noqa: ARG002
         """Return the most that the player's answers may add to a bet in its round, as a multiple of the bet."""
         return 0
 
-    def added(self) -> tuple[Spot, ...]:
+    def list_added_spots(self) -> tuple[Spot, ...]:
         """Return the spots on which a stake can be placed only during the round, by the player's answer."""
         return ()
 
@@ -88,19 +88,19 @@ class BankRules(TableRules, Generic[D]):
                 odds=bet.pays.text,
                 needs=bet.needs,
                 terms=bet.terms(),
-                reserve=Fraction(self.raised(bet)),
+                reserve=Fraction(self.find_added_stake_factor(bet)),
                 **bet.limits.model_dump(),
             )
             for bet in self.bets()
         )
-        return Layout((*spots, *self.added()), self.definition.table, self.definition.form)
+        return Layout((*spots, *self.list_added_spots()), self.definition.table, self.definition.form)
 
     @property
     def shared_keys(self) -> frozenset[str]:
         """Return the key of the table state that all players at the table share: the shoe."""
         return frozenset({"shoe"})
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with the shoe in a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)

@@ -58,7 +58,7 @@ class SuperPanBet(BankBet):
 
     def terms(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
-        return {code: self.pays.text + self.commission.words(code) for code in ("en", "fr")}
+        return {code: self.pays.text + self.commission.describe(code) for code in ("en", "fr")}
 
 
 class SuperPanDefinition(BankDefinition):

@@ -31,7 +31,7 @@ from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import Case, Layout, push_bet, settle_bet
 from paytables.prison import (
-    Fate,
+    BetFate,
     Held,
     held_from_json,
     held_to_json,
@@ -129,7 +129,7 @@ class Coup:
     first_red: bool = False
 
     @property
-    def won(self) -> frozenset[str]:
+    def list_winning_chances(self) -> frozenset[str]:
         """Return which of the four chances of trente et quarante win the coup; empty if it decides nothing."""
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
@@ -178,7 +178,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return Layout((*super().cloth.spots, *spots), self.definition.table, self.definition.form)
 
     # ------------------------------------------------------------------ what lasts
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with a stored table's shoe and stakes in prison.
 
         Raises ValueError for a state that no round leaves.
@@ -208,7 +208,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
         return held
 
-    def standing(self) -> tuple[Bet, ...]:
+    def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the stakes in prison, which remain on the table for the next coup."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
@@ -244,21 +244,21 @@ class TrenteRules(BankRules[TrenteDefinition]):
         bets = list_bets_on_table(self.held, accepted, self.cloth.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
-        def find_fate(bet: Held) -> Fate:
+        def find_fate(bet: Held) -> BetFate:
             """Return what the coup of trente et quarante does to a bet."""
-            return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
+            return self.find_fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle_or_imprison(bets, find_fate, shown, "refait")
         return Outcome(
             display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
         )
 
-    def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
+    def find_fate(self, bet: Held, coup: Coup, *, insured: bool) -> BetFate:
         """Return what a coup does to a bet: its settlement, or the bet in prison that stays on the table.
 
         If both are returned, the player chooses.
         """
-        rule, won = self.chances.get(bet.spot), coup.won
+        rule, won = self.chances.get(bet.spot), coup.list_winning_chances
         if not won and coup.result != "refait":
             return (
                 (None, bet) if bet.count else (push_bet(bet, "void" if coup.points is None else "push"), None)
@@ -278,7 +278,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def _settle_coup(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
         """Return a coup's settlements if every player who may choose takes a part of the stake back."""
         insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
-        fates = (self.fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
+        fates = (self.find_fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
         return [settlement for settlement, _ in fates if settlement is not None]
 
     def cases(self, wager: Wager) -> Iterable[Case]:
@@ -381,7 +381,7 @@ def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[Held]) 
 
 def _build_display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
     """Return both rows of cards of trente et quarante and the result of the coup, for the screen."""
-    chances = sorted(coup.won - {coup.result})
+    chances = sorted(coup.list_winning_chances - {coup.result})
     return {
         "kind": "table",
         "felt": "cards",

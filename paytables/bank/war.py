@@ -57,11 +57,11 @@ class WarRules(SeatedBankRules[WarDefinition]):
         """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
-    def added(self) -> tuple[Spot, ...]:
+    def list_added_spots(self) -> tuple[Spot, ...]:
         """Return the spot of the stake that a player adds to go to war."""
         return (build_added_spot(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
 
-    def raised(self, bet: BankBet) -> int:
+    def find_added_stake_factor(self, bet: BankBet) -> int:
         """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
         return int(bet.id == MAIN)
 

@@ -15,7 +15,7 @@ from itertools import product
 from typing import Final
 
 from paytables.blackjack.hands import CARD, build_shoe, list_every_hand, list_hands_holding, pack_counts
-from paytables.blackjack.schema import ACES, TEN, House
+from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
 STAND: Final = 0
@@ -89,13 +89,13 @@ def _index_insurable_hands(decks: int) -> dict[int, int]:
 class PlayData:
     """The best blackjack play for a table's house rules, in bytes: answers, splits, insurance, and even money."""
 
-    house: House
+    house: ExactHouseRules
     text: bytes
 
     @classmethod
     def of(
         cls,
-        house: House,
+        house: ExactHouseRules,
         answers: Mapping[Question, int],
         splits: Mapping[Pair, int],
         insured: set[int],
@@ -148,7 +148,7 @@ def _pack_hand(values: Sequence[int]) -> int:
 
 
 @lru_cache(maxsize=8)
-def read_advice(house: House, policy: str) -> PlayData | None:
+def read_advice(house: ExactHouseRules, policy: str) -> PlayData | None:
     """Return the blackjack play that a definition stores, or None if it is for other house rules.
 
     Certification refuses a definition whose play is for other rules.

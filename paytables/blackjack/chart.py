@@ -246,7 +246,7 @@ class _Column:
         if play.house.suited_678 is not None and known.cards == 2 and hand in SUITED:
             third = SIX_SEVEN_EIGHT
             if third in branch.tree:
-                worth[third] = (play.standing(third, branch.tree[third]), 0)
+                worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
             for answer in found:
                 both = [
                     play.options(known, branch.tree, hand, worth, branch.kind, suited=suited)[answer][0]

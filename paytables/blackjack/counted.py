@@ -120,7 +120,7 @@ def _iter_won_rows(
         if len(dealt) < row.cards or (row.dealer and up is None):
             continue
         cards = [*dealt[: row.cards], *([up] if row.dealer and up is not None else [])]
-        if not row.fits(cards):
+        if not row.is_satisfied_by(cards):
             continue
         if row.cards <= 2 or not hole:
             yield row, remaining

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from paytables.blackjack.hands import Shoe
-from paytables.blackjack.schema import ACES, BEST, TEN, House, compute_best_total, is_blackjack
+from paytables.blackjack.schema import ACES, BEST, TEN, ExactHouseRules, compute_best_total, is_blackjack
 from paytables.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def compute_falling_factorial(number: int, times: int) -> int:
     return prod(range(number, number - times, -1))
 
 
-def list_final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
+def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
     """Return every hand with which the dealer may end after the first card ``up``, except a blackjack.
 
     Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
@@ -64,7 +64,7 @@ class Dealer:
     ``most`` further cards from the shoe, or of all its cards if it has fewer.
     """
 
-    def __init__(self, house: House, up: int, shoe: Shoe) -> None:
+    def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
         self.full = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
         self.hands = list_final_hands(house, up, self.full)
         self.most = max(sum(drawn) for drawn, _, _ in self.hands)

@@ -10,13 +10,13 @@ from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.blackjack.schema import (
     ACES,
     BEST,
-    BOXES_MOST,
+    BOXES_MAX,
     EVEN,
     INSURANCE,
     INSURED,
     MAIN,
     TEN,
-    House,
+    ExactHouseRules,
     HouseRules,
     Main,
     NamedPay,
@@ -35,7 +35,7 @@ class BlackjackDefinition(TableDefinition):
     """The definition of a blackjack table. ``boxes`` is the number on which one player may bet."""
 
     shoe: ShoeRules = ShoeRules(decks=6)
-    boxes: Annotated[int, Field(ge=1, le=BOXES_MOST)] = 1
+    boxes: Annotated[int, Field(ge=1, le=BOXES_MAX)] = 1
     main: Main = Main()
     rules: HouseRules = HouseRules()
     side: tuple[Side, ...] = ()
@@ -79,11 +79,11 @@ class BlackjackDefinition(TableDefinition):
         return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
 
     @property
-    def house(self) -> House:
+    def house(self) -> ExactHouseRules:
         """Return the table's rules in the form that the exact analysis reads."""
         rules = self.rules
         even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
-        return House(
+        return ExactHouseRules(
             decks=self.shoe.decks,
             hole=rules.second_card == "hole",
             hits_soft_17=rules.soft_17 == "hit",
@@ -104,10 +104,10 @@ class BlackjackDefinition(TableDefinition):
     @model_validator(mode="after")
     def _check_table(self) -> "BlackjackDefinition":
         """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
-        if self.boxes * self.table.seats > BOXES_MOST:
+        if self.boxes * self.table.seats > BOXES_MAX:
             raise ValueError(
                 f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
-                f" {BOXES_MOST} in all at most"
+                f" {BOXES_MAX} in all at most"
             )
         if self.main.hands > 1 and self.rules.second_card == "hole":
             raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")

@@ -24,7 +24,7 @@ from paytables.analysis import (
 from paytables.blackjack.advice import PlayData, Question, read_advice
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.schema import ACTIONS, INSURANCE, MAIN, House, Proof, Sampled, Side
+from paytables.blackjack.schema import ACTIONS, INSURANCE, MAIN, ExactHouseRules, Proof, Sampled, Side
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
@@ -75,12 +75,12 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 
 @lru_cache(maxsize=8)
-def _compute_proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
+def _compute_proof(house: ExactHouseRules, report_progress: Callable[[int, int], None]) -> Proof:
     """Compute the exact figures of a blackjack table: best play, best chart, dealer's rules, and worst play.
 
     It takes some minutes.
     """
-    from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
@@ -92,9 +92,9 @@ def _compute_proof(house: House, report_progress: Callable[[int, int], None]) ->
     dealers = table.result(policies.build_dealer_play(house), policies.decline_every_offer)
     worst = table.result(policies.choose_worst, policies.choose_lowest_sum)
     law, variance = {}, None
-    if nets.is_within_reach(table, best, nets.LAW_MOST):
+    if nets.is_within_reach(table, best, nets.SUPPORT_MAX):
         law = nets.compute_net_distribution(table, answers, best)
-    elif nets.is_within_reach(table, best, nets.VARIANCE_MOST):
+    elif nets.is_within_reach(table, best, nets.VARIANCE_MAX):
         variance = nets.compute_net_variance(table, answers, best)
     data = PlayData.of(house, answers, best.split, best.insured, best.even)
     return Proof(

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT, STAND, Kind, Pair, Question
 from paytables.blackjack.hands import CARD, Shoe, build_shoe, list_values
-from paytables.blackjack.schema import ACES, TEN, House
+from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
 from paytables.blackjack.solve import Chooser, Options, Play, Round, Split, Sums
 
 UPS: Final = tuple(range(ACES, TEN + 1))
@@ -55,7 +55,7 @@ class Table:
 
     def __init__(
         self,
-        house: House,
+        house: ExactHouseRules,
         ups: Sequence[int] = UPS,
         report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: Shoe | None = None,
@@ -182,7 +182,7 @@ def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
     return 0
 
 
-def build_dealer_play(house: House) -> Chooser:
+def build_dealer_play(house: ExactHouseRules) -> Chooser:
     """Return the play of a blackjack player who follows the dealer's own rules: draw alike, never double."""
 
     def choose_like_dealer(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001

@@ -20,7 +20,7 @@ from paytables.blackjack.schema import (
     INSURANCE,
     MAIN,
     TEN,
-    House,
+    ExactHouseRules,
     Side,
     compute_best_total,
     is_blackjack,
@@ -129,7 +129,7 @@ class BlackjackRound:
     def __init__(
         self,
         definition: BlackjackDefinition,
-        house: House,
+        house: ExactHouseRules,
         best_play: PlayData | None,
         bets: Sequence[Bet],
         seat: int | None = None,
@@ -417,7 +417,7 @@ class BlackjackRound:
             ]
             box.sides = [side_bet for side_bet in box.sides if side_bet not in ready]
             for side, bet in ready:
-                row = side.won(box.dealt, self.dealers[0][0])
+                row = side.find_winning_row(box.dealt, self.dealers[0][0])
                 if row is not None and row.pays.share and self._is_own(box):
                     self._hits.append(build_level_hit(self._levels[side.id], row.pays))
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)

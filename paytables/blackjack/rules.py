@@ -13,7 +13,7 @@ from paytables.blackjack import figures
 from paytables.blackjack.advice import PlayData, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
-from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, House, Proof
+from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, ExactHouseRules, Proof
 from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
@@ -141,7 +141,7 @@ class BlackjackRules(SeatedRules):
         )
 
     @cached_property
-    def _house(self) -> House:
+    def _house(self) -> ExactHouseRules:
         """Return the house rules in the form that a round reads."""
         return self.definition.house
 
@@ -151,7 +151,7 @@ class BlackjackRules(SeatedRules):
         proof = self.definition.proved.get(MAIN)
         return None if proof is None else read_advice(self._house, proof.policy)
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with the shoe of a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)

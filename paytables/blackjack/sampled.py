@@ -1,8 +1,8 @@
 """Simulated blackjack rounds of the best play, card by card, for figures that cannot be counted.
 
 For laboratories (numpy, numba). These are the return of a shoe that is dealt to its stop card, and the
-distribution of nets for more hands than :mod:`paytables.blackjack.law` can handle, or against several dealer
-hands. The play is that of a fresh shoe and a single box. Random words come from SHAKE-256 of a seed, so
+distribution of nets for more hands than :mod:`paytables.blackjack.net_distribution` can handle, or against several
+dealer hands. The play is that of a fresh shoe and a single box. Random words come from SHAKE-256 of a seed, so
 results are reproducible; a cabinet draws nothing here.
 """
 
@@ -32,7 +32,7 @@ SEED: Final = "blackjack"
 #: The number of random words drawn at once, and more words than one round can use.
 _WORDS, _ROUND = 1 << 22, 1 << 10
 #: A bound on what a box may win or lose, in stakes.
-_MOST: Final = 64
+_BOX_RESULT_MAX: Final = 64
 _VALUES: Final = np.array(VALUES)
 _SEVENS: Final = 3 * CARD[6]
 _ACES_TENS: Final = (ACES, TEN)
@@ -81,7 +81,7 @@ def sample(
     )
     cards: Ints = np.arange(52 * house.decks) % 52
     at: Ints = np.zeros(4, dtype=np.int64)
-    found: Ints = np.zeros((hands, 2 * hands * _MOST * unit + 1), dtype=np.int64)
+    found: Ints = np.zeros((hands, 2 * hands * _BOX_RESULT_MAX * unit + 1), dtype=np.int64)
     shoes: Ints = np.zeros(6, dtype=np.int64)
     block = 0
     while found[0].sum() < rounds:
@@ -90,7 +90,7 @@ def sample(
         compile_kernel(_play, counts_references=False)(
             steps, _Shoe(words, cards, at), rules, tables, box, found, shoes
         )
-    middle = hands * _MOST * unit
+    middle = hands * _BOX_RESULT_MAX * unit
     nets = {
         str(banks): {
             format_exact(Fraction(net - middle, unit)): int(count) for net, count in enumerate(row) if count

@@ -1,6 +1,6 @@
 """The model of a blackjack table: the house rules, each with a key, and the side bets.
 
-A value is 1 (ace) to 10 (ten and faces). :class:`House` has the rules in the form the solver reads.
+A value is 1 (ace) to 10 (ten and faces). :class:`ExactHouseRules` has the rules in the form the solver reads.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +25,8 @@ ACES: Final = 1
 TEN: Final = 10
 BEST: Final = 21
 #: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
-BOXES_MOST: Final = 7
-ACTIONS_MOST: Final = 3
+BOXES_MAX: Final = 7
+ACTIONS_MAX: Final = 3
 EVEN: Final = Odds.parse("1:1")
 INSURED: Final = Text(en="Insurance", fr="Assurance")
 
@@ -53,7 +53,7 @@ def is_blackjack(values: Sequence[int]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class ExactHouseRules:
     """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked.
 
     ``hole``: the dealer's second card is dealt with the others and looked at, and a blackjack ends the round;
@@ -189,7 +189,7 @@ class Row(Strict):
         """Return whether the cards have the suits or colour that this blackjack side bet's row requires, if any."""
         return self.suits is None or _SUITED[self.suits](cards)
 
-    def fits(self, cards: Sequence[Card]) -> bool:
+    def is_satisfied_by(self, cards: Sequence[Card]) -> bool:
         """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
         ranks = sorted(rank_of(card) for card in cards)
         if self.ranks and tuple(ranks) not in parse_patterns(self.ranks):
@@ -247,14 +247,14 @@ class Side(Strict):
         """Return the largest number of the blackjack box's cards that may decide the side bet."""
         return max(row.cards for row in self.row)
 
-    def won(self, dealt: Sequence[Card], up: Card) -> Row | None:
+    def find_winning_row(self, dealt: Sequence[Card], up: Card) -> Row | None:
         """Return the first row that a box's cards win, or None.
 
         ``dealt`` are in the order dealt; ``up`` is the dealer's first card.
         """
         for row in self.row:
             cards = [*dealt[: row.cards], *([up] if row.dealer else [])]
-            if len(dealt) >= row.cards and row.fits(cards):
+            if len(dealt) >= row.cards and row.is_satisfied_by(cards):
                 return row
         return None
 
@@ -286,8 +286,8 @@ class Main(Strict):
 
     name: Text = Text(en="Bet", fr="Mise")
     limits: Limits = Limits(least=2, most=200, step=2)
-    hands: Annotated[int, Field(ge=1, le=ACTIONS_MOST)] = 1
-    least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MOST)] = 1
+    hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
+    least_hands: Annotated[int, Field(ge=1, le=ACTIONS_MAX)] = 1
 
     @model_validator(mode="after")
     def _check_least_hands(self) -> "Main":
@@ -340,8 +340,8 @@ class Proof(Strict):
     totals, in lines of :mod:`paytables.blackjack.chart`, ``charted`` its mean net; ``dealers`` is that of the
     dealer's own rules, ``worst`` that of the worst decisions. ``law`` has the probability of each net of the
     best play; ``variance`` is their variance if splits make too many hands for ``law``; both are absent if
-    there are too many for either (:mod:`paytables.blackjack.law`). ``sampled`` has what cannot be counted: a
-    shoe dealt to its stop card, and distributions missing from ``law``.
+    there are too many for either (:mod:`paytables.blackjack.net_distribution`). ``sampled`` has what cannot be
+    counted: a shoe dealt to its stop card, and distributions missing from ``law``.
     """
 
     mean: Exact

@@ -37,7 +37,7 @@ from paytables.blackjack.hands import (
     list_values,
     pack_counts,
 )
-from paytables.blackjack.schema import ACES, BEST, TEN, House
+from paytables.blackjack.schema import ACES, BEST, TEN, ExactHouseRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -118,7 +118,7 @@ class Split:
 class Round:
     """All blackjack hands against one first card of the dealer, with the number of ways of each, and all splits."""
 
-    def __init__(self, house: House, up: int, shoe: Shoe) -> None:
+    def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
         self.dealer = Dealer(house, up, shoe)
         self.known = list_every_hand(shoe)
@@ -283,7 +283,7 @@ class Round:
 class Play:
     """The calculation of a blackjack play's value over all hands. ``unit`` is the value of one stake."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ExactHouseRules) -> None:
         self.house = house
         self.first_stake_only = house.hole or house.original_only
         bonus = [pay for pay in (house.sevens, house.suited_678) if pay is not None]
@@ -294,7 +294,7 @@ class Play:
         """Return the ways in which a bust hand loses a stake that the dealer's blackjack would not take."""
         return node.other if self.first_stake_only else node.other + node.blackjack
 
-    def played(self, node: Node) -> int:
+    def count_completed_ways(self, node: Node) -> int:
         """Return the number of ways in which a hand is played to its end.
 
         If the dealer peeks, those with a dealer's blackjack are not counted.
@@ -304,9 +304,9 @@ class Play:
     def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
         """Return the value of a hand with ``stakes`` stakes that is paid at ``pay`` before the dealer draws."""
         saved = node.first if self.first_stake_only and not self.house.hole else 0
-        return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
+        return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * saved
 
-    def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
+    def compute_standing_value(self, hand: int, node: Node, stakes: int = 1) -> int:
         """Return the value of a blackjack hand on which the player stands with ``stakes`` stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
@@ -328,7 +328,7 @@ class Play:
         ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
         """
         node, house = tree[hand], self.house
-        found = {STAND: (self.standing(hand, node), 0)}
+        found = {STAND: (self.compute_standing_value(hand, node), 0)}
         if (hand_value.best == BEST and not hand_value.soft) or (
             hand == _SEVENS and house.sevens is not None
         ):
@@ -343,14 +343,17 @@ class Play:
                 continue
             ways_at_risk -= self._count_ways_at_risk(after)
             value, more_staked = values[child]
-            double = self.standing(child, after, 2)
+            double = self.compute_standing_value(child, after, 2)
             if suited and child == SIX_SEVEN_EIGHT and house.suited_678 is not None:
                 value = (3 * value + self._compute_immediate_win_value(after, house.suited_678, 1)) // 4
                 double = (3 * double + self._compute_immediate_win_value(after, house.suited_678, 2)) // 4
             mean, staked, doubled = mean + value, staked + more_staked, doubled + double
         found[HIT] = (mean - ways_at_risk * self.unit, staked)
         if house.may_double(list_values(hand), split=bool(kind.pair)):
-            found[DOUBLE] = (doubled - 2 * ways_at_risk * self.unit, self.played(node) * self.unit)
+            found[DOUBLE] = (
+                doubled - 2 * ways_at_risk * self.unit,
+                self.count_completed_ways(node) * self.unit,
+            )
         return found
 
     def values(
@@ -384,8 +387,8 @@ class Play:
             values = self.values(round_.known, branch.tree, branch.kind, choose)
             for hand in self.starts(round_.known, branch):
                 mean += values[hand][0]
-                staked += values[hand][1] + self.played(branch.tree[hand]) * self.unit
-        return mean, staked - self.played(self.pair_node(round_, split)) * self.unit
+                staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
+        return mean, staked - self.count_completed_ways(self.pair_node(round_, split)) * self.unit
 
     @staticmethod
     def starts(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:

@@ -150,7 +150,7 @@ class Outcome:
     display: Mapping[str, Json] = field(default_factory=dict)
     """All that a screen needs to redraw the end of the round."""
     table: Json = None
-    """The table state that the round leaves (:meth:`paytables.game.Rules.at`), or None."""
+    """The table state that the round leaves (:meth:`paytables.game.Rules.for_table`), or None."""
 
     @property
     def win_credits(self) -> int:

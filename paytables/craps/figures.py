@@ -22,7 +22,7 @@ from paytables.wording import format_percent
 
 #: Maximum number of table states for a joint distribution; above it only the mean and the variance are
 #: computed.
-STATES_MOST: Final = 400
+STATES_MAX: Final = 400
 #: Every throw, the order of the dice ignored, with its probability.
 PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in PAIRS)
 #: The number of the 36 throws with each total.
@@ -45,9 +45,9 @@ class Chain:
             yield chance, *apply_throw(self.rules_by_spot, state, dice)
 
     def states(self, start: State) -> set[State]:
-        """Return every state of the table that can follow ``start``. The search stops above :data:`STATES_MOST`."""
+        """Return every state of the table that can follow ``start``. The search stops above :data:`STATES_MAX`."""
         found, ahead = {start}, [start]
-        while ahead and len(found) <= STATES_MOST:
+        while ahead and len(found) <= STATES_MAX:
             for _, _, after in self.iter_throws(ahead.pop()):
                 if after not in found:
                     found.add(after)
@@ -120,7 +120,7 @@ def _find_highest_bet_returns(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
             for n, dice in enumerate(PAIRS):
-                fate = spot_rules.fate(dice, tried_point, is_reversed=is_reversed)
+                fate = spot_rules.find_fate(dice, tried_point, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
                     found[n] = max(found[n], spot_rules.settle_decided(bet, fate, tried_point).credits)
     return found
@@ -145,7 +145,7 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
 
 def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
-    fates = (spot_rules.fate(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
+    fates = (spot_rules.find_fate(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
 
@@ -240,7 +240,7 @@ def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
 def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: Wager) -> BetAnalysis:
     """Return the exact figures of a wager's new stakes on a craps table, until each bet is decided.
 
-    The distribution is exact up to :data:`STATES_MOST` states of the table. Beyond that, mean and variance
+    The distribution is exact up to :data:`STATES_MAX` states of the table. Beyond that, mean and variance
     are exact and the highest win is an upper bound.
     """
     table = replace(table, shooter=0)
@@ -267,7 +267,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
     start = table.with_bets(new, table.reversed_bets)
-    if len(chain.states(start)) > STATES_MOST:
+    if len(chain.states(start)) > STATES_MAX:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
         return replace(figures, variance=_compute_sum_variance(chain, table, distributions), notes=(note,))
     distribution = build_distribution(chain.wins(start))

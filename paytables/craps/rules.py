@@ -44,7 +44,7 @@ class CrapsRules(TableRules):
             removable=self.felt.removable,
         )
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the craps rules for the table state that a throw has left. Raises ValueError for any other state."""
         return replace(self, state=state_from_json(table, self.felt))
 
@@ -58,7 +58,7 @@ class CrapsRules(TableRules):
         """Return the key of the table state on which a player's pass bet depends even if others throw: the point."""
         return frozenset({"point"})
 
-    def standing(self) -> tuple[Bet, ...]:
+    def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the bets that stay on the craps table from one throw to the next."""
         return self.state.bets
 

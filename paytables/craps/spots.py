@@ -15,7 +15,7 @@ from paytables.layout import Odds, push_bet, settle_bet
 #: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
 PUSH: Final = Odds.parse("0:1")
 #: The effect of a throw on a craps bet: won at odds, lost (None), or the id of the spot where it stands next.
-Fate: TypeAlias = Odds | str | None
+BetFate: TypeAlias = Odds | str | None
 
 _LINES: Final = ("pass", "dontpass", "come", "dontcome")
 _BOXES: Final = ("come", "dontcome")
@@ -82,7 +82,7 @@ class SpotRules:
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
-    def fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> Fate:
+    def find_fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetFate:
         """Return what a throw of the dice does to a bet on this spot.
 
         ``is_reversed``: the player has turned it on or off, against the default.
@@ -101,7 +101,7 @@ class SpotRules:
             return PUSH if self.line and total in {7, number} else self.id
         return self._find_race_fate(dice, number, point)
 
-    def _find_first_throw_fate(self, total: int) -> Fate:
+    def _find_first_throw_fate(self, total: int) -> BetFate:
         """Return what the come-out throw does to a craps line bet: win, loss, or the total as the bet's point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
@@ -109,7 +109,7 @@ class SpotRules:
             return PUSH if total == 12 else None if total in {7, 11} else EVEN
         return EVEN if total in {7, 11} else None
 
-    def _find_race_fate(self, dice: tuple[int, int], number: int, point: int | None) -> Fate:
+    def _find_race_fate(self, dice: tuple[int, int], number: int, point: int | None) -> BetFate:
         """Return what a throw does to a bet that waits for ``number`` or seven, whichever comes first."""
         total = sum(dice)
         if total not in {7, number}:
@@ -175,12 +175,12 @@ class SpotRules:
             step=step,
             open=self.accepts_bets(point),
             needs=self.needs,
-            most_times=self.most_times(point),
+            most_times=self.multiple_max(point),
             covers=self._covers(point),
             terms=describe_terms(bet, odds),
         )
 
-    def most_times(self, point: int | None) -> int | None:
+    def multiple_max(self, point: int | None) -> int | None:
         """Return the maximum multiple of the craps bet on which odds are placed, or None if no multiple is set."""
         return self.bet.times.get(self.key or str(point)) if self.needs else None
 
@@ -197,7 +197,7 @@ class SpotRules:
         wins = {
             str(sum(pair)): None
             for pair in THROWS
-            if isinstance(fate := self.fate(pair, point, is_reversed=self.bet.off), Odds) and fate.net
+            if isinstance(fate := self.find_fate(pair, point, is_reversed=self.bet.off), Odds) and fate.net
         }
         return tuple(wins)
 

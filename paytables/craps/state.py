@@ -25,7 +25,7 @@ class State:
     bets: tuple[Bet, ...] = ()
     reversed_bets: frozenset[tuple[int, str]] = frozenset()
 
-    def at(self, seat: int) -> dict[str, int]:
+    def find_seat_bets(self, seat: int) -> dict[str, int]:
         """Return the standing craps bets of one seat, credits by spot."""
         return {bet.spot: bet.credits for bet in self.bets if bet.seat == seat}
 
@@ -114,7 +114,7 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}"
         )
-    seat_bets = state.at(bet.seat)
+    seat_bets = state.find_seat_bets(bet.seat)
     if spot_rules.needs is not None and spot_rules.needs not in seat_bets:
         raise ValueError(f"a bet on {bet.spot!r}, and none on {spot_rules.needs!r}")
     if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(spot_rules, seat_bets, state.point)):
@@ -128,7 +128,7 @@ def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point
 
     ``seat_bets`` are the seat's bets, credits by spot.
     """
-    times = spot_rules.most_times(point)
+    times = spot_rules.multiple_max(point)
     return CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.needs), 0)
 
 
@@ -158,7 +158,9 @@ def _iter_bets_after(
     """Yield the bets that stay on the table after a throw; add the other bets' settlements to ``settled``."""
     for bet in state.bets:
         spot_rules = rules_by_spot[bet.spot]
-        fate = spot_rules.fate(dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets)
+        fate = spot_rules.find_fate(
+            dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets
+        )
         if isinstance(fate, str):
             yield bet if fate == bet.spot else replace(bet, spot=fate)
         else:

@@ -17,12 +17,12 @@ from paytables.errors import AnalysisError, WagerError
 from paytables.wording import format_known_names, format_percent
 
 #: Maximum number of table states that a craps strategy may reach.
-_STATES_MOST = 500
+_STATES_MAX = 500
 
 
 def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
     """Return the bets, credits by spot, that a craps strategy places before the next throw."""
-    point, standing = rules.state.point, rules.state.at(0)
+    point, standing = rules.state.point, rules.state.find_seat_bets(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
         spot_rules = rules.rules_by_spot.get(spot)
@@ -85,8 +85,8 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
                     at[after] = len(states)
                     states.append(after)
                 add_sums(row, {at[after]: chance})
-        if len(states) > _STATES_MOST:
-            raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MOST} states of the table")
+        if len(states) > _STATES_MAX:
+            raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MAX} states of the table")
         rows.append(row)
         right.append(sums)
     return _build_figures(strategy, first, solve_chain(rows, right)[0])

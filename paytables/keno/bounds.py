@@ -11,16 +11,16 @@ from itertools import combinations
 
 from paytables.analysis import BetAnalysis
 from paytables.keno.joint import Joint, Part
-from paytables.keno.law import (
+from paytables.keno.schema import KenoDefinition
+from paytables.keno.tables import Tables
+from paytables.keno.ticket import Selection, Ticket, iter_subsets
+from paytables.keno.win_distribution import (
     build_credits_distribution,
     build_part,
     compute_factor_weights,
     compute_joint_distribution,
     list_quick_pick_distributions,
 )
-from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import Tables
-from paytables.keno.ticket import Selection, Ticket, iter_subsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,16 @@ class Sum:
 
     mean: Fraction
     second: Fraction
-    none_least: Fraction
-    none_most: Fraction
+    none_min: Fraction
+    none_max: Fraction
 
     def add_independent(self, other: "Sum") -> "Sum":
         """Return the sum of these Keno wins and of the independent wins ``other``."""
         return Sum(
             self.mean + other.mean,
             self.second + other.second + 2 * self.mean * other.mean,
-            self.none_least * other.none_least,
-            self.none_most * other.none_most,
+            self.none_min * other.none_min,
+            self.none_max * other.none_max,
         )
 
 
@@ -67,7 +67,7 @@ def compute_bounded_figures(
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
     second = Fraction(sum(f * f * w for f, w in weights.items()), total)
-    least, most = 1 - all_ways.none_most**ticket.draws, 1 - all_ways.none_least**ticket.draws
+    least, most = 1 - all_ways.none_max**ticket.draws, 1 - all_ways.none_min**ticket.draws
     notes = [f"{why}; return and variance are exact, from the ways two by two"]
     notes.append(f"P(any win) lies between {least} and {most} (Dawson and Sankoff 1967; Kwerel 1975)")
     if definition.limit is not None:

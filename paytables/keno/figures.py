@@ -8,16 +8,16 @@ from math import comb, perm
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
-from paytables.keno.law import (
+from paytables.keno.schema import Form, KenoDefinition
+from paytables.keno.tables import Options, Tables, format_prize_name, list_every_option
+from paytables.keno.ticket import Selection, Ticket, restrict_tables
+from paytables.keno.win_distribution import (
     build_credits_distribution,
     compute_draws_distribution,
     compute_factor_weights,
     draw_distribution,
     level_rates,
 )
-from paytables.keno.schema import Form, KenoDefinition
-from paytables.keno.tables import Options, Tables, format_prize_name, list_every_option
-from paytables.keno.ticket import Selection, Ticket, restrict_tables
 from paytables.wording import format_count
 
 
@@ -38,9 +38,9 @@ def analyse(
                 _analyse_straight(definition, tables, spots, stake, options)
                 for stake in _list_distinct_stakes(definition, spots)
             ]
-            if definition.most_paid is not None:
+            if definition.paid_max is not None:
                 dearest = _analyse_most_limited_ticket(
-                    definition, tables, spots, options, definition.most_paid
+                    definition, tables, spots, options, definition.paid_max
                 )
                 bets += [dearest] if dearest.rtp < bets[-1].rtp else []
     if depth in {Depth.HIGHEST, Depth.FULL}:
@@ -231,7 +231,7 @@ def _analyse_forms(
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
         key = (form.id, len(open_to), restrict_tables(tables, ticket).closed)
         is_unlimited = (
-            definition.most_paid is None or _find_highest_pay_bound(tables, ticket) <= definition.most_paid
+            definition.paid_max is None or _find_highest_pay_bound(tables, ticket) <= definition.paid_max
         )
         if is_unlimited and key in seen:
             continue

@@ -33,7 +33,7 @@ class Line(StrEnum):
     TOTAL = "total"
     DRAWS = "draws"
     CONTROL = "control"
-    MOST_PAID = "most_paid"
+    PAID_MAX = "most_paid"
     CLAIM = "claim"
     ISSUED = "issued"
     NUMBER = "number"
@@ -49,7 +49,7 @@ LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
     Line.TOTAL: {"en": "Total wager", "fr": "Mise totale"},
     Line.DRAWS: {"en": "Draws", "fr": "Tirages"},
     Line.CONTROL: {"en": "Control number", "fr": "Numéro de contrôle"},
-    Line.MOST_PAID: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
+    Line.PAID_MAX: {"en": "Most paid per draw", "fr": "Maximum payable en lots par tirage"},
     Line.CLAIM: {"en": "Claim by", "fr": "Délai de réclamation"},
     Line.ISSUED: {"en": "Issued", "fr": "Émis le"},
     Line.NUMBER: {"en": "Ticket", "fr": "Billet"},
@@ -96,7 +96,7 @@ class Paper:
     bonuses: tuple[str, ...]
     draws: tuple[int, ...]
     cost_a_draw_credits: int
-    most_paid_credits: int | None
+    paid_max_credits: int | None
     claim_place: str
     claim_days: int
     control_number: str = ""
@@ -119,7 +119,7 @@ class Paper:
             "bonuses": list(self.bonuses),
             "draws": list(self.draws),
             "cost_a_draw_credits": self.cost_a_draw_credits,
-            "most_paid_credits": self.most_paid_credits,
+            "most_paid_credits": self.paid_max_credits,
             "claim_place": self.claim_place,
             "claim_days": self.claim_days,
             "control_number": self.control_number,
@@ -177,7 +177,7 @@ def issue(
         bonuses=ticket.options.bought,
         draws=tuple(sorted(acknowledgement.draws)),
         cost_a_draw_credits=ticket.cost_a_draw,
-        most_paid_credits=definition.most_paid,
+        paid_max_credits=definition.paid_max,
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
@@ -229,8 +229,8 @@ def list_ticket_lines(
     entries += [(Line.BONUS, names[b]) for b in paper.bonuses]
     entries.append((Line.TOTAL, money(paper.cost_credits)))
     entries.append((Line.DRAWS, _format_draw_runs(paper.draws)))
-    most = paper.most_paid_credits
-    entries.append((Line.MOST_PAID, _NO_LIMIT[language] if most is None else money(most)))
+    most = paper.paid_max_credits
+    entries.append((Line.PAID_MAX, _NO_LIMIT[language] if most is None else money(most)))
     place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
     entries.append((Line.CLAIM, _CLAIM[language].format(days=paper.claim_days, place=place)))
     number = paper.control_number
@@ -256,7 +256,7 @@ def build_slip(definition: KenoDefinition) -> dict[str, Json]:
         "spots": spots,
         "fewest_spots": spots[0],
         "most_spots": spots[-1],
-        "most_paid_a_draw_credits": definition.most_paid,
+        "most_paid_a_draw_credits": definition.paid_max,
         "rules_at": definition.terms.rules_at.model_dump() if definition.terms else None,
         "rules": definition.game.help.model_dump(),
         "prizes": {str(t.spots): {str(c): p for c, p in sorted(t.pays.items())} for t in definition.table},
@@ -276,7 +276,7 @@ def format_slip_form(
     header = [
         f"{definition.game.title.model_dump()[language]}  {definition.game.version}",
         words["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
-        f"{LABELS[Line.MOST_PAID][language]}{colon}{_NO_LIMIT[language] if most is None else money(most)}",
+        f"{LABELS[Line.PAID_MAX][language]}{colon}{_NO_LIMIT[language] if most is None else money(most)}",
         f"{words['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
     ]
     boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.numbers + 1)]

@@ -88,7 +88,7 @@ class KenoRules(Tableless):
         for n in range(1, known.draws + 1):
             drawn = self.draw_balls(draw, known.options)
             ways = evaluate(tables, known, drawn)
-            paid = share_out([way.credits for way in ways], self.definition.most_paid)
+            paid = share_out([way.credits for way in ways], self.definition.paid_max)
             reached = list_levels_won(tables, ways)
             wins += [way.win(n, credits_) for way, credits_ in zip(ways, paid, strict=True) if credits_]
             levels += reached

@@ -141,7 +141,7 @@ class KenoDefinition(Definition):
         return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)
 
     @property
-    def most_paid(self) -> int | None:
+    def paid_max(self) -> int | None:
         """Return the maximum pay of one ticket in one draw, in credits without progressives, or None if unlimited."""
         return None if self.limit is None else self.limit.credits
 

@@ -190,7 +190,7 @@ class _Check:
 
         Raises :class:`DefinitionError`.
         """
-        limit = self.definition.most_paid
+        limit = self.definition.paid_max
         if limit is None:
             return
         if self.definition.marks.cost is None:

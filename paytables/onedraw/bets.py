@@ -20,7 +20,7 @@ from paytables.contract import (
 from paytables.definition import Header
 from paytables.layout import Form, Layout, Odds, Table, TableRules, settle_bet
 from paytables.prison import (
-    Fate,
+    BetFate,
     Held,
     held_from_json,
     held_to_json,
@@ -103,7 +103,7 @@ class OneDrawBets(TableRules):
                 found[seat] = max(found.get(seat, 0), credits_)
         return found
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with the bets that a round has left on the table.
 
         Raises ValueError for a state that no round leaves.
@@ -134,7 +134,7 @@ class OneDrawBets(TableRules):
             return bet.count < rules.spins
         return rules.on_zero == "choice" and bet.may_stay
 
-    def standing(self) -> tuple[Bet, ...]:
+    def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the bets that stay on the table: those on several spins that are in progress, and stakes in prison."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
@@ -149,7 +149,7 @@ class OneDrawBets(TableRules):
         remaining = tuple(bet for bet in self.held if bet not in prison)
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
-    def fate(self, bet: Held, result: str) -> Fate:
+    def find_fate(self, bet: Held, result: str) -> BetFate:
         """Return what a spin or throw does to a bet: its settlement, or the bet that stays on the table.
 
         If both are returned, the player chooses.

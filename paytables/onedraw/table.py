@@ -25,18 +25,18 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class OneDrawTable(OneDrawBets):
-    """The rules of a playable table where one draw decides; the family defines the draw (:meth:`drawn`)."""
+    """The rules of a playable table where one draw decides; the family defines the draw (:meth:`draw_result`)."""
 
-    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
+    def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw the round's result; return its key in :attr:`weights`, the animation cue, and the display data."""
         raise NotImplementedError
 
     def obtain_result(
         self, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
-        """Return the round's result as :meth:`drawn` does. A family with a real wheel asks the wheel instead."""
+        """Return the round's result as :meth:`draw_result` does. A family with a real wheel asks the wheel instead."""
         yield from ()
-        return self.drawn(draw)
+        return self.draw_result(draw)
 
     def build_display_data(self) -> dict[str, object]:
         """Return the family's data that the screen needs in addition to the layout; none by default."""
@@ -51,7 +51,7 @@ class OneDrawTable(OneDrawBets):
         result, cue, drawn = yield from self.obtain_result(draw)
         yield cue
         shown = {"kind": "table", "felt": self.felt, **drawn}
-        standing = yield from settle_or_imprison(bets, lambda bet: self.fate(bet, result), shown, "zero")
+        standing = yield from settle_or_imprison(bets, lambda bet: self.find_fate(bet, result), shown, "zero")
         return Outcome(display=shown, table=build_table_state(standing))
 
     def presentation(self) -> dict[str, object]:

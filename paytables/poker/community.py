@@ -118,7 +118,7 @@ class Solver:
         ends = tuple(map(tuple, distribution.tolist()))
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
-    def added(self, n: int) -> tuple[Ints, Ints]:
+    def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
         """Return a hold'em player's net results summed over all boards of one flop, for each pair of hole cards.
 
         The first array has them by turn card, for continuing there; the second over all boards.
@@ -140,7 +140,7 @@ class Solver:
         nets for the decision before the flop.
         """
         streets = self.streets
-        turns, sums = self.added(n)
+        turns, sums = self.sum_net_results(n)
         taken = np.isin(np.arange(52), self.cards[n])
         holes = ~np.isin(self.holes, self.cards[n]).any(axis=1)
         free = holes & ~taken[:, None]

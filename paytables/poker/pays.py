@@ -81,7 +81,7 @@ class HandRow(Strict):
         english, french = NAMES[self.hand]
         return {"en": english, "fr": french}
 
-    def fits(self, strength: int, wilds: int, order: Order = FIVE) -> bool:
+    def is_satisfied_by(self, strength: int, wilds: int, order: Order = FIVE) -> bool:
         """Return whether the pay table row pays a poker hand of that strength with ``wilds`` wild cards."""
         if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
@@ -93,7 +93,7 @@ class HandRow(Strict):
 
 def find_row(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
     """Return the index of the first pay table row that fits a poker hand of that strength, or None if none does."""
-    return next((n for n, row in enumerate(rows) if row.fits(strength, wilds, order)), None)
+    return next((n for n, row in enumerate(rows) if row.is_satisfied_by(strength, wilds, order)), None)
 
 
 def parse_wild_ranks(names: Iterable[str]) -> tuple[int, ...]:

@@ -145,7 +145,7 @@ class TwoHands(PlayerBankRules):
         """Return the way in which the bank would set the dealt pieces (the house way)."""
 
     @abstractmethod
-    def words(self, way: Way) -> dict[str, str]:
+    def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the low and the high hand of a setting as text, by language."""
 
     @abstractmethod
@@ -181,7 +181,7 @@ class TwoHands(PlayerBankRules):
         """Settle the side bets that the cards or tiles not dealt to anyone, ``undealt``, decide; none by default."""
         return iter(())
 
-    def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
+    def build_extra_display(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
         """Return what the felt shows other than hands, from the steps of ``opening`` and ``closing``."""
         return {}
 
@@ -292,7 +292,7 @@ class TwoHands(PlayerBankRules):
     def _describe_ways(self, seat_round: SeatRound, offered: Mapping[int, Way]) -> dict[str, object]:
         """Return the ``offered`` ways to set a seat's pieces as text, the bank's way and the advised one."""
         return {
-            "ways": {str(mask): self.words(way) for mask, way in offered.items()},
+            "ways": {str(mask): self.describe_setting(way) for mask, way in offered.items()},
             "house": self.house(seat_round.dealt)[2],
             "advice": self.advice(seat_round.dealt),
         }
@@ -352,14 +352,14 @@ class TwoHands(PlayerBankRules):
                 hand = self._build_hand(seat_round.hand, seat_round.dealt, seat_round.way)
             hands.append(hand | describe_owner(seat_round.seat, viewer))
         hands += self.list_unowned_hands(side_steps)
-        return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(side_steps)}
+        return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
 
     def _build_hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
         """Return one hand as the felt shows it; ``way`` is how it is set, None if it is not set yet."""
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
         cards = self._list_set_pieces(dealt, way)
-        return {"id": name, "cards": cards, "low": _LOW, "says": self.words(way)}
+        return {"id": name, "cards": cards, "low": _LOW, "says": self.describe_setting(way)}
 
     def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
         """Yield the animation cues that turn a seat's hands; a surrendered one is not shown to the others."""
@@ -459,7 +459,7 @@ class TwoHands(PlayerBankRules):
                 for name, back, rate in paid
             ),
             hit_probability=distribution.compute_chance_of_at_least(stake + 1),
-            least_hit_credits=stake + 1,
+            hit_min_credits=stake + 1,
             return_bet_probability=distribution.compute_chance_of_at_least(stake),
             max_win_credits=2 * stake - fee,
             max_win_probability=Fraction(chances.win),

@@ -173,7 +173,7 @@ class Pick(_SmallStage):
             if p.credits
         ]
 
-    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         rated = zip(self.props, self._compute_mean_openings, strict=True)
         return compute_extras((award, rate) for prop, rate in rated for award in prop.awards)
@@ -226,7 +226,7 @@ class Wheel(_SmallStage):
                 counts[p.name, p.credits] += 1
         return [PrizeRate(n, c, k, k * c, len(self.parts)) for (n, c), k in counts.items()]
 
-    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a spin gives."""
         return compute_extras(
             (award, Fraction(1, len(self.parts))) for prop in self.parts for award in prop.awards
@@ -370,7 +370,7 @@ class Hold(_SmallStage):
             if p.credits
         ]
 
-    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return compute_extras(
             (award, rate) for prop, rate in self._compute_prop_rates() for award in prop.awards

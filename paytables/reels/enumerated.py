@@ -92,7 +92,7 @@ class _Enumerated(OnReels, ABC):
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return self._enumeration.prizes
 
-    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return self._enumeration.extras
 
@@ -157,7 +157,7 @@ class Falls(_Enumerated):
         ``first`` are the hits of the first window, if already known.
         """
         strips, heights = self.reels.strips, self.reels.heights
-        window = [list(c) for c in self.reels.shown(stops)]
+        window = [list(c) for c in self.reels.find_visible_columns(stops)]
         tops = list(stops)
         found: list[tuple[list[Column], list[Hit], int]] = []
         while True:
@@ -193,7 +193,7 @@ class Falls(_Enumerated):
             wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
             steps.append({"window": self.names(columns), "multiplier": factor, "wins": wins})
         awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
-        display = {**self.display(stops, self.reels.shown(stops)), "falls": steps}
+        display = {**self.display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
         return Run(tuple(paid), awards, display)
 
     def _enumerate(self) -> _Enumeration:

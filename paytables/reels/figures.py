@@ -113,11 +113,11 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
         or variance is None
         or (distribution.tail and 2 * max(distribution.counts) < table.most_credits)
     ):
-        return Doubled(most_credits=most)
+        return Doubled(win_max_credits=most)
     more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in distribution.counts.items())
     spread = variance + Fraction(more, distribution.total)
     return Doubled(
-        most_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
+        win_max_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
     )
 
 
@@ -303,7 +303,7 @@ def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[s
     """
     rates: dict[str, Fraction] = defaultdict(Fraction)
     for (name, size, _), rate in runs.items():
-        for (awarded, what), mean in stages.stage(name, size).extras().items():
+        for (awarded, what), mean in stages.stage(name, size).compute_mean_awards().items():
             if awarded == kind:
                 rates[what] += rate * mean
     return rates

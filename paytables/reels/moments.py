@@ -49,7 +49,7 @@ def ends_by_component(reels: Reels) -> Ends:
     Components that start in the same node and see the same letters in the same numbers share one walk: on
     uniform strips, all lines do.
     """
-    histograms = _Histograms(reels)
+    histograms = _HistogramIndex(reels)
     walked: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
     found = []
     for c, component in enumerate(reels.components):
@@ -231,7 +231,7 @@ def compute_second_moment(reels: Reels) -> Fraction:
 _DONE: Final[list[Option]] = [(END, 1, [(1, ANY_LETTER)])]
 
 
-class _Histograms:
+class _HistogramIndex:
     """Numbered histograms of how often a reel's cases show each combination of letters to some components.
 
     Equal histograms have the same number.
@@ -302,7 +302,7 @@ def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Itera
     Tuples that read the same letters in the same numbers have the same sum, and are walked once: on uniform
     strips all lines are one case, and so are all pairs of lines with the same offset between them.
     """
-    tables = _Histograms(reels)
+    tables = _HistogramIndex(reels)
     walk = _Walk(reels, tables)
     for components in tuples:
         start = tuple(reels.components[c].start for c in components)
@@ -332,7 +332,7 @@ class _Walk:
     Each sum is computed once.
     """
 
-    def __init__(self, reels: Reels, tables: _Histograms) -> None:
+    def __init__(self, reels: Reels, tables: _HistogramIndex) -> None:
         self._graph = reels.graph
         self._tables = tables
         #: The number of windows of the last 0, 1, 2... reels.

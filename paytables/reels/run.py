@@ -82,7 +82,7 @@ class Stage(Protocol):
     def prizes(self) -> list[PrizeRate]:
         """Return how often a run wins each prize of the stage, for the PAR sheet."""
 
-    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
 
     @property

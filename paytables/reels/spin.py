@@ -10,7 +10,7 @@ from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.law import count_losing_windows, run_distribution
+from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import (
     GivenAwards,
     Paid,
@@ -21,7 +21,7 @@ from paytables.reels.run import (
     find_top_pays_by_awards,
 )
 from paytables.reels.stage import Hit, Reels
-from paytables.reels.tops import find_top_pays
+from paytables.reels.win_distribution import count_losing_windows, run_distribution
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,6 @@ class Spin(OnReels):
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return moments.compute_prize_rates(self.reels, self._ends)
 
-    def extras(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return moments.compute_extra_rates(self.reels, self._ends)

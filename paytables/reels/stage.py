@@ -126,7 +126,7 @@ class Reels:
             for strip, height in zip(self.strips, self.heights, strict=True)
         )
 
-    def shown(self, stops: Sequence[int]) -> tuple[Column, ...]:
+    def find_visible_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the visible columns at these stops, before any symbol expands."""
         return tuple([at[stop] for at, stop in zip(self.shown_at, stops, strict=True)])
 
@@ -150,7 +150,7 @@ class Reels:
     def evaluated_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
         """Return the columns that are evaluated at these stops, with expanded and stuck symbols in place.
 
-        They may differ from the visible ones (:meth:`shown`), and may have more cells.
+        They may differ from the visible ones (:meth:`find_visible_columns`), and may have more cells.
         """
         return tuple([at[stop] for at, stop in zip(self._evaluated_at, stops, strict=True)])
 

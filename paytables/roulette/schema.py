@@ -9,7 +9,7 @@ from paytables.layout import Limits, Pay, TableDefinition
 from paytables.roulette.names import NAMES
 
 #: Québec by-law, s. 74; Monaco, arrêté 88-384, arts. 4.2 and 8.3.
-REVOLUTIONS_LEAST: Final = 7
+REVOLUTIONS_MIN: Final = 7
 
 
 class Cylinder(Strict):
@@ -27,7 +27,7 @@ class Cylinder(Strict):
         default="roulette", description="the picture it has on the screen"
     )
     revolutions: PositiveInt | None = Field(
-        default=REVOLUTIONS_LEAST, description="the fewest turns of a valid spin; boule has none"
+        default=REVOLUTIONS_MIN, description="the fewest turns of a valid spin; boule has none"
     )
 
     decided_by: Literal["generator", "wheel"] = Field(
@@ -58,9 +58,9 @@ class Cylinder(Strict):
         coloured = (*self.red, *self.black, *self.yellow, *self.zeros)
         if sorted(coloured) != sorted(self.pockets):
             raise ValueError("every pocket is either red, black, yellow or a zero")
-        if self.revolutions is not None and self.revolutions < REVOLUTIONS_LEAST:
+        if self.revolutions is not None and self.revolutions < REVOLUTIONS_MIN:
             raise ValueError(
-                f"{self.revolutions} turns are too few for a valid spin: it needs at least {REVOLUTIONS_LEAST}"
+                f"{self.revolutions} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
             )
         return self
 

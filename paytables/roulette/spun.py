@@ -34,12 +34,12 @@ class SpunTable(OneDrawTable):
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Return the round's result: draw it, or ask the real wheel where its ball landed."""
         if not self.is_decided_by_wheel:
-            return self.drawn(draw)
+            return self.draw_result(draw)
         decision = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
         pocket = decision.check((yield decision))
         return self._build_result(self.parts.index(str(pocket)))
 
-    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
+    def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw the segment at which the ball or the pin stops; return its key, cue and display data."""
         return self._build_result(draw.below(len(self.parts), "spin"))
 

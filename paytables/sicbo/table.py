@@ -46,7 +46,7 @@ class SicBoTable(OneDrawTable):
         """Return how many of the 216 throws have each result."""
         return _THROWS
 
-    def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
+    def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Draw each die; return the throw's key, its animation cue and its display data."""
         dice = list(throw_dice(draw, _DICE))
         shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}

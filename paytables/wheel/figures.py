@@ -85,7 +85,7 @@ def analyse_bets(
         cycle=len(parts),
         prizes=prizes,
         features=_build_respin_figures(definition, rtp * cost, cost),
-    ).with_distribution(distribution, least_hit_credits=1)
+    ).with_distribution(distribution, hit_min_credits=1)
 
 
 def _build_respin_figures(

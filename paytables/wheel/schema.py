@@ -8,9 +8,9 @@ from paytables.definition import Definition, Identifier, PositiveInt, Strict, St
 from paytables.layout import Limits, Odds, Table
 
 #: Québec by-law, s. 117: equal segments, at least 9 and at most 60.
-PARTS_LEAST, PARTS_MOST = 9, 60
+PARTS_MIN, PARTS_MAX = 9, 60
 #: Québec by-law, s. 121; Monaco, arrêté 88-384, art. 7.
-REVOLUTIONS_LEAST = 3
+REVOLUTIONS_MIN = 3
 
 
 class Symbol(Strict):
@@ -36,7 +36,7 @@ class Wheel(Strict):
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
     revolutions: PositiveInt = Field(
-        default=REVOLUTIONS_LEAST, description="the fewest full turns of a valid spin"
+        default=REVOLUTIONS_MIN, description="the fewest full turns of a valid spin"
     )
     most_factor: PositiveInt = Field(default=1, description="what spinning again multiplies by at most")
 
@@ -44,17 +44,17 @@ class Wheel(Strict):
     @classmethod
     def _check_part_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wheel with too few or too many segments."""
-        if not PARTS_LEAST <= len(value) <= PARTS_MOST:
-            raise ValueError(f"a wheel has {PARTS_LEAST} to {PARTS_MOST} parts, not {len(value)}")
+        if not PARTS_MIN <= len(value) <= PARTS_MAX:
+            raise ValueError(f"a wheel has {PARTS_MIN} to {PARTS_MAX} parts, not {len(value)}")
         return value
 
     @field_validator("revolutions")
     @classmethod
     def _check_revolutions(cls, value: int) -> int:
         """Refuse too few turns of the wheel for a valid spin."""
-        if value < REVOLUTIONS_LEAST:
+        if value < REVOLUTIONS_MIN:
             raise ValueError(
-                f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_LEAST}"
+                f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
             )
         return value
 

@@ -45,9 +45,9 @@ class MortalLedger(CrashingLedger, TransientEscrowLedger):
         with self._die_if_due_around():
             super().record_direction(outward=outward)
 
-    def set_mark(self, mark):
+    def set_protocol_position(self, mark):
         with self._die_if_due_around():
-            super().set_mark(mark)
+            super().set_protocol_position(mark)
 
 
 class BillRig(DeviceRig):

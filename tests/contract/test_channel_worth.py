@@ -124,7 +124,7 @@ def test_no_money_of_another_currency_is_taken(protocol, currency):
 def test_one_that_agrees_takes_it_and_one_that_cannot_say_is_told(protocol, mute):
     async def scene():
         rig = await begun(protocol, MUTE[protocol][mute] if mute >= 0 else lambda _: None)
-        assert faults(rig) == ([FaultCode.VALUES_UNTOLD] if mute >= 0 else [])
+        assert faults(rig) == ([FaultCode.VALUES_UNKNOWN] if mute >= 0 else [])
         assert rig.of(CoinAccepted, Stacked)
         rig.close()
 
@@ -145,18 +145,18 @@ def named(**names):
 @pytest.mark.parametrize(
     ("names", "shown"),
     [
-        ({"slot_1": b"USTKNA"}, [FaultCode.VALUES_UNTOLD]),
+        ({"slot_1": b"USTKNA"}, [FaultCode.VALUES_UNKNOWN]),
         ({"slot_1": b"USTKNA", "slot_3": b"EU200A"}, [FaultCode.WRONG_VALUES]),
         ({"slot_3": b"EU025A"}, [FaultCode.WRONG_VALUES]),
         ({"slot_1": b"TK001A", "slot_5": b""}, [FaultCode.WRONG_VALUES]),
-        ({"slot_1": b"\xff\xfe", "slot_5": b""}, [FaultCode.VALUES_UNTOLD]),
+        ({"slot_1": b"\xff\xfe", "slot_5": b""}, [FaultCode.VALUES_UNKNOWN]),
     ],
 )
 def test_one_slot_that_cannot_say_does_not_silence_the_rest(names, shown):
     async def scene():
         rig = await begun("cctalk_coin", named(**names))
         assert faults(rig) == shown
-        assert bool(rig.of(CoinAccepted)) is (shown == [FaultCode.VALUES_UNTOLD])
+        assert bool(rig.of(CoinAccepted)) is (shown == [FaultCode.VALUES_UNKNOWN])
         rig.close()
 
     jump(scene())

@@ -9,7 +9,7 @@ from egm.app.ports import Ports
 from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
-from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, ScriptedChance
 
@@ -66,7 +66,7 @@ def lit_after(folder, *happenings):
         room.machine.outbox = room.hands
         ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
         station.ports, station.engine = ports, room.engine
-        room.machine.component(SideBySide).at[1] = AtWork(
+        room.machine.component(RunningPositions).at[1] = RunningPosition(
             engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, signal=station._signal,
             has_board=True,
         )  # fmt: skip

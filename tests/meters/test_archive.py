@@ -154,8 +154,8 @@ def test_what_happened_long_ago_is_found_by_its_identifier_for_ever(lived):
         for entry in list(view.entries()):
             assert view.get(entry.id).sequence == entry.sequence, entry.id
         assert view.get("transfer:never") is None
-        assert view.get(f"play-5-{view.mark}.end") is None
-        assert view.get(f"play-999999-{view.mark}.start") is None
+        assert view.get(f"play-5-{view.journal_tag}.end") is None
+        assert view.get(f"play-999999-{view.journal_tag}.start") is None
 
 
 def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
@@ -179,11 +179,11 @@ def test_an_identifier_is_known_though_its_segment_was_carried_away(lived):
     with open_view(folder) as view:
         assert [view.has_transaction(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
         assert not view.has_transaction("bill:2")
-        assert not view.has_transaction(f"play-999999-{view.mark}.start")
+        assert not view.has_transaction(f"play-999999-{view.journal_tag}.start")
         with pytest.raises(JournalDamaged, match="missing"):
             view.get("host-0")
         with pytest.raises(JournalDamaged, match="missing"):  # found by its place, and by nothing else
-            view.has_transaction(f"play-4-{view.mark}.start")
+            view.has_transaction(f"play-4-{view.journal_tag}.start")
     with opened(folder) as journal:
         assert journal.has_transaction("host-0")
 

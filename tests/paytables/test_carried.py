@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 
 import paytables
 from paytables import DefinitionError, game_from_text, load_game
-from paytables.carried import add_binding_digest, check_binding_digest
 from paytables.definition import parse, read_source
+from paytables.figure_binding import add_binding_digest, check_binding_digest
 from paytables.game import find_family
 from tools.cli.commands.game import add_digest
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from test_reels_exact import definition, line_games, ways_games
 
 from paytables import DefinitionError, Depth, analyse, build_game, load_game
+from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import find_top_pays_by_awards
-from paytables.reels.tops import find_top_pays
 
 SMALL = settings(max_examples=80, deadline=None, derandomize=True)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from paytables import Depth, WinDistribution, analyse, build_game
 from paytables.errors import AnalysisError
-from paytables.keno import bounds, figures, law
+from paytables.keno import bounds, figures, win_distribution
 from paytables.keno.joint import Joint, Part
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "keno" / "published_tables.json"
@@ -29,7 +29,7 @@ def exact(data, selections, **more):
     """The law the package computes for one draw, as {(credits, levels): probability}."""
     rules = loaded(data).rules
     ticket = rules.ticket({"selections": selections, **more})
-    found = law.draw_distribution(rules.definition, rules.tables, ticket)
+    found = win_distribution.draw_distribution(rules.definition, rules.tables, ticket)
     ids = [p.id for p in rules.definition.progressive]
     return {
         (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
@@ -208,7 +208,7 @@ def test_beyond_reach_return_and_variance_stay_exact_and_it_says_so():
     cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
     asked = rules.ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
     with pytest.raises(AnalysisError, match="beyond exact reach"):
-        law.draw_distribution(rules.definition, rules.tables, asked)
+        win_distribution.draw_distribution(rules.definition, rules.tables, asked)
     bet = figures.analyse_ticket(rules.definition, rules.tables, asked, "twenty")
     assert bet.rtp == Fraction(row["rtp_exact"])
     assert bet.distribution is None

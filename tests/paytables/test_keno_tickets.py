@@ -78,7 +78,7 @@ def test_a_ticket_says_all_the_by_law_asks(language):
     assert text[Line.TOTAL] == [f"<{(1 + 2 + 5) * 2 * 3}>"]
     assert text[Line.DRAWS] == ["501-503"]
     assert text[Line.CONTROL][0].replace(" ", "") == paper.control_number
-    assert text[Line.MOST_PAID] == ["<2000000>"]
+    assert text[Line.PAID_MAX] == ["<2000000>"]
     assert "365" in text[Line.CLAIM][0]
     assert text[Line.NUMBER] == ["Mont 000001234"]
     assert text[Line.STATION] == ["K-07"]

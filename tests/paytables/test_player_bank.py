@@ -44,7 +44,7 @@ def all_seats(game, seats):
 
 def after(game, *, seat=0, took_part, last=None):
     last = {} if last is None else {"last": last}
-    return game.at({"bank": {"seat": seat, "took_part": took_part, **last}})
+    return game.for_table({"bank": {"seat": seat, "took_part": took_part, **last}})
 
 
 def points(cards):
@@ -124,7 +124,7 @@ def hold_rounds(name, seeded_draw, count):
     for seed in range(count):
         if seed % 50 == 0:
             table, croupier = None, Croupier(game.rules.cloth.table.seats)
-        draw, at = seeded_draw(seed), game.at(json.loads(json.dumps(table)))
+        draw, at = seeded_draw(seed), game.for_table(json.loads(json.dumps(table)))
         seats = some_seats(at, draw)
         if len(seats) == 1:
             seats = {str(seat): {"stake": 20} for seat in range(3)}
@@ -178,7 +178,7 @@ def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, s
     seats = {"0": {"stake": 20}, "1": {"stake": 20}, "2": {"stake": 40}}
     _, outcome = play(game, all_seats(game, seats), seeded_draw(1))
     assert outcome.table == {"bank": {"seat": 0, "took_part": [0, 1, 2]}}
-    at = game.at(outcome.table)
+    at = game.for_table(outcome.table)
     assert at.rules.build_current_view() == {"bank": 0}
     assert all(spot.open for spot in at.rules.layout())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
@@ -269,7 +269,7 @@ def test_a_simulated_bank_comes_to_its_exact_return(name, seeded_draw):
 )
 def test_a_turn_that_no_round_leaves_is_refused(name, table, why):
     with pytest.raises(ValueError, match=why):
-        load_game(name).at(table)
+        load_game(name).for_table(table)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -299,7 +299,7 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
     assert not game.rules.has_fixed_seats
     assert not game.rules.shared_keys - {"shoe"}
     with pytest.raises(ValueError, match="no round"):
-        game.at({"bank": {"seat": 0, "took_part": [0]}})
+        game.for_table({"bank": {"seat": 0, "took_part": [0]}})
 
 
 @pytest.mark.requirement("S-18")

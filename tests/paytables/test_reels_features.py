@@ -392,7 +392,7 @@ def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
 def test_a_distribution_beyond_reach_is_a_note_and_the_rest_stays_exact(monkeypatch):
     game = load_game("orchard-picnic")
     exact = analyse(game, Depth.VOLATILITY).bets[0]
-    monkeypatch.setattr("paytables.reels.law.CASES_MAX", 100)
+    monkeypatch.setattr("paytables.reels.win_distribution.CASES_MAX", 100)
     found = analyse(game_from_text(game.text, "test")).bets[0]
     assert (found.rtp, found.variance, found.distribution, found.hit_probability) == (
         exact.rtp,

@@ -12,7 +12,7 @@ import pytest
 from powercut_disk import Disk, PowerCut
 from powercut_session import CREDIT, SESSION, Player, judge, post
 
-from meters.room import FILE_NAME
+from meters.disk_reserve import FILE_NAME
 
 RESERVE = 300_000
 

@@ -4,7 +4,7 @@ import json
 import tomllib
 
 from paytables import build_game, load_game
-from paytables.carried import DIGEST, PROVED, add_binding_digest
+from paytables.figure_binding import DIGEST, PROVED, add_binding_digest
 
 QUEBEC, OPTIONS = "quebec-blackjack", "quebec-blackjack-options"
 MULTI, MONACO = "quebec-multi-action-blackjack", "monaco-blackjack"

@@ -4,7 +4,7 @@ from paytables import list_table_games, load_game
 from paytables.seating import SeatedRules
 
 #: Games that one player cannot play alone: a round needs several seats.
-NEED_OTHERS = [name for name in list_table_games() if load_game(name).rules.least_seats > 1]
+NEED_OTHERS = [name for name in list_table_games() if load_game(name).rules.seats_min > 1]
 SEATED_GAMES = [
     name
     for name in list_table_games()

@@ -44,7 +44,7 @@ class _Rules(Tableless):
 
     def wager(self, credits_: int, **asked: Any) -> Wager:
         bets = dict(asked.get("bets", {self.spots[0]: credits_} if credits_ else {}))
-        stood = {bet.spot: bet.credits for bet in self.standing()}
+        stood = {bet.spot: bet.credits for bet in self.list_standing_bets()}
         open_ = {spot.id for spot in self.layout() if spot.open}
         for name, cost in bets.items():
             if name not in self.spots or type(cost) is not int or stood.get(name, 0) + cost < 0:
@@ -119,14 +119,14 @@ class Point(_Rules):
     point: int | None = None
     bets: Mapping[str, int] = field(default_factory=dict)
 
-    def at(self, table: Any) -> "Point":
+    def for_table(self, table: Any) -> "Point":
         if table is None:
             return replace(self, point=None, bets={})
         if not set(table) == {"point", "bets"} or not set(table["bets"]) <= set(self.spots):
             raise ValueError(f"no round leaves {table!r}")
         return replace(self, point=table["point"], bets=table["bets"])
 
-    def standing(self) -> tuple[Bet, ...]:
+    def list_standing_bets(self) -> tuple[Bet, ...]:
         return tuple(Bet(name, credits_) for name, credits_ in self.bets.items())
 
     def layout(self) -> tuple[Spot, ...]:

@@ -5,13 +5,13 @@ import weakref
 from datetime import UTC, datetime, timedelta
 
 from egm.tickets.desk import Issuer, TicketDesk, TicketRules, build_stand_alone_numbering
-from egm.tickets.model import House, Ticket, TicketKind
+from egm.tickets.model import Ticket, TicketKind, Venue
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.store import TicketStore
 
 #: Seals the moves of a ledger that has no machine's journal beside it.
 KEY = bytes(range(32))
-HOUSE = House(
+HOUSE = Venue(
     site="Maison du Jeu",
     address="1 rue du Port",
     licence_holder="Licence 70-1234",

@@ -9,7 +9,7 @@ from egm.play.void_rule import Ruling
 from egm.staff.events import RulingForm
 from egm.staff.form import build_ruling_details
 from egm.testing.machine import MachineRig, ScriptedChance
-from tools.audit.verify import Finding
+from tools.audit.verify import AuditFinding
 
 NOT_PAID = "the play may not be void: the game is decided, and is paid as recorded"
 
@@ -31,6 +31,6 @@ def void_by_an_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) 
     rig.engine.update_state()
 
 
-def besides_the_void(findings: Iterable[Finding]) -> list[Finding]:
+def besides_the_void(findings: Iterable[AuditFinding]) -> list[AuditFinding]:
     """Return the findings without the one on a decided play that is void."""
     return [finding for finding in findings if finding.why != NOT_PAID]

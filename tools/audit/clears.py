@@ -34,11 +34,11 @@ def is_of_a_clear(kind: str) -> bool:
 class ClearAudit:
     """Checks that every entry which carries over money or claims was authorised by a memory clear.
 
-    ``fault`` is called for each entry that no clear authorised.
+    ``report_finding`` is called for each entry that no clear authorised.
     """
 
-    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
-        self._fault = fault
+    def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
+        self._report_finding = report_finding
         self._due: list[list[str]] = []
         self._claims: dict[str, Mapping[str, Any]] = {}
         self._moved: dict[str, int] = {}
@@ -58,11 +58,13 @@ class ClearAudit:
             if kind not in _MEMORY:
                 self._check_opening_entry(entry)
         elif is_of_a_clear(kind):
-            self._fault(entry, "the clear at the beginning of this journal does not name this carry-over")
+            self._report_finding(
+                entry, "the clear at the beginning of this journal does not name this carry-over"
+            )
         else:
             for flow in entry.transaction.transfers:
                 if flow.source == SOURCE or flow.source.endswith(":carried"):
-                    self._fault(
+                    self._report_finding(
                         entry,
                         f"only an entry of a clear may move money from {flow.source}, not a {kind} entry",
                     )
@@ -81,19 +83,19 @@ class ClearAudit:
             self._claims = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
             for claim in self._claims.values():
                 if claim["act"] not in _ACTS:
-                    self._fault(
+                    self._report_finding(
                         entry,
                         f"record.cleared: act of claim {claim['id']}: expected one of {', '.join(_ACTS)}, "
                         f"found {claim['act']!r}",
                     )
         except (KeyError, TypeError, ValueError) as why:
-            self._fault(entry, f"record.cleared cannot be read: {why!r}")
+            self._report_finding(entry, f"record.cleared cannot be read: {why!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
         """Check that the entry is the next one the clear authorised, and moves no more money than its claim allows."""
         entry_id, expected_digest = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"expected entry {entry_id} with digest {expected_digest} here, as the clear authorised; found "
                 f"digest {digest(entry.transaction)}",
@@ -109,19 +111,19 @@ class ClearAudit:
         claim = self._claims.get(name)
         if paid_cents and (claim is None or self._moved[name] > _find_claim_limit(claim)):
             limit = "nothing" if claim is None else f"at most {_find_claim_limit(claim)} cents"
-            self._fault(
+            self._report_finding(
                 entry,
                 f"{self._moved[name]} cents are carried over under {name or 'no claim'}, which allows {limit}",
             )
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
-            self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
+            self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
     def _check_declaration(self, entry: StoredEntry, declared: AnyEntry) -> None:
-        """Report a fault if the entry does not have the form that ``declared`` states."""
+        """Report a finding if the entry does not have the form that ``declared`` states."""
         try:
             declared.check(entry.transaction, FEATURES.keys)
         except EntryError as why:
-            self._fault(entry, str(why))
+            self._report_finding(entry, str(why))
 
     def close(self) -> str:
         """Return the error at the end of the journal, or "" if every authorised entry was found."""

@@ -120,12 +120,12 @@ class _Play:
 
 
 class GameAudit:
-    """Replays a journal's games in entry order; ``fault`` is called for each entry that differs from its replay."""
+    """Replays a journal's games in entry order; ``report_finding`` takes each entry that differs from its replay."""
 
     def __init__(
         self,
         games: Games,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         may_play: Callable[[int], bool] = lambda _: True,
         memory: Callable[[str], object] = lambda _: None,
         note: Callable[[StoredEntry, str], None] = lambda *_: None,
@@ -134,13 +134,13 @@ class GameAudit:
 
         Args:
             games: The available definitions.
-            fault: Takes findings.
+            report_finding: Takes findings.
             may_play: Returns whether a position may start a game.
             memory: Returns the value stored in the machine's memory under a key.
             note: Takes notices.
         """
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._memory = memory
         self._note = note
         self._open: dict[str, _Play] = {}
@@ -150,10 +150,10 @@ class GameAudit:
         """The id of the most recently started play of each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
         """The double-up stakes posted by open plays, in minor units."""
-        self._rounds = RoundAudit(fault, may_play)
+        self._rounds = RoundAudit(report_finding, may_play)
         self._carried_spin: WheelSpin | None = None
         """The last spin of a physical wheel before a clear, whose number a game may not have used yet."""
-        self._stakes = StakeAudit(games, fault)
+        self._stakes = StakeAudit(games, report_finding)
         self.replayed = 0
         self.voided = 0
 
@@ -225,18 +225,18 @@ class GameAudit:
         play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"dims differ from those of the play's first entry: expected {dict(play.start.transaction.dims)}, "
                 f"found {dict(dims)}",
             )
 
     def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record as ``kind``; report a fault and return None if it is not a valid one."""
+        """Return the entry's record as ``kind``; report a finding and return None if it is not a valid one."""
         try:
             return record_of(entry, kind)
         except RecordError as why:
-            self._fault(entry, f"the record of the game cannot be read: {why}")
+            self._report_finding(entry, f"the record of the game cannot be read: {why}")
             return None
 
     def _begin_play(self, entry: StoredEntry) -> GameRecord | None:
@@ -246,11 +246,13 @@ class GameAudit:
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:
-            self._fault(entry, f"play {play_id} was already started and is still open")
+            self._report_finding(entry, f"play {play_id} was already started and is still open")
         position = int(entry.transaction.dims.get("position", 1))
         previous_play_id = self._latest.get(position)
         if previous_play_id in self._open and previous_play_id != play_id:
-            self._fault(entry, f"play {play_id} starts although play {previous_play_id} was never ended")
+            self._report_finding(
+                entry, f"play {play_id} starts although play {previous_play_id} was never ended"
+            )
         self._latest[position] = play_id
         self._open[play_id] = _Play(entry, game)
         if game is not None:
@@ -260,7 +262,7 @@ class GameAudit:
         if game is not None and game.round_id:
             self._rounds.check_game_start(entry, game, position)
         elif game is not None and game.wager.seat is not None:
-            self._fault(
+            self._report_finding(
                 entry, f"record.wager names seat {game.wager.seat}, but record.round_id names no shared round"
             )
         return game
@@ -273,7 +275,7 @@ class GameAudit:
             return
         if reported_number is None or step.choice != str(reported_number):
             reported = "no number" if reported_number is None else f"{reported_number}"
-            self._fault(
+            self._report_finding(
                 entry,
                 f"the recorded number is {step.choice}, but the wheel reported {reported} for this spin",
             )
@@ -296,7 +298,7 @@ class GameAudit:
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
         play = self._open.get(play_id)
         if play is None:
-            self._fault(entry, f"play {play_id} was not started")
+            self._report_finding(entry, f"play {play_id} was not started")
         elif choice is None:
             play.game = None
         else:
@@ -318,7 +320,7 @@ class GameAudit:
         play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
         play = self._open.pop(play_id, None)
         if play is None:
-            self._fault(entry, f"play {play_id} was not started")
+            self._report_finding(entry, f"play {play_id} was not started")
             return
         self._rounds.end_play(play_id, is_void=kind == GAME_VOID.kind)
         replayed = None if play.game is None else self._replay(play, play.game)
@@ -341,38 +343,38 @@ class GameAudit:
         entry, game_name = play.start, start.game
         game = self._games.find(game_name.id, game_name.digest)
         if game is None:
-            self._fault(
+            self._report_finding(
                 entry, f"no definition available of game {game_name.id} with digest {game_name.digest[:12]}"
             )
             return None
         if (game_name.id, game_name.version) != (game.id, game.version):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.game: the digest belongs to {game.id} {game.version}, "
                 f"found {game_name.id} {game_name.version}",
             )
         if start.wager.credits != start.bet_credits:
             staked = start.wager.credits
-            self._fault(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
+            self._report_finding(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
         if start.denomination_cents not in game.denominations_cents:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.denomination_cents: expected one of {', '.join(map(str, game.denominations_cents))}, which "
                 f"the game offers; found {start.denomination_cents}",
             )
         self._check_stored_definition(entry, game)
         try:
-            at = game.at(start.table)
+            at = game.for_table(start.table)
             if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
-                self._fault(entry, f"the game does not accept the wager {start.wager.to_json()}")
+                self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
-                self._fault(
+                self._report_finding(
                     entry,
                     f"record.wager: a side bet does not have its fixed amount at {start.denomination_cents} cents "
                     f"a credit: found {start.wager.to_json()}",
                 )
-            if not start.wager.credits and not at.rules.standing():
-                self._fault(
+            if not start.wager.credits and not at.rules.list_standing_bets():
+                self._report_finding(
                     entry,
                     "record.wager stakes 0 credits, and no bet from an earlier game stands on the table",
                 )
@@ -380,7 +382,7 @@ class GameAudit:
                 return game, self._replay_recorded_steps(entry, start, game)
             return game, self._replay_step_by_step(play, start, game)
         except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as why:
-            self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
+            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
             return None
 
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
@@ -393,13 +395,13 @@ class GameAudit:
                 choices.append(Choice(step.choice))
         draw = ReplayDraw(draws)
         try:
-            outcome = play_through(game.at(start.table), start.wager, draw, choices)
+            outcome = play_through(game.for_table(start.table), start.wager, draw, choices)
             draw.finish()
         except PaytableError as why:
-            self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
+            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
             return start.outcome
         if not _is_same_outcome(outcome, start.outcome):
-            self._fault(entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(outcome, start.outcome)}")
+            self._report_finding(entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(outcome, start.outcome)}")
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
@@ -417,7 +419,7 @@ class GameAudit:
         steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
         for number, (entry, step, recorded) in enumerate(steps):
             if number >= carried_steps and entry.id != f"{start.play_id}.choice-{number}":
-                self._fault(entry, f"id: expected {start.play_id}.choice-{number}, found {entry.id}")
+                self._report_finding(entry, f"id: expected {start.play_id}.choice-{number}, found {entry.id}")
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
@@ -429,10 +431,12 @@ class GameAudit:
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
             except (PaytableError, LocalError, StopIteration) as why:
-                self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
+                self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
                 return recorded
             if not _is_same_outcome(conversation.outcome, recorded):
-                self._fault(entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(conversation.outcome, recorded)}")
+                self._report_finding(
+                    entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(conversation.outcome, recorded)}"
+                )
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
@@ -447,7 +451,7 @@ class GameAudit:
             step.staked_credits != expected_credits
             or moved_cents != expected_credits * start.denomination_cents
         ):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.staked_credits: the choice costs {expected_credits} credits, but {step.staked_credits} are "
                 f"recorded and {moved_cents} cents are moved",
@@ -462,10 +466,10 @@ class GameAudit:
         try:
             text = zlib.decompressobj().decompress(base64.b85decode(str(stored_text)), _TEXT_MAX_BYTES)
         except (ValueError, zlib.error, binascii.Error) as why:
-            self._fault(start, f"the stored definition cannot be read: {why}")
+            self._report_finding(start, f"the stored definition cannot be read: {why}")
             return
         if text != game.text.encode():
-            self._fault(
+            self._report_finding(
                 start, f"the stored definition does not have the digest it is stored under, {game.digest}"
             )
 
@@ -480,13 +484,15 @@ class GameAudit:
         """Check that the end of a play pays and records what the replayed outcome gives."""
         (game, outcome), (end, end_record) = replayed, ended
         if outcome is None:
-            self._fault(end, f"the entry ends play {start.play_id}, which still waits for a decision")
+            self._report_finding(
+                end, f"the entry ends play {start.play_id}, which still waits for a decision"
+            )
             return
         moves = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
         if not due_cents == paid_cents == end_record.win_cents:
-            self._fault(
+            self._report_finding(
                 end,
                 f"the win is {due_cents} cents, but {paid_cents} cents were paid and record.win_cents is "
                 f"{end_record.win_cents}",
@@ -494,14 +500,14 @@ class GameAudit:
         stakes = [stake * start.denomination_cents for stake in outcome.double_up_stakes]
         posted = list(self._doubled.pop(start.play_id, ())) if self._doubled else []
         if stakes != posted:
-            self._fault(
+            self._report_finding(
                 end,
                 f"the stakes of the double-up do not match: expected {stakes} cents, found {posted} posted",
             )
         wrong_source = "house:win" if stakes else "house:double_up_win"
         if wrong_source in [t.source for t in moves]:
             source = "house:double_up_win" if stakes else "house:win"
-            self._fault(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
+            self._report_finding(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
         last_step = open_play.steps[-1][1] if open_play.steps else start
         self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, ended)
         owed = prizes.list_reserved_prizes(end) if moves else []
@@ -519,7 +525,7 @@ class GameAudit:
         end, end_record = ended
         prizes_by_id = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won) != owed:
-            self._fault(
+            self._report_finding(
                 end,
                 f"transfers do not reserve the prizes in kind that the game won, {list(won)}: found {owed}",
             )
@@ -530,7 +536,7 @@ class GameAudit:
             for name in won
         )
         if end_record.prizes != expected_prizes:
-            self._fault(
+            self._report_finding(
                 end,
                 f"record.prizes: expected {[prize.id for prize in expected_prizes]} with the names and values of the "
                 f"definition, found {[prize.id for prize in end_record.prizes]}",
@@ -538,12 +544,12 @@ class GameAudit:
         registered = self._won.pop(end_record.play_id, [])
         if [line.prizes for _, line in registered] != [(prize,) for prize in expected_prizes]:
             found = [[prize.id for prize in line.prizes] for _, line in registered]
-            self._fault(
+            self._report_finding(
                 end,
                 f"the register of wins does not list each prize of the play once: expected {list(won)}, found {found}",
             )
         if any(line.game != game.id for _, line in registered):
-            self._fault(
+            self._report_finding(
                 registered[0][0],
                 f"record.game: expected {game.id!r}, found {[line.game for _, line in registered]}",
             )
@@ -569,13 +575,13 @@ class GameAudit:
         if why_not := reason_not_void(void_record.ruling, open_game):
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
             if open_game.is_decided or was_at_hand:
-                self._fault(end, f"the play may not be void: {why_not}")
+                self._report_finding(end, f"the play may not be void: {why_not}")
             else:  # only journals written by earlier versions lack the definition
                 self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
         recorded, decided = void_record.recorded, record.outcome is not None or number is not None
         won_cents = None if record.outcome is None else record.returned_cents
         if (recorded.decided, recorded.win_cents) != (decided, won_cents):
-            self._fault(
+            self._report_finding(
                 end,
                 f"record.recorded: expected decided {decided} and win_cents {won_cents}, which follow from the "
                 f"entries of the play; found {recorded.decided} and {recorded.win_cents}",

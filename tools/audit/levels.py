@@ -50,7 +50,7 @@ from egm.progressive.entries import (
 )
 from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, ReceivedCommitment, SealedPrize
-from egm.progressive.round import MYSTERY, LinkMark
+from egm.progressive.round import MYSTERY, LinkProgress
 from egm.progressive.trigger import Trigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
@@ -79,11 +79,11 @@ class _Play:
 
 
 class LevelAudit:
-    """Derives the progressive levels from the journal; ``fault`` is called for each entry that differs from them."""
+    """Derives the progressive levels from the journal; ``report_finding`` takes each entry that differs from them."""
 
-    def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._open: dict[str, _Play] = {}
         self._sequences: dict[str, int] = {}
         self._answers: dict[str, int] = {}
@@ -117,15 +117,15 @@ class LevelAudit:
                 if self._open or self._registered or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
-                    self._fault(entry, "transfers pay a progressive level, but the play hit none")
+                    self._report_finding(entry, "transfers pay a progressive level, but the play hit none")
             else:
                 self._check_other_entry(entry, kind, started_game)
         except RecordError as why:
-            self._fault(entry, f"the record of progressive levels cannot be read: {why}")
+            self._report_finding(entry, f"the record of progressive levels cannot be read: {why}")
         except (KeyError, TypeError, ValueError, AttributeError) as why:
-            self._fault(entry, f"the progressive levels cannot be derived from this entry: {why!r}")
+            self._report_finding(entry, f"the progressive levels cannot be derived from this entry: {why!r}")
         except LevelDefectiveError as why:
-            self._fault(entry, f"the progressive levels after this entry are not possible: {why}")
+            self._report_finding(entry, f"the progressive levels after this entry are not possible: {why}")
 
     def allows_plain_run(self) -> bool:
         """Return whether no open play and no registered hit can still pay a progressive level."""
@@ -155,7 +155,9 @@ class LevelAudit:
                 self._lock_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
                 self._check_moves(entry, changes)
             elif read_details(entry).get("hits"):
-                self._fault(entry, "record.hits: expected none, because the play has no progressive levels")
+                self._report_finding(
+                    entry, "record.hits: expected none, because the play has no progressive levels"
+                )
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
         elif is_of_a_clear(kind):
@@ -168,7 +170,7 @@ class LevelAudit:
             if prefix == "level":
                 self._take_over_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
-                self._sequences[suffix] = from_json(LinkMark, value, name).sequence
+                self._sequences[suffix] = from_json(LinkProgress, value, name).sequence
             elif (
                 prefix == "claim" and (claim := from_json(ClaimRecord, value, name)).amount_cents is not None
             ):
@@ -220,7 +222,7 @@ class LevelAudit:
             play = self._open.get(undecided.play_id)
             if play is None or set(undecided.pools) - set(play.pools.values()):
                 played = [] if play is None else sorted(set(play.pools.values()))
-                self._fault(
+                self._report_finding(
                     entry,
                     f"record.pools: expected levels of the open play, {played}; found {list(undecided.pools)}",
                 )
@@ -242,7 +244,7 @@ class LevelAudit:
         """Process a ruling by two people on an unproved claim, or on the amount of the game's own hit."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
             persons = list(record.persons)
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.persons and record.reason: a ruling on claim {record.claim} needs two people and a reason, "
                 f"found {persons} and {record.reason!r}",
@@ -255,7 +257,7 @@ class LevelAudit:
         """Check the opening of a progressive level: it is new, and its base amount and recorded state are right."""
         pool = record.pool
         if pool in self.levels:
-            self._fault(entry, f"record.pool: level {pool} was already open before this entry")
+            self._report_finding(entry, f"record.pool: level {pool} was already open before this entry")
         self._stakes[pool] = record.game, record.level, record.stake_cents
         level = self.levels[pool] = Level.open(record.terms)
         self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
@@ -288,14 +290,14 @@ class LevelAudit:
         for share in level_record.fed:
             shares.setdefault(share.pool, []).append(share)
         for pool in shares.keys() - {play.pools[level_play.level] for level_play in plays}:
-            self._fault(entry, f"record.fed: the wager does not play for level {pool!r}")
+            self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
         for level_play in plays:
             pool = play.pools[level_play.level]
             wager_cents = compute_fed_credits(level_play, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
                 found_cents = sum(share.wager_cents for share in shares.get(pool, ()))
-                self._fault(
+                self._report_finding(
                     entry,
                     f"record.fed: wager_cents for level {pool}: expected {due_cents}, found {found_cents}",
                 )
@@ -308,7 +310,7 @@ class LevelAudit:
             if _is_mystery_hit(pool, level.mystery_odds(wager_cents), draws):
                 mysteries.append((level_play.level, pool))
         if draws:
-            self._fault(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
+            self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
         self._lock_hits(
             entry, (started_game.play_id, started_game.outcome, level_record.hits), changes, mysteries
         )
@@ -333,22 +335,22 @@ class LevelAudit:
     def _find_level_plays(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
     ) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels the wager plays for; report a fault if the entry records other levels."""
+        """Return the progressive levels the wager plays for; report a finding if the entry records other levels."""
         try:
             plays = game.levels(started_game.wager)
         except PaytableError as why:
-            self._fault(entry, f"record.wager is not valid: {why}")
+            self._report_finding(entry, f"record.wager is not valid: {why}")
             return ()
         fed = started_game.levels.pools.keys()
         if not plays and not fed:
             if started_game.levels != _NO_LEVELS:
-                self._fault(
+                self._report_finding(
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )
             return ()
         missing = {each.level for each in plays} ^ fed
         if missing:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.pools: expected {sorted(each.level for each in plays)}, for which the wager plays; "
                 f"found {sorted(fed)}",
@@ -362,7 +364,7 @@ class LevelAudit:
         game_id, denomination_cents = game_and_stake
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
             found = (game_id, play.level, play.stake_credits * denomination_cents)
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.pools: level {pool} was opened for {self._stakes[pool]}, found a play of {found}",
             )
@@ -372,7 +374,7 @@ class LevelAudit:
             (terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms
         ]
         if expected not in known_terms:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"the increment and base of level {pool}: expected {expected} by the definition, "
                 f"found {known_terms[0]}",
@@ -383,14 +385,14 @@ class LevelAudit:
         pool, sequence = share.pool, share.sequence
         expected_sequence = self._sequences.get(pool, 0) + 1
         if sequence is None or sequence != expected_sequence:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.fed: sequence of the contribution to {pool}: expected {expected_sequence}, "
                 f"found {sequence}",
             )
         self._sequences[pool] = sequence = expected_sequence if sequence is None else sequence
         if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.fed: contribution {sequence} to {pool}: expected {wager_cents * play.increment} of "
                 f"{wager_cents} cents, found {share.amount} of {share.wager_cents}",
@@ -407,12 +409,12 @@ class LevelAudit:
         play_id, late = str(record.play_id), record.late
         if self._wagers.get((pool, record.sequence)) != play_id:
             winner = self._wagers.get((pool, record.sequence), "no play of this machine")
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.play_id: contribution {record.sequence} to {pool} was made by {winner}, found {play_id}",
             )
         if claim in self._answers:
-            self._fault(entry, f"record.claim: claim {claim} was already won before this entry")
+            self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
         if claim not in self._ruled:
             self._check_secret(entry, pool, record, amount_cents)
         play = self._open.get(play_id)
@@ -420,7 +422,7 @@ class LevelAudit:
             line = self._late.pop(f"{claim}.hit", None)
             registered = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
             if registered != (play_id, pool, amount_cents, "hand"):
-                self._fault(
+                self._report_finding(
                     entry,
                     f"the register of wins: expected {(play_id, pool, amount_cents, 'hand')}, "
                     f"found {registered or 'nothing'}",
@@ -428,9 +430,11 @@ class LevelAudit:
         expected_moves = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
         if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_moves:
             found = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
-            self._fault(entry, f"transfers: expected {expected_moves or 'none'}, found {found or 'none'}")
+            self._report_finding(
+                entry, f"transfers: expected {expected_moves or 'none'}, found {found or 'none'}"
+            )
         if (play is None) != bool(late) and claim not in self._ruled:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.late is {late!r}, but {play_id} was {'over' if play is None else 'open'} when it won {pool}",
             )
@@ -443,17 +447,17 @@ class LevelAudit:
         try:
             trigger = Trigger.from_json(record.trigger)
         except TriggerError as why:
-            self._fault(entry, str(why))
+            self._report_finding(entry, str(why))
             return
         commitment = self._seals.get((pool, trigger.number))
         if commitment is None:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.trigger: no commitment to prize {trigger.number} of level {pool} was received "
                 "before this entry",
             )
         elif trigger.level != pool or commitment != trigger.commitment:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.trigger: the secret of level {trigger.level} gives the commitment {trigger.commitment}, "
                 f"expected {commitment} for level {pool}",
@@ -461,13 +465,13 @@ class LevelAudit:
         terms = self._mysteries.get(pool)
         if terms is not None and (trigger.step, trigger.ceiling_cents) != terms:
             step, ceiling_cents = terms
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.trigger: step and ceiling of level {pool}: expected {step} up to {ceiling_cents} cents, "
                 f"found {trigger.step} up to {trigger.ceiling_cents}",
             )
         if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.amount_cents: level {pool} is won between {int(trigger.amount)} and "
                 f"{trigger.ceiling_cents} cents, found {amount_cents}",
@@ -482,7 +486,7 @@ class LevelAudit:
     ) -> None:
         """Lock the amounts of the progressive hits of a game step, given as (play, outcome, recorded hits).
 
-        Mystery hits come first, then those of the outcome. A fault is reported if the record lists other
+        Mystery hits come first, then those of the outcome. A finding is reported if the record lists other
         hits.
         """
         play_id, outcome, recorded = step
@@ -500,7 +504,7 @@ class LevelAudit:
         ]
         if [(hit.level, hit.pool, hit.share) for hit in recorded] != expected:
             recorded_hits = [(hit.level, hit.pool, hit.share) for hit in recorded]
-            self._fault(
+            self._report_finding(
                 entry, f"record hits: expected {expected}, which the draws give; found {recorded_hits}"
             )
             return
@@ -512,7 +516,7 @@ class LevelAudit:
             changes.step(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
-                self._fault(
+                self._report_finding(
                     entry,
                     f"record hits: amount_cents of level {pool}: expected {amount_cents}, found {hit.amount_cents}",
                 )
@@ -535,7 +539,7 @@ class LevelAudit:
             known_cents = [cents for cents in won if cents is not None]
             recorded = end_record.recorded
             if known_cents == won and recorded.levels_cents != sum(known_cents):
-                self._fault(
+                self._report_finding(
                     entry,
                     f"record.recorded.levels_cents: expected {sum(known_cents)}, the sum of {won}; "
                     f"found {recorded.levels_cents}",
@@ -549,7 +553,9 @@ class LevelAudit:
             if t.source.startswith(_HOUSE)
         ]
         if [hit_worth for hit_worth in hit_worths if hit_worth[1] != 0] != payments:
-            self._fault(entry, f"transfers: the levels hit are worth {hit_worths}, but {payments} was paid")
+            self._report_finding(
+                entry, f"transfers: the levels hit are worth {hit_worths}, but {payments} was paid"
+            )
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
         """Record a line of the register of progressive wins, for the open play or an ended one paid next."""
@@ -559,7 +565,7 @@ class LevelAudit:
             return
         self._registered.setdefault(record.play_id, []).append((entry, record))
         if play.pools.get(record.level) != record.pool or play.game not in {"", record.game}:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record: {record.play_id} plays {play.game or record.game} for the levels {dict(play.pools)}; "
                 f"found {record.game}, level {record.level} of {record.pool}",
@@ -573,14 +579,14 @@ class LevelAudit:
         registered = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
         if [entry.id for entry, _ in registered] != numbers:
-            self._fault(
+            self._report_finding(
                 end,
                 f"the register of wins: expected the lines {numbers}, found {[entry.id for entry, _ in registered]}",
             )
         for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
             recorded = hit.pool, hit.amount_cents, hit.way, hit.game
             if recorded != (pool, cents, payment_method, game_id or hit.game):
-                self._fault(
+                self._report_finding(
                     entry,
                     f"record: expected pool, cents, way and game "
                     f"{(pool, cents, payment_method, game_id or hit.game)}, found {recorded}",
@@ -593,7 +599,7 @@ class LevelAudit:
         self._check_state(entry, changes.touched)
 
     def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
-        """Report a fault unless the entry's transfers from and to pools are those in ``expected``."""
+        """Report a finding unless the entry's transfers from and to pools are those in ``expected``."""
         recorded = [t for t in entry.transfers if t.source.startswith("pool:")]
         if _sum_flows(recorded) != _sum_flows(expected):
             moves = [
@@ -602,16 +608,16 @@ class LevelAudit:
             found = [
                 f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(recorded).items()
             ]
-            self._fault(
+            self._report_finding(
                 entry,
                 f"transfers of the levels: expected {', '.join(moves) or 'none'}, found {', '.join(found) or 'none'}",
             )
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
-        """Report a fault for each progressive pool whose present level the entry does not record."""
+        """Report a finding for each progressive pool whose present level the entry does not record."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
-                self._fault(
+                self._report_finding(
                     entry,
                     f"state.level:{pool}: expected {self.levels[pool].to_json()}, derived from the entries of the "
                     f"level; found {entry.state.get(f'level:{pool}')}",

@@ -12,7 +12,7 @@ from typing import Any, Final
 from egm.terminal import make_printable
 
 _INDENT: Final = " " * 10
-_WIDTH_LEAST: Final = 40
+_WIDTH_MIN: Final = 40
 #: The fields shown in the headline; all other fields of an entry are its details.
 _HEAD: Final = ("entry", "time", "kind", "effect", "clear", "person")
 _UNTOLD: Final = frozenset({*_HEAD, "outcome", "sas"})
@@ -23,7 +23,7 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[
 
     A word that is longer than the width is not split. Widths that are too small are raised to the least one.
     """
-    width = max(width, _WIDTH_LEAST)
+    width = max(width, _WIDTH_MIN)
     for row in rows:
         moment = str(row["time"]).partition("+")[0].replace("T", " ")
         yield from _wrap_text(f"{row['entry']:>8}  {moment}  {make_printable(row['kind'])}", width)

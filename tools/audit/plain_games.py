@@ -358,8 +358,8 @@ class PlainGames:
         table = self._tables.get(setting.game.digest)
         if table is None or table.json != table_json:
             state = parse(table_json)
-            table = _Table(table_json, setting.game.at(state))
-            if encode_canonical_json(state) != table_json or table.game.rules.standing():
+            table = _Table(table_json, setting.game.for_table(state))
+            if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
         wager = table.game.wager(setting.wager.credits, **setting.wager.options)
         accepts = wager == setting.wager and has_prescribed_amounts(table.game, wager, setting.unit_cents)
@@ -383,12 +383,12 @@ class PlainGames:
             played.table = _Table(NO_TABLE, setting.game)
             played.stored_table = b"" if played.table_before == NO_TABLE else NO_TABLE
             return True
-        played.table = _Table(encode_canonical_json(outcome.table), setting.game.at(outcome.table))
+        played.table = _Table(encode_canonical_json(outcome.table), setting.game.for_table(outcome.table))
         played.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
             *(setting.unit_cents, setting.game_name, played.table.json),
         )
         self._tables[setting.game.digest] = played.table
-        return not played.table.game.rules.standing()
+        return not played.table.game.rules.list_standing_bets()
 
     def _find_setting(self, *parts: bytes) -> _Setting | None:
         """Return the game, wager and denomination that a start record's parts state; None if it is not plain."""
@@ -406,7 +406,7 @@ class PlainGames:
         definition = self._games.find(name["id"], name["digest"])
         if definition is None:
             return None
-        game = definition.at(None)
+        game = definition.for_table(None)
         expected_dims: dict[str, str | int] = {
             "game": game.id,
             "paytable": f"{game.id}@{game.version}",

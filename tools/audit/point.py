@@ -19,7 +19,7 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-_FORMAT: Final = "open-egm verified point 8"
+_FORMAT: Final = "open-egm verified point 9"
 _SHELF: Final = "games at hand"
 _OURS: Final = (
     "meters.",
@@ -70,7 +70,13 @@ class _Reader(pickle.Unpickler):
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
-        methods = (auditor.fault, auditor.note, auditor.may_play, auditor.memory, auditor.read_meters)
+        methods = (
+            auditor.report_finding,
+            auditor.note,
+            auditor.may_play,
+            auditor.memory,
+            auditor.read_meters,
+        )
         supplied = {_SHELF: games} | {each.__name__: each for each in methods}
         self._supplied = supplied | _list_declared(auditor)
 

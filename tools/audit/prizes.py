@@ -56,10 +56,10 @@ def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
 
 
 class PrizeAudit:
-    """Checks the merchandise prizes; ``fault`` is called for each entry that moves a prize wrongly."""
+    """Checks the merchandise prizes; ``report_finding`` is called for each entry that moves a prize wrongly."""
 
-    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
-        self._fault = fault
+    def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
+        self._report_finding = report_finding
         self._owed: dict[str, list[Flow]] = {}
         """Reservations that hold a prize, by id."""
         self._replaced: dict[str, str] = {}
@@ -83,7 +83,7 @@ class PrizeAudit:
             if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
             elif kind != PAID:  # a clear has authorised that kind by name
-                self._fault(
+                self._report_finding(
                     entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
                 )
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
@@ -93,7 +93,7 @@ class PrizeAudit:
         """Check that the entry exchanges the prizes that the reservation ``older`` owes for cash of the same value."""
         owed = self._owed.get(older)
         if owed is None or older in self._replaced:
-            self._fault(
+            self._report_finding(
                 entry, f"record.handpay: {older} owes no prize in kind, or its prize was already exchanged"
             )
             return
@@ -104,7 +104,7 @@ class PrizeAudit:
             for flow in owed
         )
         if flows != cash:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"transfers do not reserve the value of the prizes of {older}: expected {cash}, found {flows}",
             )
@@ -114,11 +114,13 @@ class PrizeAudit:
         """Close a reservation of prizes in kind: they were handed over, or something else replaced them."""
         flows = self._owed.pop(ref)
         if entry.phase is Phase.SETTLE and ref in self._replaced:
-            self._fault(
+            self._report_finding(
                 entry, f"the prize is handed over, although {self._replaced[ref]} pays its value as well"
             )
         elif entry.kind == _REPLACED and ref not in self._replaced:
-            self._fault(entry, f"the prize of {ref} is given up, but no hand-pay in money replaces it")
+            self._report_finding(
+                entry, f"the prize of {ref} is given up, but no hand-pay in money replaces it"
+            )
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
             self._given_up[ref] = _select_prize_flows(flows)
 
@@ -129,7 +131,7 @@ class PrizeAudit:
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
         )
         if _select_prize_flows(flows) != back:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"transfers do not return the unclaimed prizes: expected {back}, found {_select_prize_flows(flows)}",
             )

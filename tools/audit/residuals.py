@@ -9,15 +9,15 @@ from meters import StoredEntry
 from tools.audit.records import record_of
 
 
-def check_residual_entry(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
-    """Check a game played for residual credit; call ``fault`` if stake, draw and win do not agree."""
+def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEntry, str], None]) -> None:
+    """Check a game played for residual credit; call ``report_finding`` if stake, draw and win do not agree."""
     if entry.transaction.kind != RESIDUAL_PLAYED.kind:
         return
     try:
         record = record_of(entry, ResidualPlayed)
         ((bound, value, purpose),) = record.draws
     except (RecordError, ValueError) as why:
-        fault(entry, f"the record of the residual credit cannot be read: {why}")
+        report_finding(entry, f"the record of the residual credit cannot be read: {why}")
         return
     amount_cents, prize_cents = record.amount_cents, record.prize_cents
     sound = 0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == PURPOSE
@@ -25,15 +25,17 @@ def check_residual_entry(entry: StoredEntry, fault: Callable[[StoredEntry, str],
     staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
     won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
     if not sound:
-        fault(
+        report_finding(
             entry,
             f"record: expected 0 < amount_cents < prize_cents and one draw below prize_cents for {PURPOSE}; found "
             f"{amount_cents}, {prize_cents} and {value} below {bound} for {purpose}",
         )
     elif staked_cents != amount_cents:
-        fault(entry, f"transfers stake {staked_cents} cents, expected record.amount_cents, {amount_cents}")
+        report_finding(
+            entry, f"transfers stake {staked_cents} cents, expected record.amount_cents, {amount_cents}"
+        )
     elif not won_cents == record.won_cents == due_cents:
-        fault(
+        report_finding(
             entry,
             f"the draw {value} wins {due_cents} cents, but {won_cents} cents were paid and record.won_cents is "
             f"{record.won_cents}",

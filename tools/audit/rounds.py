@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from egm.config.cabinet_file import POSITIONS_MOST
+from egm.config.cabinet_file import POSITIONS_MAX
 from egm.play.records.game_record import GameChoice, GameRecord, Step
 from egm.play.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
@@ -40,22 +40,22 @@ class _Round:
         """
         sits = {seat: position for position, seat in self.places.items() if seat is not None}
         low = max((sits[seat] for seat in sits if seat < seat_number), default=0)
-        high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MOST + 1)
+        high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MAX + 1)
         return range(low + 1, high)
 
 
 class RoundAudit:
-    """Checks shared rounds; ``fault`` is called for each entry that disagrees with its round.
+    """Checks shared rounds; ``report_finding`` is called for each entry that disagrees with its round.
 
     ``may_play`` returns whether the machine's memory allows a position to start a game now.
     """
 
     def __init__(
         self,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         may_play: Callable[[int], bool] = lambda _: True,
     ) -> None:
-        self._fault = fault
+        self._report_finding = report_finding
         self._may_play = may_play
         self._rounds: dict[str, dict[str, _Round]] = {}
         """Rounds by id, then by definition: one spin of a physical wheel decides all tables that wait for it."""
@@ -82,14 +82,14 @@ class RoundAudit:
             self._check_spin(entry, game, apart=bool(tables) and digest not in tables)
         round_ = tables.setdefault(digest, _Round(game.round_id, digest, laid))
         if round_.laid != laid:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
                 f"{game.round_id}",
             )
         sat = seat is not None and seat in round_.places.values()
         if sat or any(position in table.places for table in tables.values()):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"position {position} or its seat has already started a game of the round {game.round_id}",
             )
@@ -97,7 +97,7 @@ class RoundAudit:
         if any(
             seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
         ):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
@@ -111,7 +111,7 @@ class RoundAudit:
         for number, step in enumerate(in_common):
             self._record_step(entry, game, number, step)
         if game.round_steps and not carried:
-            self._fault(
+            self._report_finding(
                 entry,
                 "record.round_steps: only a game that a clear carried over records steps of its round beyond its own",
             )
@@ -121,9 +121,13 @@ class RoundAudit:
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
         """Check that tables share a round only by a physical wheel, and that no game starts after its number."""
         if apart and game.round_id != self._spin:
-            self._fault(entry, f"record.game: other seats of the round {game.round_id} play another game")
+            self._report_finding(
+                entry, f"record.game: other seats of the round {game.round_id} play another game"
+            )
         if game.round_id == self._spin and self._spin_number is not None:
-            self._fault(entry, f"the game starts after number {self._spin_number} of its round was reported")
+            self._report_finding(
+                entry, f"the game starts after number {self._spin_number} of its round was reported"
+            )
 
     def belongs_to_starting_round(self, game: GameRecord) -> bool:
         """Return whether the game belongs to the round whose games are now being started."""
@@ -146,7 +150,7 @@ class RoundAudit:
         self._beginning = None
         for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
             if all(map(self._may_play, round_.list_possible_positions(missing_seat))):
-                self._fault(
+                self._report_finding(
                     entry,
                     f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it",
                 )
@@ -188,7 +192,7 @@ class RoundAudit:
         """Check that a step shared by all seats is the same in each game; report one that names a wrong round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.round_id: expected {start.round_id if shared else ''!r}, found {choice.round_id!r}",
             )
@@ -207,18 +211,18 @@ class RoundAudit:
     def _record_step(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
     ) -> None:
-        """Record a step of a round, and report a fault if another seat recorded it differently.
+        """Record a step of a round, and report a finding if another seat recorded it differently.
 
         ``first`` is the play that recorded it first, if that is not this one ("" if unknown).
         """
         round_ = self._find_round(game)
         if round_ is None:
-            self._fault(entry, f"record.round_id: no game has started the round {game.round_id}")
+            self._report_finding(entry, f"record.round_id: no game has started the round {game.round_id}")
         elif number == len(round_.steps):
             round_.steps.append(step)
             round_.first.append(game.play_id if first is None else first)
         elif number > len(round_.steps) or round_.steps[number] != step:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"step {number} of the round {game.round_id} differs from the one that another seat recorded, in its "
                 "draws or its choice",
@@ -239,7 +243,7 @@ class RoundAudit:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != decision.unanswered:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.choice: only seat {decision.seat} may decide; expected the default "
                 f"{decision.unanswered!r}, found {step.choice!r}",
@@ -249,13 +253,13 @@ class RoundAudit:
         """Check that a round of players against each other is played just if every seat has wagered its stakes."""
         missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.places.values())
         if missing and step.choice == ALL_STAKED:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.choice: the round is played, but seat {min(missing)} has not wagered its stake",
             )
         has_all = not missing and (round_ is None or not round_.has_void_play)
         if has_all and step.choice != ALL_STAKED:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.choice: every seat has wagered its stake: expected {ALL_STAKED!r}, found {step.choice!r}",
             )

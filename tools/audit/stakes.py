@@ -65,11 +65,11 @@ def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
 
 
 class StakeAudit:
-    """Checks stakes and the bets left on tables; ``fault`` is called for each entry that differs from them."""
+    """Checks stakes and the bets left on tables; ``report_finding`` is called for each entry that differs from them."""
 
-    def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._tables: dict[str, TableRecord] = {}
         """Tables by their storage key."""
         self._shared: dict[str, TableInCommon] = {}
@@ -111,20 +111,20 @@ class StakeAudit:
                     self._shared[name.removeprefix(TableKey.SHARED)] = from_json(TableInCommon, value, name)
 
     def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
-        """Store the table that an entry records under a storage key; report a fault if it is not valid."""
+        """Store the table that an entry records under a storage key; report a finding if it is not valid."""
         self._tables.pop(name, None)
         try:
             if value is not None:
                 self._tables[name] = from_json(TableRecord, value, f"state.{name}")
         except RecordError as why:
-            self._fault(entry, str(why))
+            self._report_finding(entry, str(why))
 
     def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record as ``kind``, or report a fault and return None if it is not valid."""
+        """Return the entry's record as ``kind``, or report a finding and return None if it is not valid."""
         try:
             return record_of(entry, kind)
         except RecordError as why:
-            self._fault(entry, str(why))
+            self._report_finding(entry, str(why))
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
@@ -136,12 +136,12 @@ class StakeAudit:
         self._check_no_other_table(entry, name)
         table = self._tables.get(name)
         if table is None:
-            self._fault(
+            self._report_finding(
                 entry, f"record.game: no bets stand on the table of {record.game.id} before this entry"
             )
             return
         if (record.game, record.denomination_cents) != (table.game, table.denomination_cents):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.game and record.denomination_cents: the bets stand on {table.game} at "
                 f"{table.denomination_cents}, found {record.game} at {record.denomination_cents}",
@@ -150,7 +150,7 @@ class StakeAudit:
         if record.why == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
-                self._fault(
+                self._report_finding(
                     entry,
                     f"no definition available of game {record.game.id} with digest {record.game.digest[:12]}",
                 )
@@ -160,7 +160,9 @@ class StakeAudit:
                 self._shared.get(record.game.digest),
             )
             shared = None if shared_record is None else shared_record.table
-            settled, table_left = game.at(join_table_state(table.table, shared, keys)).rules.take_down()
+            settled, table_left = game.for_table(
+                join_table_state(table.table, shared, keys)
+            ).rules.take_down()
             table_left = extract_own_state(table_left, keys)
             back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
             retained_cents = (
@@ -169,7 +171,7 @@ class StakeAudit:
         amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
         _, standing, back = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
         if record.amount_cents != back_cents or _list_flows_from(entry, PUSH) != back:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.amount_cents and the transfers: expected {back_cents} cents returned as {back}, found "
                 f"{record.amount_cents} returned as {_list_flows_from(entry, PUSH)}",
@@ -186,7 +188,7 @@ class StakeAudit:
         self._check_standing_when_decided(entry, game)
         expected_table = self._find_shared_start(entry, game, None if previous is None else previous.table)
         if game.table != expected_table:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.table: expected {expected_table!r}, left by the game before it; found {game.table!r}",
             )
@@ -196,7 +198,7 @@ class StakeAudit:
             and previous.denomination_cents != game.denomination_cents
         ):
             was = previous.denomination_cents
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.denomination_cents: bets from an earlier game stand at {was}, found {game.denomination_cents}",
             )
@@ -221,9 +223,9 @@ class StakeAudit:
         self._check_shared_table_left(entry, start, expected)
 
     def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
-        """Report a fault if an undecided game records bets that it leaves standing."""
+        """Report a finding if an undecided game records bets that it leaves standing."""
         if step.outcome is None and step.standing_credits:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.standing_credits: expected 0 while the game is undecided, found {step.standing_credits}",
             )
@@ -231,7 +233,7 @@ class StakeAudit:
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
         """Return the table state with which a game of a shared table must start.
 
-        Also store its round as the table's latest, and report a fault if the game's entry records another
+        Also store its round as the table's latest, and report a finding if the game's entry records another
         table.
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
@@ -251,7 +253,7 @@ class StakeAudit:
             )
         self._check_shared_table_left(entry, game, expected)
         if not has_missed_no_round(own_table, self._before.get(digest), keys):
-            self._fault(
+            self._report_finding(
                 entry,
                 "record.table: the standing bets of this seat depend on a shared table that its round does not have",
             )
@@ -260,17 +262,17 @@ class StakeAudit:
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, expected: TableInCommon | None
     ) -> None:
-        """Report a fault unless the entry records the shared table ``expected`` and no other one."""
+        """Report a finding unless the entry records the shared table ``expected`` and no other one."""
         name = f"{TableKey.SHARED}{game.game.digest}"
         recorded = entry.state.get(name)
         for key in entry.state:
             if key.startswith(TableKey.SHARED) and key != name:
-                self._fault(
+                self._report_finding(
                     entry,
                     f"state.{key}: the entry changes the shared table of another game; expected only {name}",
                 )
         if recorded != (None if expected is None else to_json(expected)):
-            self._fault(entry, f"state.{name}: expected {expected}, found {recorded}")
+            self._report_finding(entry, f"state.{name}: expected {expected}, found {recorded}")
 
     def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
         """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
@@ -300,17 +302,17 @@ class StakeAudit:
         )
         if previous_table is None and not push_cents and push_entry is None and table_left is None:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
-                self._fault(
+                self._report_finding(
                     end,
                     "the game returns no stakes and leaves no table, but record.push_cents is "
                     f"{end_record.push_cents}, standing_credits is {recorded.standing_credits} and state has "
                     f"{'a' if name in end.state else 'no'} table",
                 )
             return
-        table = game.at(outcome.table)
-        standing_credits = sum(bet.credits for bet in table.rules.standing())
+        table = game.for_table(outcome.table)
+        standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
         if recorded.standing_credits != standing_credits:
-            self._fault(
+            self._report_finding(
                 end,
                 f"record.standing_credits: expected {standing_credits}, found {recorded.standing_credits}",
             )
@@ -319,7 +321,9 @@ class StakeAudit:
         decided_cents = sum(cents for _, cents in staked) - standing_cents
         settled_cents = sum(settlement.staked for settlement in outcome.settlements) * unit_cents
         if game.rules.layout() and settled_cents != decided_cents:
-            self._fault(end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}")
+            self._report_finding(
+                end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
+            )
         amounts = (decided_cents - push_cents, standing_cents, push_cents)
         parts = self._part_stakes(end, staked, amounts)
         if parts is None:
@@ -345,15 +349,17 @@ class StakeAudit:
         """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
         push_cents, back = expected_push
         if end_record.push_cents != push_cents:
-            self._fault(end, f"record.push_cents: expected {push_cents}, found {end_record.push_cents}")
+            self._report_finding(
+                end, f"record.push_cents: expected {push_cents}, found {end_record.push_cents}"
+            )
         if push_entry is None:
             if push_cents and not start.returned:
-                self._fault(
+                self._report_finding(
                     end,
                     f"stakes of {push_cents} cents should be returned before this entry, but no entry returned them",
                 )
         elif _list_flows_from(push_entry[0], PUSH) != back or start.returned:
-            self._fault(
+            self._report_finding(
                 push_entry[0],
                 f"transfers: expected the stakes {() if start.returned else back} to be returned, "
                 f"found {_list_flows_from(push_entry[0], PUSH)}",
@@ -382,7 +388,7 @@ class StakeAudit:
         if list(map(_drop_pay_row_mark, void_record.settled)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided
         ]:
-            self._fault(
+            self._report_finding(
                 end,
                 f"record.settled: expected {[each.to_json() for each in decided]}, which the recorded draws decide; "
                 f"found {list(void_record.settled)}",
@@ -403,11 +409,11 @@ class StakeAudit:
         _, pushed, undecided = parts
         refunded, back = _list_flows_from(end, "house:refund_defect"), _list_flows_from(end, PUSH)
         if refunded and void_record.ruling == Ruling.DISRUPTED:
-            self._fault(
+            self._report_finding(
                 end, f"transfers: expected no refund, because the player disrupted the game; found {refunded}"
             )
         if refunded not in ((), undecided) or back != pushed:
-            self._fault(
+            self._report_finding(
                 end,
                 f"transfers: expected {pushed} from {PUSH} and {undecided} or nothing as a refund, found {back} and "
                 f"{refunded}",
@@ -415,7 +421,7 @@ class StakeAudit:
         won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
         due_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
         if won_cents != due_cents:
-            self._fault(
+            self._report_finding(
                 end, f"transfers: the decided bets won {due_cents} cents, but {won_cents} cents are paid"
             )
 
@@ -423,32 +429,32 @@ class StakeAudit:
     def _part_stakes(
         self, entry: StoredEntry, staked: Staked, amounts: tuple[int, ...]
     ) -> tuple[Staked, ...] | None:
-        """Split stakes into these amounts; report a fault and return None if they do not add up."""
+        """Split stakes into these amounts; report a finding and return None if they do not add up."""
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
         except InvariantError as why:
-            self._fault(entry, f"the stakes of the game do not add up: {why}")
+            self._report_finding(entry, f"the stakes of the game do not add up: {why}")
             return None
 
     def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
-        """Report a fault if the entry changes a table other than the one under the storage key ``name``."""
+        """Report a finding if the entry changes a table other than the one under the storage key ``name``."""
         others = [key for key in entry.state if TableKey.TABLE in key and key != name]
         if others:
-            self._fault(
+            self._report_finding(
                 entry, f"state.{others[0]}: the entry changes the table of another game; expected only {name}"
             )
 
     def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
-        """Report a fault unless the entry records the table ``expected`` under the storage key ``name``."""
+        """Report a finding unless the entry records the table ``expected`` under the storage key ``name``."""
         if name not in entry.state:
-            self._fault(
+            self._report_finding(
                 entry, f"state.{name} is missing: the entry must record the table that the game leaves"
             )
             return
         value: object = entry.state[name]
         recorded = None if value is None else from_json(TableRecord, value, f"state.{name}")
         if recorded != expected:
-            self._fault(entry, f"state.{name}: expected {expected}, found {recorded}")
+            self._report_finding(entry, f"state.{name}: expected {expected}, found {recorded}")
 
 
 def _get_round_id(game: GameRecord) -> str:

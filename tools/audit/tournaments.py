@@ -71,12 +71,12 @@ class _Tournament:
 
 
 class TournamentAudit:
-    """Follows tournaments entry by entry; ``fault`` is called for each entry that their rules do not allow."""
+    """Follows tournaments entry by entry; ``report_finding`` is called for each entry that their rules do not allow."""
 
     def __init__(
         self,
         games: Games,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         read_meters: Callable[[], Mapping[str, int]],
         memory: Callable[[str], object],
     ) -> None:
@@ -84,13 +84,13 @@ class TournamentAudit:
 
         Args:
             games: The available definitions.
-            fault: Takes findings.
+            report_finding: Takes findings.
             read_meters: Returns the meters after the entries so far.
             memory: Returns the value stored in the machine's memory under a key, after the entries so far.
         """
         self._memory = memory
         self._games = games
-        self._fault = fault
+        self._report_finding = report_finding
         self._read_meters = read_meters
         self._tournament: _Tournament | None = None
         self._meters: dict[str, int] | None = None
@@ -106,7 +106,7 @@ class TournamentAudit:
         try:
             self._check_by_kind(entry)
         except RecordError as why:
-            self._fault(entry, f"the record of the tournament cannot be read: {why}")
+            self._report_finding(entry, f"the record of the tournament cannot be read: {why}")
 
     def _check_by_kind(self, entry: StoredEntry) -> None:
         if self._tournament is None:
@@ -154,17 +154,17 @@ class TournamentAudit:
         """Read the installed rules, which must have their digest and be allowed by the by-law."""
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
             found = hashlib.sha256(record.text.encode()).hexdigest()
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.digest is not the SHA-256 of record.text: expected {found}, found {record.digest}",
             )
         try:
             rules = parse_rules(record.text)
         except OperatorError as why:
-            self._fault(entry, f"the rules are not valid: {why}")
+            self._report_finding(entry, f"the rules are not valid: {why}")
             return
         for violation in list_violations(rules, entry.time_utc.date()):
-            self._fault(entry, f"the rules break the by-law: {violation}")
+            self._report_finding(entry, f"the rules break the by-law: {violation}")
         self._tournament = _Tournament(record.digest, record.text)
 
     def _compare_meters(self, entry: StoredEntry) -> None:
@@ -173,7 +173,7 @@ class TournamentAudit:
         self._meters = None
         for name, value in () if before is None else before.items():
             if now.get(name, 0) != value:
-                self._fault(
+                self._report_finding(
                     entry,
                     f"meter {name} changed from {value} to {now.get(name, 0)} during the tournament; "
                     "play for points moves none",
@@ -185,11 +185,11 @@ class TournamentAudit:
             return
         terms = tournament.rules.entries
         if record.fee_cents != terms.fee_cents:
-            self._fault(
+            self._report_finding(
                 entry, f"record.fee_cents: expected {terms.fee_cents} by the rules, found {record.fee_cents}"
             )
         if record.entry in tournament.participants:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.entry: entry {record.entry} was already sold, or has played a round, before this entry",
             )
@@ -197,13 +197,13 @@ class TournamentAudit:
         tournament.sold.add(record.entry)
         sold = [tournament.participants[number] for number in tournament.sold - tournament.void]
         if sold.count(record.participant) > terms.per_participant:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.participant: {record.participant} has {sold.count(record.participant)} entries, but the "
                 f"rules allow {terms.per_participant}",
             )
         if len({*sold}) > terms.participants_max:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"{len({*sold})} participants have entries, but the rules allow {terms.participants_max}",
             )
@@ -213,17 +213,17 @@ class TournamentAudit:
         if tournament is None:
             return
         if record.entry not in tournament.sold - tournament.void:
-            self._fault(
+            self._report_finding(
                 entry, f"record.entry: entry {record.entry} was not sold on this machine, or was already void"
             )
         elif record.participant != tournament.participants[record.entry]:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.participant: entry {record.entry} was sold to "
                 f"{tournament.participants[record.entry]}, found {record.participant}",
             )
         if record.fee_cents != tournament.rules.entries.fee_cents:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.fee_cents: expected the fee of the rules, {tournament.rules.entries.fee_cents}; "
                 f"found {record.fee_cents}",
@@ -237,24 +237,26 @@ class TournamentAudit:
             return
         rules = tournament.rules
         if record.round > len(rules.rounds):
-            self._fault(
+            self._report_finding(
                 entry, f"record.round: expected 1 to {len(rules.rounds)} by the rules, found {record.round}"
             )
             return
         terms = rules.rounds[record.round - 1]
         if record.points != terms.points:
-            self._fault(entry, f"record.points: expected {terms.points} by the rules, found {record.points}")
+            self._report_finding(
+                entry, f"record.points: expected {terms.points} by the rules, found {record.points}"
+            )
         named = tournament.participants.setdefault(record.entry, record.participant)
         if named != record.participant or record.entry in tournament.void:
             void = "void" if record.entry in tournament.void else "valid"
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.entry: entry {record.entry} is {void} and belongs to {named}, found {record.participant}",
             )
         before = tournament.endings.get((record.entry, record.round))
         may_repeat = before == "interrupted" and rules.interrupted == "replay"
         if before is not None and not may_repeat:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.round: round {record.round} of entry {record.entry} has already ended as {before}",
             )
@@ -263,7 +265,7 @@ class TournamentAudit:
             participant=record.participant,
             round=record.round,
             bet_credits=rules.machines[0].bet,
-            games_most=terms.games or 0,
+            games_max=terms.games or 0,
             minutes=terms.minutes or 0,
         )
         self._compare_purse(entry, purse)
@@ -292,12 +294,12 @@ class TournamentAudit:
             record.games,
         )
         if recorded != derived:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record: entry, participant, round, points, best_game and games: expected {derived}, found {recorded}",
             )
         if (record.status == "complete") is bool(record.persons and record.reason):
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record: a round with status {record.status!r} has "
                 f"{'no persons and no reason' if record.status == 'complete' else 'persons and a reason'}; found "
@@ -320,14 +322,14 @@ class TournamentAudit:
                 purse.bet_credits,
                 purse.table,
             ):
-                self._fault(
+                self._report_finding(
                     entry,
                     f"record: expected bet_credits {purse.bet_credits} in record and wager on the table {purse.table}; "
                     f"found {game.bet_credits} and {game.wager.credits} on the table {game.table}",
                 )
-            if purse.games_most and purse.games >= purse.games_most:
-                self._fault(
-                    entry, f"the game is number {purse.games + 1} of a round of {purse.games_most} games"
+            if purse.games_max and purse.games >= purse.games_max:
+                self._report_finding(
+                    entry, f"the game is number {purse.games + 1} of a round of {purse.games_max} games"
                 )
             self._purses[position] = self._start_clock(entry, purse)
         self._plays[position] = play = _Play(game)
@@ -338,14 +340,14 @@ class TournamentAudit:
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.minutes or purse.until:
             if stored is not None:
-                self._fault(
+                self._report_finding(
                     entry,
                     "state.purse: expected no change, because the time of the round already runs or is not limited",
                 )
             return purse
         recorded = None if stored is None else from_json(Purse, stored, "state.purse")
         if recorded is None or not recorded.until or replace(recorded, until="") != purse:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"state.purse: the first game of a round of {purse.minutes} minutes must set until alone, "
                 f"found {recorded}",
@@ -367,17 +369,17 @@ class TournamentAudit:
         definition = self._games.find(game.game.id, game.game.digest) if play.replays else None
         if definition is None:
             if play.replays:
-                self._fault(
+                self._report_finding(
                     entry,
                     f"no definition available of game {game.game.id} with digest {game.game.digest[:12]}",
                 )
             play.replays = False
             return
         try:
-            if choice is None and definition.at(game.table).wager(
+            if choice is None and definition.for_table(game.table).wager(
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
-                self._fault(entry, f"the game does not accept the wager {game.wager.to_json()}")
+                self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")
             conversation = Conversation(definition, game.wager, game.table)
             decision = None
             for step in game.steps:
@@ -385,17 +387,17 @@ class TournamentAudit:
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as why:
-            self._fault(entry, f"the game cannot be replayed from its recorded draws: {why}")
+            self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
             play.replays = False
             return
         costs = 0 if decision is None or choice is None else decision.adds(choice.choice)
         if choice is not None and choice.staked_credits != costs:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.staked_credits: the choice costs {costs} points, found {choice.staked_credits}",
             )
         if conversation.outcome != game.outcome:
-            self._fault(entry, "record.outcome differs from the one its recorded draws give")
+            self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
 
     def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
         """Check that the end of a game books what its outcome gives, and derive its purse."""
@@ -406,11 +408,13 @@ class TournamentAudit:
         self.replayed += 1
         outcome = play.game.outcome
         if outcome is None:
-            self._fault(entry, f"the entry ends play {record.play_id}, which still waits for a decision")
+            self._report_finding(
+                entry, f"the entry ends play {record.play_id}, which still waits for a decision"
+            )
             return
         due = (outcome.win_credits - outcome.push_credits, outcome.push_credits)
         if (record.won_points, record.push_points) != due:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.won_points and record.push_points: expected {due}, "
                 f"found {record.won_points, record.push_points}",
@@ -435,16 +439,16 @@ class TournamentAudit:
             return
         staked = play.game.bet_credits + play.game.raised_credits
         if record.refund_points not in {0, staked}:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.refund_points: expected 0 or the stake, {staked}; found {record.refund_points}",
             )
         if play.game.outcome is not None and play.replays:
-            self._fault(entry, f"play {record.play_id} is decided and may not be void")
+            self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
-        """Report a fault unless the entry stores the derived purse."""
+        """Report a finding unless the entry stores the derived purse."""
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         recorded = None if stored is None else from_json(Purse, stored, "state.purse")
         if recorded != expected:
-            self._fault(entry, f"state.purse: expected {expected}, found {recorded}")
+            self._report_finding(entry, f"state.purse: expected {expected}, found {recorded}")

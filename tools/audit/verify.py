@@ -20,9 +20,9 @@ from meters.keys import format_fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START
 from tools.audit import residuals
-from tools.audit.at_hand import GamesAtHand
+from tools.audit.available_games import AvailableGames
 from tools.audit.clears import ClearAudit, is_of_a_clear
-from tools.audit.conduct import ConductAudit
+from tools.audit.entry_rules import EntryRulesAudit
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.jobs import find_plain_runs
 from tools.audit.levels import LevelAudit
@@ -41,8 +41,8 @@ _TOTALS_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One fault or notice: the sequence number of its entry (0 for the file as a whole), and its text."""
+class AuditFinding:
+    """One finding or notice: the sequence number of its entry (0 for the file as a whole), and its text."""
 
     sequence: int
     id: str
@@ -78,12 +78,12 @@ class Report:
     credits_cents: int = 0
     meters: dict[str, int] = field(default_factory=dict)
     wrong: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[AuditFinding] = field(default_factory=list)
     noted: int = 0
-    notices: list[Finding] = field(default_factory=list)
+    notices: list[AuditFinding] = field(default_factory=list)
     """The last entries that are no faults but should be questioned; ``noted`` counts all."""
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: AuditFinding) -> None:
         """Count a finding, and store it while fewer than the greatest number are stored."""
         self.wrong += 1
         if len(self.findings) < FINDINGS_MAX:
@@ -97,7 +97,7 @@ class Report:
     def point_out(self, entry: StoredEntry, why: str) -> None:
         """Count a notice about the entry, and store it as the last one."""
         self.noted += 1
-        self.notices.append(Finding(entry.sequence, entry.id, why))
+        self.notices.append(AuditFinding(entry.sequence, entry.id, why))
         del self.notices[:-FINDINGS_MAX]
 
     def to_json(self) -> dict[str, Any]:
@@ -144,14 +144,14 @@ class Auditor:
         """
         self.report = Report()
         self._ledger = Ledger()
-        self.conduct = ConductAudit(self.fault, features, rules)
-        self._at_hand = GamesAtHand(games)
-        self._games = GameAudit(self._at_hand, self.fault, self.may_play, self.memory, self.note)
-        self._levels = LevelAudit(self._at_hand, self.fault)
-        self._prizes = PrizeAudit(self.fault)
-        self._clears = ClearAudit(self.fault)
-        self._vouchers = VoucherAudit(self.fault)
-        self._tournaments = TournamentAudit(self._at_hand, self.fault, self.read_meters, self.memory)
+        self.conduct = EntryRulesAudit(self.report_finding, features, rules)
+        self._at_hand = AvailableGames(games)
+        self._games = GameAudit(self._at_hand, self.report_finding, self.may_play, self.memory, self.note)
+        self._levels = LevelAudit(self._at_hand, self.report_finding)
+        self._prizes = PrizeAudit(self.report_finding)
+        self._clears = ClearAudit(self.report_finding)
+        self._vouchers = VoucherAudit(self.report_finding)
+        self._tournaments = TournamentAudit(self._at_hand, self.report_finding, self.read_meters, self.memory)
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
         """The ids of each open game's entries, by the id of its first entry."""
@@ -182,32 +182,34 @@ class Auditor:
             for batch, runs in find_plain_runs(bodies, self._at_hand, jobs, self._ledger.sequence):
                 self._check_batch(batch, runs)
         except JournalError as why:
-            self.report.add(Finding(self._ledger.sequence + 1, "", str(why)))
+            self.report.add(AuditFinding(self._ledger.sequence + 1, "", str(why)))
         reached = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
             self.conduct.close(self._ledger)
             self._ledger.run_full_audit()
             for wrong in self._levels.close(self._ledger.balance_cents):
-                self.report.add(Finding(reached[0], "", wrong))
+                self.report.add(AuditFinding(reached[0], "", wrong))
         except SelfAuditFailed as why:
-            self.report.add(Finding(reached[0], "", f"the balances of the whole journal do not agree: {why}"))
+            self.report.add(
+                AuditFinding(reached[0], "", f"the balances of the whole journal do not agree: {why}")
+            )
         except Exception as why:  # noqa: BLE001 (the file is untrusted input)
             self.report.add(
-                Finding(reached[0], "", f"the balances of the whole journal cannot be checked: {why!r}")
+                AuditFinding(reached[0], "", f"the balances of the whole journal cannot be checked: {why!r}")
             )
         if missing := self._clears.close():
-            self.report.add(Finding(reached[0], "", missing))
+            self.report.add(AuditFinding(reached[0], "", missing))
         if head is not None and reached != head:
             ends = (
                 f"the journal ends at entry {reached[0]} ({reached[1]}); "
                 f"expected its end at entry {head[0]} ({head[1]})"
             )
-            self.report.add(Finding(reached[0], "", ends))
+            self.report.add(AuditFinding(reached[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
             whose = self._heads[sequence][0].whose
             self.report.add(
-                Finding(
+                AuditFinding(
                     reached[0],
                     "",
                     f"the journal ends at entry {reached[0]}, but {whose} reached entry {sequence}",
@@ -216,7 +218,7 @@ class Auditor:
         try:
             self._complete_report(time.perf_counter() - began)
         except Exception as why:  # noqa: BLE001 (as above)
-            self.report.add(Finding(reached[0], "", f"the meters cannot be read: {why!r}"))
+            self.report.add(AuditFinding(reached[0], "", f"the meters cannot be read: {why!r}"))
         return self.report
 
     def _complete_report(self, seconds: float) -> None:
@@ -295,14 +297,16 @@ class Auditor:
             entry = decode(body)
         except Exception as why:  # noqa: BLE001 (untrusted input)
             self.report.add(
-                Finding(self._ledger.sequence + 1, "", f"the bytes found here are not a journal entry: {why}")
+                AuditFinding(
+                    self._ledger.sequence + 1, "", f"the bytes found here are not a journal entry: {why}"
+                )
             )
             return
         try:
             self._check_entry(entry)
         except Exception as why:  # noqa: BLE001 (as above)
             reason = str(why) if isinstance(why, RecordError) else repr(why)
-            self.fault(entry, f"the entry cannot be checked: {reason}")
+            self.report_finding(entry, f"the entry cannot be checked: {reason}")
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _check_entry(self, entry: StoredEntry) -> None:
@@ -330,7 +334,7 @@ class Auditor:
         self._prizes.check_entry(entry)
         self._vouchers.check_entry(entry)
         self._tournaments.check_entry(entry)
-        residuals.check_residual_entry(entry, self.fault)
+        residuals.check_residual_entry(entry, self.report_finding)
         self.report.note(entry)
 
     def may_play(self, position: int) -> bool:
@@ -362,7 +366,7 @@ class Auditor:
         """
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
-            self.fault(entry, f"id {tx_id} was used by an earlier entry")
+            self.report_finding(entry, f"id {tx_id} was used by an earlier entry")
         elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self.conduct.facts.mark}.start":
             self._ids_of_plays[tx_id] = set()
             return
@@ -373,7 +377,7 @@ class Auditor:
                 return
         play = parse_play_start(tx_id)
         if play is not None and tx_id in self._ids_of_plays.get(play[1], ()):
-            self.fault(entry, f"id {tx_id} was used by an earlier entry")
+            self.report_finding(entry, f"id {tx_id} was used by an earlier entry")
         if play is not None and play[1] in self._ids_of_plays:
             self._ids_of_plays[play[1]].add(tx_id)
             if tx_id.endswith(".end"):
@@ -400,25 +404,25 @@ class Auditor:
                 self.public_key = checkpoint.read_public_key(entry, "journal")
                 self.report.fingerprint = format_fingerprint(self.public_key)
             except JournalDamaged as why:
-                self.fault(entry, str(why))
+                self.report_finding(entry, str(why))
         if entry.sequence != expected:
             disorder = (
                 f"expected entry {expected}, found {entry.sequence}: entries are missing, repeated or moved"
             )
-            self.report.add(Finding(expected, entry.id, disorder))
+            self.report.add(AuditFinding(expected, entry.id, disorder))
         elif entry.previous_hex != self._ledger.head_hex:
-            self.fault(
+            self.report_finding(
                 entry,
                 f"the hash of entry {expected - 1} is {self._ledger.head_hex}, but this entry records "
                 f"{entry.previous_hex}: one of the two was altered",
             )
 
     def _check_heads(self, entry: StoredEntry, heads: Iterable["_Head"]) -> None:
-        """Report a fault for each of the known hashes in ``heads`` that is not the entry's own."""
+        """Report a finding for each of the known hashes in ``heads`` that is not the entry's own."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
             if not entry.hash_hex.startswith(head.known):
-                self.fault(
+                self.report_finding(
                     entry,
                     f"the hash of this entry is {entry.hash_hex}, but {head.whose} has {head.known} here",
                 )
@@ -429,12 +433,12 @@ class Auditor:
         """Check the signature of a checkpoint, and its totals against the ledger."""
         self.report.checkpoints += 1
         if self.public_key is None:
-            self.fault(entry, "the checkpoint cannot be checked: entry 1 names no public key")
+            self.report_finding(entry, "the checkpoint cannot be checked: entry 1 names no public key")
             return
         try:
             signed = checkpoint.check(entry, self.public_key, "journal")
         except JournalDamaged as why:
-            self.fault(entry, why.why)
+            self.report_finding(entry, why.why)
             return
         derived = checkpoint.snapshot(self._ledger)
         wrong = [
@@ -443,7 +447,7 @@ class Auditor:
             if encode_canonical_json(derived[part]) != encode_canonical_json(signed.get(part))
         ]
         if wrong:
-            self.fault(
+            self.report_finding(
                 entry,
                 "the totals that the machine signed do not match the entries before this one: "
                 + "; ".join(_compare_totals(part, derived[part], signed.get(part)) for part in wrong),
@@ -454,15 +458,15 @@ class Auditor:
         try:
             plan = self._ledger.plan(entry.transaction)
         except JournalError as why:
-            self.fault(entry, f"the entry's transfers cannot be posted: {why}")
+            self.report_finding(entry, f"the entry's transfers cannot be posted: {why}")
             # Continue with the chain: later entries are checked on their own.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return
         self._ledger.commit(plan, entry)
 
-    def fault(self, entry: StoredEntry, why: str) -> None:
+    def report_finding(self, entry: StoredEntry, why: str) -> None:
         """Add a finding about ``entry``."""
-        self.report.add(Finding(entry.sequence, entry.id, why))
+        self.report.add(AuditFinding(entry.sequence, entry.id, why))
 
     def note(self, entry: StoredEntry, why: str) -> None:
         """Add a notice about ``entry``."""

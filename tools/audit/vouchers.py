@@ -21,10 +21,10 @@ _IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 
 class VoucherAudit:
-    """Checks that each ticket is redeemed once and for its own amount; ``fault`` is called for one that is not."""
+    """Checks that each ticket is redeemed once and for its own amount; ``report_finding`` takes one that is not."""
 
-    def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
-        self._fault = fault
+    def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
+        self._report_finding = report_finding
         self._out_cents: dict[str, int] = {}
         """The amount of each issued ticket, by commitment."""
         self._taken: dict[str, int] = {}
@@ -43,7 +43,7 @@ class VoucherAudit:
         commitment = record.get("commitment")
         if commitment is None:
             if self._committed and kind != _RULED:  # an old journal has no commitments
-                self._fault(
+                self._report_finding(
                     entry,
                     "record.commitment is missing, although earlier entries identify their tickets with one",
                 )
@@ -55,21 +55,21 @@ class VoucherAudit:
             return
         first_sequence = self._taken.setdefault(commitment, entry.sequence)
         if first_sequence != entry.sequence:
-            self._fault(entry, f"this ticket was already redeemed by entry {first_sequence}")
+            self._report_finding(entry, f"this ticket was already redeemed by entry {first_sequence}")
         out_cents = self._out_cents.pop(commitment, record["amount_cents"])
         if out_cents != record["amount_cents"]:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"record.amount_cents: the ticket was issued with {out_cents}, found {record['amount_cents']}",
             )
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
-        """Store which ticket ledger the entry names; report a fault if a ledger that was replaced is in use again."""
+        """Store which ticket ledger the entry names; report a finding if a ledger that was replaced is in use again."""
         ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return
         if ledger_start in self._ledger_starts:
-            self._fault(
+            self._report_finding(
                 entry,
                 f"state.{STATE_KEY}.begun: the ledger of {ledger_start} was replaced before; an old copy was restored",
             )

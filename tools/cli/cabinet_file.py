@@ -150,7 +150,7 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
         game = load_game(name)
         is_table = name in list_table_games()
         is_listed = game.title["en"] in titles or (is_table and game.family in families)
-        if is_listed or game.rules.least_seats > 1:
+        if is_listed or game.rules.seats_min > 1:
             continue
         if admit_games((GameSlot(game=name),), profile, list_game_levels(game))[0]:
             titles.add(game.title["en"])

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
 from egm.kernel.entries import AnyEntry
-from egm.record_codec import Condition, list_conditions
+from egm.record_codec import Condition, list_conditions, stored_key
 from egm.record_fields import (
     AMOUNT,
     COUNT,
@@ -241,7 +241,7 @@ class _EntryBuilder:
             is_optional = each.default is not MISSING or each.default_factory is not MISSING
             if is_optional and self._dice.randrange(4):
                 continue
-            name = each.name.removesuffix("_")
+            name = stored_key(each)
             value = self._generate_field_value(each.type, name)
             made.update(value if each.metadata.get("inline") else {name: value})
         return made

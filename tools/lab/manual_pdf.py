@@ -28,7 +28,7 @@ from tools.lab.manual import Chapter, manual_chapters
 #: A4 and its margins, in points; positions count from the top left corner.
 _WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
 #: A chapter starts on a new page if less than this is left of the current one.
-_LEAST: Final = 330.0
+_HEIGHT_MIN: Final = 330.0
 _ROOM: Final = _WIDE - 2 * _LEFT
 _TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
 _INK, _DIM, _BAND, _RULE = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
@@ -78,7 +78,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     contents = sheet.pages[-1]
     first: list[int] = []
     for chapter in chapters:
-        if not first or sheet.y > _HIGH - _LEAST:
+        if not first or sheet.y > _HIGH - _HEIGHT_MIN:
             sheet.start_page()
         else:
             sheet.y += 34

@@ -35,7 +35,7 @@ class PreviewSettings:
 
     scale: float = 0.42
     frames_per_second: int = 15
-    seconds_most: float = 18.0
+    seconds_max: float = 18.0
     quality: int = 62
 
 
@@ -55,7 +55,7 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewS
         if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
         line = build_view_timeline(view_after_outcome(idle_view, view_of, outcome), theme)
-        if line is not None and line.done < film.seconds_most - 2 * _IDLE_SECONDS:
+        if line is not None and line.done < film.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_TRIES} games was suitable for a preview")
 

@@ -115,7 +115,7 @@ class Fit:
 
 
 #: The least expected count of a class of wins, as the chi-square test requires.
-EXPECTED_LEAST = 10
+EXPECTED_MIN = 10
 
 
 def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | None:
@@ -133,7 +133,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     for win in sorted(distribution.counts):
         chance += Fraction(distribution.counts[win], distribution.total)
         times += tally.wins[win]
-        if chance * tally.games >= EXPECTED_LEAST:
+        if chance * tally.games >= EXPECTED_MIN:
             classes.append((chance, times))
             chance, times = Fraction(0), 0
     if not classes:
@@ -141,7 +141,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     remaining = tally.games - sum(n for _, n in classes)
     last, counted = classes.pop()
     remaining_chance = 1 - sum((p for p, _ in classes), Fraction(0))
-    if (remaining_chance - last) * tally.games >= EXPECTED_LEAST:
+    if (remaining_chance - last) * tally.games >= EXPECTED_MIN:
         classes += [(last, counted), (remaining_chance - last, remaining)]
     else:
         classes.append((remaining_chance, counted + remaining))
@@ -214,10 +214,10 @@ def _play_round(
     settlements = played.outcome.settlements
     if counted_bets is not None:
         back = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
-        return back, game.at(played.outcome.table)
+        return back, game.for_table(played.outcome.table)
     added = played.staked_credits - wager.credits
     settled = (each for each in settlements if (each.seat, each.spot) not in excluded)
-    return sum(each.credits for each in settled) - added, game.at(played.outcome.table)
+    return sum(each.credits for each in settled) - added, game.for_table(played.outcome.table)
 
 
 def play_batch(
@@ -240,8 +240,8 @@ def play_batch(
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()
-    initial = at = game.at(table)
-    standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.standing()}
+    initial = at = game.for_table(table)
+    standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
     counted_bets, laid, cost = None, options, credits_
     if beside or "seat" in options:
         own = options.get("seat", 0)
@@ -252,7 +252,7 @@ def play_batch(
     for _ in range(games):
         at = at if table is None else initial
         win, at = _play_round(at, at.wager(cost, **laid), draw, standing_bets, counted_bets)
-        while at.rules.standing():
+        while at.rules.list_standing_bets():
             later_win, at = _play_round(at, at.wager(0), draw, standing_bets)
             win += later_win
         win = win if most_counted is None else min(win, most_counted)

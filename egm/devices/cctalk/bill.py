@@ -25,11 +25,17 @@ from egm.devices.cctalk.events import (
     read_accept_counter,
 )
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
+from egm.devices.channel_values import (
+    DOLLARS,
+    ChannelValueCheck,
+    ReportedValue,
+    compute_minor_units,
+    list_currencies_of_country,
+)
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import Content, Disputed, EventSink, FaultCode, Note, Rejected
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, Worth, compute_minor_units, list_currencies_of_country
 
 _HOLD_SECONDS: Final = 4.0
 #: A bill's name has four digits, in units of its country's scaling.
@@ -136,7 +142,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if news.restarted:
             self._applied.clear()
             self._present.clear()
-            self._worth = Worth(self._notes, self._currencies)
+            self._worth = ChannelValueCheck(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
         is_clear = self._is_settled_after_restart(events)
         for pair in news.pairs:
@@ -146,7 +152,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         self._update_faults(self._present)
         await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
         self._mark = compute_mark(events, accepted)
-        self._escrow.set_mark(self._mark)
+        self._escrow.set_protocol_position(self._mark)
         return True
 
     def _handle_uneventful_accept(self, passed: int) -> None:
@@ -269,14 +275,14 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         country, value = codec.read_name(answer, _NAME_DIGITS)
         text, currencies = answer.decode("ascii", "replace"), list_currencies_of_country(country)
         if not value:
-            self._store_reported_value(kind, ReportedWorth(text, value, currencies))
+            self._store_reported_value(kind, ReportedValue(text, value, currencies))
             return
         if country not in self._scaling:
             scaling = await self._query(Header.COUNTRY_SCALING, country.encode("ascii"))
             self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
         scaled = self._scaling[country]
         cents = None if scaled is None else compute_minor_units(value * scaled[0], -scaled[1])
-        self._store_reported_value(kind, ReportedWorth(text, cents, currencies))
+        self._store_reported_value(kind, ReportedValue(text, cents, currencies))
 
 
 def _is_in_escrow(pair: Pair) -> bool:

@@ -17,11 +17,11 @@ from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Header, Pair
 from egm.devices.cctalk.events import compute_mark, count_accepted_since, is_unchanged, list_events_since
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
+from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue, list_currencies_of_country
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
 from egm.devices.ledgers import CoinLedger, DisputedCoins
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, Worth, list_currencies_of_country
 
 #: A coin's name has three digits, minor units.
 _NAME_DIGITS: Final = 3
@@ -70,7 +70,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._applied: dict[tuple[Header, int], bytes] = {}
         self._identified = False
         self._currencies = currencies
-        self._worth = Worth(self._coins, currencies)
+        self._worth = ChannelValueCheck(self._coins, currencies)
         self._ready: bool | None = None
         self._faults_until: dict[FaultCode, float] = {}
         self._refused_since: dict[int, float] = {}
@@ -105,7 +105,7 @@ class CctalkCoinDriver(CctalkDriver):
         """Clear what the coin acceptor has reported in the last session."""
         self._renew_at = 0.0
         self._identified = False
-        self._worth = Worth(self._coins, self._currencies)
+        self._worth = ChannelValueCheck(self._coins, self._currencies)
         self._ready = None
         self._refused_since.clear()
 
@@ -135,9 +135,9 @@ class CctalkCoinDriver(CctalkDriver):
             return
         country, cents = codec.read_name(answer, _NAME_DIGITS)
         text = answer.decode("ascii", "replace")
-        self._store_reported_value(slot, ReportedWorth(text, cents, list_currencies_of_country(country)))
+        self._store_reported_value(slot, ReportedValue(text, cents, list_currencies_of_country(country)))
 
-    def _store_reported_value(self, slot: int, reported: ReportedWorth | None) -> None:
+    def _store_reported_value(self, slot: int, reported: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a coin slot, and report wrong values as faults."""
         self._worth.note(slot, reported)
         self._report_value_faults(self._worth)
@@ -160,7 +160,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._check_accepted_coins(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
-            self._worth = Worth(self._coins, self._currencies)
+            self._worth = ChannelValueCheck(self._coins, self._currencies)
         coins = tuple(
             (self._coins[pair.a], self._find_coin_path(pair) == codec.PATH_HOPPER)
             for pair in news.pairs

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.devices.bill_driver import Answer, BillDriver, parse_ticket_barcode
+from egm.devices.channel_values import DOLLARS, ReportedValue, compute_minor_units
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AuxiliaryCommand,
@@ -41,7 +42,6 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, compute_minor_units
 
 #: An acceptor that answers the identification query with a status this often is not queried again.
 _IDENTIFY_TRIES: Final = 3
@@ -135,7 +135,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     async def _query(self, question: Poll | NoteQuery | AuxiliaryCommand) -> None:
         """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
-        self._escrow.set_mark(self._ack)
+        self._escrow.set_protocol_position(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._parse_or_refuse(codec.read_device, frame)
             if frame.control & 1 != self._ack or not codec.is_of_device(frame):
@@ -190,13 +190,13 @@ class EbdsDriver(BillDriver[Frame]):
         return None if cents is None else Note(cents)
 
 
-def _compute_reported_worth(row: NoteRow) -> ReportedWorth:
+def _compute_reported_worth(row: NoteRow) -> ReportedValue:
     """Return the value reported in a row of the acceptor's note table."""
     if not row.currency:
-        return ReportedWorth("nothing", 0)
+        return ReportedValue("nothing", 0)
     if not row.base:
-        return ReportedWorth(row.currency, None)
+        return ReportedValue(row.currency, None)
     text = f"{row.base}E{row.exponent} {row.currency}"
-    return ReportedWorth(
+    return ReportedValue(
         text, compute_minor_units(row.base, row.exponent, row.currency), frozenset({row.currency})
     )

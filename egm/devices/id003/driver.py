@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.devices.bill_driver import Answer, BillDriver, parse_ticket_barcode
+from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue, compute_minor_units
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import (
     Command,
@@ -36,7 +37,6 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
-from egm.devices.worth import DOLLARS, ReportedWorth, Worth, compute_minor_units
 
 LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
@@ -144,7 +144,7 @@ class Id003Driver(BillDriver[Frame]):
         self._update_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
         if entered and (status in _POWER_UP or status is Status.INITIALIZE):
             self._applied.clear()
-            self._worth = Worth(self._notes, self._currencies)
+            self._worth = ChannelValueCheck(self._notes, self._currencies)
             self._questions[Command.CURRENCY] = 0
             self._ready = None
         if status in _CLEAR:
@@ -207,10 +207,10 @@ class Id003Driver(BillDriver[Frame]):
         self._note_table(dict.fromkeys(self._notes))
         return None
 
-    def _note_table(self, table: Mapping[int, ReportedWorth | None]) -> None:
+    def _note_table(self, table: Mapping[int, ReportedValue | None]) -> None:
         """Store the reported values of all note codes; one that is omitted accepts nothing."""
         for code in self._notes:
-            self._store_reported_value(code, table.get(code, ReportedWorth("nothing", 0)))
+            self._store_reported_value(code, table.get(code, ReportedValue("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Frame | None:
         """Return the command that carries out the machine's decision on the item in escrow, or None if none is due."""
@@ -245,14 +245,14 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
 
-def _compute_reported_worth(row: Denomination) -> ReportedWorth:
+def _compute_reported_worth(row: Denomination) -> ReportedValue:
     """Return the value that a row of the acceptor's table states for its note code."""
     if not row.country or not row.value:
-        return ReportedWorth("nothing", 0)
+        return ReportedValue("nothing", 0)
     currency = codec.CURRENCIES.get(row.country)
     text = f"{row.value}E{row.exponent} of country {row.country:02X}"
     if currency is None:
-        return ReportedWorth(text, None)
-    return ReportedWorth(
+        return ReportedValue(text, None)
+    return ReportedValue(
         f"{text} ({currency})", compute_minor_units(row.value, row.exponent, currency), frozenset({currency})
     )

@@ -31,7 +31,7 @@ from egm.links.sas.polls.control import close_acceptor_after_bill
 from egm.links.sas.ports import open_port
 from egm.links.sas.reader import Reader, Readings
 from egm.links.sas.watch import LinkWatch
-from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
+from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient
 
@@ -47,7 +47,7 @@ class SasChannel:
         self._context = context
         self._polls = find_available_polls(settings.groups)
         self._answered = frozenset(self._polls)
-        framing = StrictFraming if settings.framing == "strict" else LenientFraming
+        framing = WakeupBitFraming if settings.framing == "strict" else LenientFraming
         self._line = Line(
             name,
             Channel(
@@ -74,7 +74,7 @@ class SasChannel:
         self._money = MoneyNews(self.host)
         self._watch = LinkWatch(self.host)
         journal = context.engine.machine.journal
-        self._cursor = _DeliveredSequence(context.folder.root / f"sas-{name}.told", journal.mark)
+        self._cursor = _DeliveredSequence(context.folder.root / f"sas-{name}.told", journal.journal_tag)
         self._noted = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)

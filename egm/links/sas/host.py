@@ -62,7 +62,7 @@ class Host:
     @property
     def zone(self) -> ZoneInfo:
         """Return the time zone of the venue."""
-        return ZoneInfo(self.machine.identity.house.time_zone)
+        return ZoneInfo(self.machine.identity.venue.time_zone)
 
     @property
     def clock_offset_seconds(self) -> int:

@@ -84,7 +84,7 @@ def _build_message(frame: bytes) -> Heard:
     return LongPoll(frame)
 
 
-class StrictFraming:
+class WakeupBitFraming:
     """SAS framing by the wakeup bit, for the machine at ``address``. A pause inside a message ends it."""
 
     def __init__(self, address: int, gap_ns: int) -> None:

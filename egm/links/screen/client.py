@@ -14,7 +14,7 @@ from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, de
 from egm.unix_sockets import open_socket_address
 
 WAIT_FIRST: Final = 0.1
-WAIT_MOST: Final = 0.5
+WAIT_MAX: Final = 0.5
 _READ_BYTES: Final = 1 << 18
 _UNSENT_BYTES_MAX: Final = 1 << 20
 
@@ -94,7 +94,7 @@ class Client:
     def _back_off(self, now: float) -> None:
         """Schedule the next attempt to connect, each time after twice the last delay."""
         self._next_try = now + self._wait
-        self._wait = min(WAIT_MOST, self._wait * 2)
+        self._wait = min(WAIT_MAX, self._wait * 2)
 
     def _connect(self, now: float) -> bool:
         """Connect to the machine and queue the greeting; on failure schedule the next try and return False."""

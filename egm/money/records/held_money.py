@@ -31,7 +31,7 @@ def find_held_cents(machine: Machine, code: str) -> int:
     if device == "bill_acceptor":
         return _find_acceptor_held_cents(machine)
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _WAYS else None
-    return pay_out.amount_cents if pay_out is not None and pay_out.way == _WAYS[device] else 0
+    return pay_out.amount_cents if pay_out is not None and pay_out.payout_method == _WAYS[device] else 0
 
 
 def _find_acceptor_held_cents(machine: Machine) -> int:

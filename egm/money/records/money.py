@@ -11,7 +11,7 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.messages import HandpayKind
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Digest, Words
 from meters import Transfer
 from meters.transaction import JSON
@@ -72,7 +72,7 @@ class HandpayRecord:
     """The reason why no ticket could be printed, or empty."""
     in_coins: PaidInCoins | None = omit_if_default(None)
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
-    pool: str = omit_if_default("")
+    progressive_pools: str = omit_if_default("", key="pool")
     """The ids of the pools of the progressive levels that it pays, or empty."""
     play_id: str = omit_if_default("")
     """The game of those levels, or empty."""
@@ -80,8 +80,8 @@ class HandpayRecord:
     """The hand-pay form, once it is filled in."""
     instead_of: str = omit_if_default("")
     """The id of an older reservation that the hand-pay replaces, or empty."""
-    way: str = omit_if_default("")
-    """The text ``ticket`` if the player has requested a ticket instead, otherwise empty."""
+    requested_method: str = omit_if_default("", key="way")
+    """``ticket`` if the player has requested a ticket instead, or empty."""
 
     @property
     def worth_cents(self) -> int:
@@ -95,12 +95,12 @@ class CashOutRecord:
 
     id: str
     """The id of the cash-out, which is the id of its reservation."""
-    way: Literal["ticket", "coins"]
-    """The payment method."""
+    payout_method: Literal["ticket", "coins"] = stored_as("way")
+    """The payout method."""
     amount_cents: int
     kind: CreditKind | None = omit_if_default(None)
     """The kind of credit that a ticket pays out; missing for coins."""
-    pool: int | None = omit_if_default(None)
+    restricted_pool: int | None = omit_if_default(None, key="pool")
     """The number of the host's pool of restricted credit that a ticket pays out; missing for coins."""
     number: str | None = omit_if_default(None)
     """The masked number of a ticket, empty while it waits for one; missing for coins."""

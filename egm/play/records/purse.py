@@ -10,7 +10,7 @@ from typing import Literal
 from egm.kernel.machine import Machine
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
-from egm.record_codec import omit_if_default
+from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, Words
 from meters.transaction import JSON
 
@@ -29,7 +29,7 @@ class Purse:
     """The number of the round, from 1."""
     bet_credits: Cents
     """The points of one wager."""
-    games_most: Count
+    games_max: Count = stored_as("games_most")
     """The number of games of the round, or 0 if it is limited by time."""
     minutes: Count
     """The time of the round in minutes, or 0 if it is limited by games."""

@@ -39,7 +39,7 @@ _KEY: Final = 90.0
 #: The width of the key for four-colour suits.
 _SUITS: Final = 124.0
 #: The least width of a hand in a row, in cards, so that its value fits below it.
-_LEAST_CARDS: Final = 2.5
+_CARDS_MIN: Final = 2.5
 #: The most hands of the players in one row.
 _ROW: Final = 4
 #: Two hands of more cards than this are stacked, not side by side.
@@ -239,7 +239,7 @@ def _lay_out_hand_areas(
     counts = [_read_published_count(stage, hand, "cards") for hand in hands]
     if len(hands) == 2 and w > 1.6 * h and max(counts) <= _BESIDE:  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    shares = [max(each, _LEAST_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
+    shares = [max(each, _CARDS_MIN) for each in counts] if all(counts) else [1.0] * len(counts)
     beside = {hand for hand, spots in _map_hands_to_bets(stage).items() if spots}
     rows = _count_hands_in_rows(hands, beside | {"board"} if own_hands else beside)
     if not own_hands or len(hands) - rows[0] < _ROW:

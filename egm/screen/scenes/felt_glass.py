@@ -477,7 +477,7 @@ def describe_felt_status(stage: Stage) -> str:
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return _describe_empty_layout(stage, view.snapshot)
-    if chips.credits < build_limits(view.snapshot).least_here:
+    if chips.credits < build_limits(view.snapshot).bet_min_here:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
     return stage.texts.format_count("felt.buys", spots, price=price)

@@ -16,7 +16,7 @@ from egm.screen.table import Spot, build_limits
 _LINE: Final = 28.0
 _SPACE: Final = 8.0
 #: With room for this many lines, the sign stands below the chip keys, otherwise on the right.
-_LEAST_LINES: Final = 4
+_LINES_MIN: Final = 4
 #: At most this many lines stand on the right.
 _MOST_LINES: Final = 7
 _STYLE: Final = Style("strong", "caption", "text")
@@ -31,7 +31,7 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     spots = [limits.spot(spot) for spot in table.spots.values() if not spot.added]
     lowest, highest = min(spot.least for spot in spots), max(map(limits.maximum, spots))
     return (
-        stage.money(max(lowest, limits.least_here) * unit_cents),
+        stage.money(max(lowest, limits.bet_min_here) * unit_cents),
         stage.money(highest * unit_cents),
     )
 
@@ -86,7 +86,7 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     below_keys: Rect = (x + 18, bottom + _SPACE, w - 36, y + h - foot - bottom - _SPACE)
     lines = _lay_out_lines(stage, rows, w - 36)
     room = int(below_keys[3] // _LINE)
-    if room >= min(len(lines), _LEAST_LINES):
+    if room >= min(len(lines), _LINES_MIN):
         _draw_lines(stage, _shorten(stage, lines, room), below_keys)
         return right
     x, y, w, h = right

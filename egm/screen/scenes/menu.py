@@ -27,7 +27,7 @@ from egm.screen.view import Action, View
 
 #: A tile higher than this has a large title; pictures smaller than the least size are left out.
 _TALL: Final = 160.0
-_LEAST_PICTURE: Final = 24.0
+_PICTURE_MIN: Final = 24.0
 _APART: Final = 4.0
 _FACTS: Final = Style("strong", "caption", "text")
 _BALLS: Final = (7, 18, 33, 52, 80)
@@ -223,7 +223,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         p.label(text_line, (x + 16, at, w - 32, part), _FACTS)
         at += part
     room -= sum(part for _, part in facts)
-    if room >= _LEAST_PICTURE:
+    if room >= _PICTURE_MIN:
         high = min(room, h * 0.4)
         _draw_prize_symbols(stage, (x + 30, y + 12 + head + _APART + (room - high) / 2, w - 60, high), game)
     if chosen:
@@ -241,7 +241,7 @@ def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) 
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
     versions = [(each, format_return(stage, game)) for each in format_bet_range(stage, game)]
     ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]
-    for spare in (_LEAST_PICTURE, 0.0):
+    for spare in (_PICTURE_MIN, 0.0):
         for way in ways:
             if sum(part for _, part in way) + spare <= room:
                 return way

@@ -10,7 +10,7 @@ from egm.screen.scenes.stage import Stage
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
 BESIDE: Final = 3
-_DRUMS_LEAST: Final = 60.0
+_DRUMS_MIN: Final = 60.0
 
 
 def format_level_name(stage: Stage, level: ProgressiveView) -> str:
@@ -29,7 +29,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     words = format_level_name(stage, level)
     if not current:
         words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
-    low = current and h < head + _DRUMS_LEAST  # The name then stands next to the drums.
+    low = current and h < head + _DRUMS_MIN  # The name then stands next to the drums.
     if low:
         p.label(words, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
     else:

@@ -25,7 +25,7 @@ MARGIN: Final = 44.0
 _WIDEST: Final = 1.62
 _BLUR_SPEED: Final = 8.0
 #: The most lines that have tabs; and the colours of lines, which have numbers as well.
-TABS_MOST: Final = 25
+TABS_MAX: Final = 25
 LINE_COLOURS: Final = tuple(
     map(
         parse_colour,
@@ -146,7 +146,7 @@ def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reels - 1)):
         rows: dict[int, list[int]] = {}
-        for number, line in enumerate(field.lines[:TABS_MOST]):
+        for number, line in enumerate(field.lines[:TABS_MAX]):
             rows.setdefault(line[reel], []).append(number)
         for row, numbers in rows.items():
             _, top, _, high = grid.cell(reel, row)

@@ -32,7 +32,7 @@ _RULE: Final = parse_colour("#cfc9b6")
 _TITLE: Final = 24.0
 _GAP: Final = 8.0
 #: The least size of a mark on a derived road, in units.
-_LEAST_CELL: Final = 10.0
+_CELL_MIN: Final = 10.0
 #: The upper boards' share of the height.
 _UPPER: Final = 0.58
 
@@ -55,7 +55,7 @@ def draw_board(stage: Stage, table: Table) -> None:
     low = 34.0
     room = h - low - _GAP
     upper, lower = room * _UPPER, room * (1 - _UPPER)
-    low_cells = (lower - _GAP - _TITLE) / DEEP < _LEAST_CELL
+    low_cells = (lower - _GAP - _TITLE) / DEEP < _CELL_MIN
     upper = room if low_cells else upper
     road = build_big_road(results, table.roads)
     left: Rect = (x, y, w * 0.3, upper)

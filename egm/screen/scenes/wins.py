@@ -16,7 +16,7 @@ from egm.screen.theme import Colour, Motion, fade, mix
 from egm.screen.view import build_view_timeline, find_last_step
 
 #: With more wins at once, amounts would hide the symbols; each is then shown in turn.
-_AMOUNTS_MOST = 3
+_AMOUNTS_MAX = 3
 
 
 def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, ...], since: float) -> None:
@@ -40,7 +40,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
         colour = _choose_line_colour(owner, wins.index(owner))
         _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in now:
-        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MOST)
+        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(now) <= _AMOUNTS_MAX)
 
 
 def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:

@@ -13,7 +13,7 @@ from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.kernel.rules import Guard
+from egm.kernel.rules import Guard, refusal_code
 from egm.money.events import CoinsPaid, PaperEscrowed, PaperRefused, PrintFailure
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PrintingRecord
@@ -63,7 +63,8 @@ def build_test_job(place: str, job_id: str) -> TicketJob:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def may_test(machine: Machine, event: Event) -> bool:
+@refusal_code("may_test")
+def person_may_test_devices(machine: Machine, event: Event) -> bool:
     """Return whether the person signed in at the menu has the permission to test devices."""
     return authorise(machine, event, Permission.TEST_DEVICES, 1)
 
@@ -106,7 +107,8 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
     return device_is_free
 
 
-def acceptor_is_tested(machine: Machine, _: Event) -> bool:
+@refusal_code("acceptor_is_tested")
+def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
     """Return whether the bill acceptor is under test."""
     return machine.component(ServiceDesk).bench.taking
 

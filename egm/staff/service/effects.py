@@ -13,7 +13,8 @@ from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.kernel.side_by_side import SideBySide
+from egm.kernel.rules import refusal_code
+from egm.kernel.running_positions import RunningPositions
 from egm.people import Person, Roster
 from egm.staff.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
 from egm.staff.entries import (
@@ -58,13 +59,15 @@ def page_is_open(machine: Machine, event: Event) -> bool:
     return machine.component(ServiceDesk).is_answer_to_open_page(event.of(PageAnswer).options.page)
 
 
-def position_is_another(machine: Machine, event: Event) -> bool:
+@refusal_code("position_is_another")
+def another_position_is_chosen(machine: Machine, event: Event) -> bool:
     """Return whether a signed-in person has chosen another player position of the machine."""
-    others = machine.component(SideBySide).at.keys() - {machine.position.number}
+    others = machine.component(RunningPositions).at.keys() - {machine.position.number}
     return machine.component(ServiceDesk).person is not None and event.of(MenuMove).position in others
 
 
-def key_is_enough(machine: Machine, event: Event) -> bool:
+@refusal_code("key_is_enough")
+def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     """Return whether the attendant's key that was turned may act without another sign-in.
 
     It may if the profile needs no sign-in for this, or if a person with the permission is signed in or has
@@ -104,7 +107,7 @@ def open_menu(machine: Machine, event: Event) -> None:
 def move_menu(machine: Machine, event: Event) -> Event | None:
     """Move the service menu and the signed-in person to another player position, whose own screen then shows it."""
     desk, number = machine.component(ServiceDesk), event.of(MenuMove).position
-    target = machine.component(SideBySide).at[number]
+    target = machine.component(RunningPositions).at[number]
     key = "operator" if desk.keyed else "screen"
     person = "" if desk.person is None else desk.person.id
     target.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))

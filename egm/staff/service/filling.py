@@ -7,6 +7,7 @@ from typing import Final, Literal
 from egm.kernel.events import Event
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
+from egm.kernel.rules import code_of
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
 from egm.staff.desk import Back, Do, Go, MenuPage, Move, ServiceDesk, Stay, refuse
@@ -105,7 +106,7 @@ class Filling(MenuPage):
         event = self._build_event(machine, self.form.values)
         return tuple(
             Row(
-                cells=(say(f"service.needs.{guard.__name__}"),),
+                cells=(say(f"service.needs.{code_of(guard)}"),),
                 mark="good" if guard(machine, event) else "warning",
             )
             for guard in self.form.needs

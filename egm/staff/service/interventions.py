@@ -37,10 +37,10 @@ class SheetList(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the sheet of the touched intervention."""
         selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
-        return refuse("not_offered") if selected_sheet is None else Go(OneSheet(selected_sheet))
+        return refuse("not_offered") if selected_sheet is None else Go(SheetPage(selected_sheet))
 
 
-class OneSheet(MenuPage):
+class SheetPage(MenuPage):
     """Page of one intervention sheet, as it was when it was opened."""
 
     def __init__(self, sheet: Sheet) -> None:

@@ -12,14 +12,16 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
-from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.kernel.states import ON_CALL
 from egm.staff.desk import ServiceDesk
 
 _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
-def iter_concerned_positions(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]:
+def iter_concerned_positions(
+    beside: RunningPositions, number: int, event: Event
+) -> Iterable[RunningPosition]:
     """Yield the player positions that an event from the I/O board of position ``number`` concerns."""
     own_position, served = beside.at[number], tuple(beside.iter_positions_served(number))
     if event.type is EventType.KEY_TURNED:
@@ -45,7 +47,7 @@ def waits_for_key(engine: Engine[Machine], key_event: Event) -> bool:
     return True
 
 
-def _order_of_service(position: AtWork) -> int:
+def _order_of_service(position: RunningPosition) -> int:
     """Return the rank of a player position among those that wait for a key: payments first, then tilts.
 
     So a failing random number generator delays neither.

@@ -14,6 +14,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
 from egm.kernel.events import EventName, State
 from egm.kernel.faults import FAULTS, get_fault
+from egm.kernel.rules import code_of
 from egm.kernel.service_pages import Row, Table, Words
 from egm.kernel.significance import Clear, Effect
 from egm.kernel.states import PRESSING, SETS
@@ -150,7 +151,7 @@ def _iter_form_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
         yield (
             say(f"form.{form.id}.title"),
             join_texts(f"form.{form.id}.{entry.name}" for entry in form.fields),
-            join_texts(f"service.needs.{need.__name__}" for need in form.needs),
+            join_texts(f"service.needs.{code_of(need)}" for need in form.needs),
             join_texts(
                 dict.fromkeys(f"manual.set.{name}" for name in iter_state_set_names(menu, form.event))
             ),
@@ -194,7 +195,7 @@ def _iter_form_details(form: Form | None) -> Iterator[tuple[Words, ...]]:
     """Yield the manual's rows about a form: the roles permitted to use it, and its conditions."""
     if form is not None:
         yield say("manual.column.roles"), _list_permitted_roles(form.permission)
-        yield say("manual.column.needs"), join_texts(f"service.needs.{need.__name__}" for need in form.needs)
+        yield say("manual.column.needs"), join_texts(f"service.needs.{code_of(need)}" for need in form.needs)
 
 
 def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:

@@ -8,8 +8,8 @@ from egm.kernel.entries import Entries
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rules
+from egm.kernel.running_positions import RunningPositions
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
-from egm.kernel.side_by_side import SideBySide
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.staff.desk import Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
@@ -67,7 +67,9 @@ class MainMenu(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, subject = action.partition(":")
-        if target == "position" and subject in {str(number) for number in machine.component(SideBySide).at}:
+        if target == "position" and subject in {
+            str(number) for number in machine.component(RunningPositions).at
+        }:
             return Do(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if target == "subject" and subject in SUBJECTS:
             return Go(_Subject(subject))
@@ -114,7 +116,7 @@ class _Search(MenuPage):
 
 def _iter_position_tables(machine: Machine) -> Iterator[Table]:
     """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
-    at = machine.component(SideBySide).at
+    at = machine.component(RunningPositions).at
     if len(at) < 2:
         return
     rows = []

@@ -258,7 +258,7 @@ def _build_clock_tables(machine: Machine) -> tuple[Table, ...]:
         build_pair_table(
             (
                 ("clock.now", say_time(machine.clock.now().isoformat())),
-                ("clock.zone", say_plain(machine.identity.house.time_zone)),
+                ("clock.zone", say_plain(machine.identity.venue.time_zone)),
             )
         ),
         Table(title=say("service.clock.changes"), columns=build_column_titles("before", "after"), rows=rows),

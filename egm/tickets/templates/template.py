@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from egm.devices.interface import TicketJob
 from egm.tickets.barcode import compute_width_modules
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import DIGITS, House, Ticket, TicketKind, group_digits
+from egm.tickets.model import DIGITS, Ticket, TicketKind, Venue, group_digits
 from egm.tickets.words import format_amount_in_words
 from paytables.source import parse_toml, read_contents
 from paytables.wording import format_known_names
@@ -193,7 +193,7 @@ class Template(_Table):
         fields = {name: _to_plain_text(text) for name, text in self.texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
-    def check_house(self, house: House) -> None:
+    def check_house(self, house: Venue) -> None:
         """Raise :class:`InvalidTicket` if a field that a ticket must print would be empty at this venue."""
         for name in MANDATORY[self.ticket]:
             if not getattr(house, name, name).strip():

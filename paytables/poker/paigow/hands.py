@@ -48,7 +48,7 @@ def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     return "-".join(str(count) for count, _ in found), tuple(rank for _, rank in found)
 
 
-class House:
+class HouseWayRules:
     """The house way of a definition: the rules by which the bank sets its seven cards as two hands."""
 
     def __init__(self, lines: Sequence[HouseWay]) -> None:

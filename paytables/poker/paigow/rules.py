@@ -14,7 +14,7 @@ from paytables.cards.ranking import Ranking, find_category, unpack_ranks
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
 from paytables.player_bank import BANK
-from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, list_settings
+from paytables.poker.paigow.hands import HAND, HIGH, LOW, HouseWayRules, list_settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
 from paytables.poker.two_hands import SPOT, SeatRound, TwoHands, Way
@@ -45,9 +45,9 @@ class PaiGowPokerRules(TwoHands):
     PIECES: ClassVar[Sequence[str]] = tuple(format_card(card) for card in range(JOKER + 1))
 
     @cached_property
-    def _house(self) -> House:
+    def _house(self) -> HouseWayRules:
         """Return the house way (how the bank sets its cards), built once."""
-        return House(self.definition.house)
+        return HouseWayRules(self.definition.house)
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
         """Return every legal way to set seven cards as two hands, those with the best low hand first."""
@@ -57,7 +57,7 @@ class PaiGowPokerRules(TwoHands):
         """Return the way in which the bank sets these seven cards."""
         return self._house.choose_way(dealt)
 
-    def words(self, way: Way) -> dict[str, str]:
+    def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""
         return {
             code: f"{_describe_hand(way[0], LOW, n)} / {_describe_hand(way[1], HIGH, n)}"
@@ -169,7 +169,7 @@ class PaiGowPokerRules(TwoHands):
         name = RANKS[rank_of(card)]
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
-    def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
+    def build_extra_display(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
         """Return the position that got the first cards, as the round's result; empty if none was drawn."""
         first = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}

@@ -29,7 +29,7 @@ import numpy as np
 from paytables.cards import JOKER
 from paytables.cards.ranking import JOKER_RANK
 from paytables.contract import Json
-from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, list_settings, list_ways
+from paytables.poker.paigow.hands import HAND, HIGH, LOW, HouseWayRules, list_settings, list_ways
 from paytables.poker.paigow.kernels import (
     compare,
     compile_kernel,
@@ -99,7 +99,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
     return found
 
 
-def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
+def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> Patterns:
     """Return every combination of ranks of seven cards, with the bank's way and the ways worth playing."""
     plain = cache(HIGH.plain)
     keys = [
@@ -120,7 +120,7 @@ def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
     return Patterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
 
 
-def list_flushes(house: House, patterns: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
+def list_flushes(house: HouseWayRules, patterns: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
     """Return every pai gow poker hand with a flush in one given suit, for all ranks of its other cards."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
@@ -166,12 +166,12 @@ class Result:
 def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
     """Return the exact figures (proof) of setting cards like the bank, and of the best settings against it."""
     stake = definition.commission.of
-    found = count(House(definition.house), stake - definition.commission.on(stake), stake, ALL, *how)
+    found = count(HouseWayRules(definition.house), stake - definition.commission.on(stake), stake, ALL, *how)
     return Proof(best=found.chances(found.best), **found.chances(found.house).model_dump())
 
 
 def count(
-    house: House,
+    house: HouseWayRules,
     win: int,
     lose: int,
     ranks: Sequence[int] = ALL,

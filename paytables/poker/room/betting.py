@@ -36,7 +36,7 @@ class Sizes:
     kind: LimitKind
     least: int
     most: int | None = None
-    raises_most: int | None = None
+    raises_max: int | None = None
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ class Betting:
         """
         owed = self.level - player.round_bet
         options = {FOLD: 0, CALL: min(owed, player.left)} if owed else {CHECK: 0}
-        is_capped = self.sizes.raises_most is not None and self.raises >= self.sizes.raises_most
+        is_capped = self.sizes.raises_max is not None and self.raises >= self.sizes.raises_max
         if player.left > owed and player.may_raise and not is_capped and self._can_others_bet(player):
             options |= self._list_raises(player, owed)
         return options

@@ -42,7 +42,7 @@ BOARD: Final = "board"
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
 #: The board's names in a game without cards for all: only the pot lies there.
 _POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
-LEAST_SEATS: Final = 2
+SEATS_MIN: Final = 2
 _RANKING: Final = Ranking(FIVE)
 _BUTTON_TEXT: Final[Mapping[str, str]] = {"en": "Button", "fr": "Rondelle"}
 _ALL_IN_TEXT: Final[Mapping[str, str]] = {"en": "All in", "fr": "Tout en jeu"}
@@ -141,9 +141,9 @@ class RoomRules(SeatedRules):
 
     # ------------------------------------------------------------------ the table
     @property
-    def least_seats(self) -> int:
+    def seats_min(self) -> int:
         """Return the number of players without whom no game is played."""
-        return LEAST_SEATS
+        return SEATS_MIN
 
     @property
     def has_fixed_seats(self) -> bool:
@@ -174,7 +174,7 @@ class RoomRules(SeatedRules):
         """Return the key of the table state that all players share: where the button is."""
         return frozenset({BUTTON})
 
-    def at(self, table: object) -> Self:
+    def for_table(self, table: object) -> Self:
         """Return the rules with the button of a stored table. Raises ValueError for a state that no game leaves."""
         if table is None:
             return self.with_state(button=0)
@@ -216,11 +216,11 @@ class RoomRules(SeatedRules):
 
         Raises WagerError if no game can be played.
         """
-        if len(bets) < LEAST_SEATS:
+        if len(bets) < SEATS_MIN:
             raise RefusedRoundError(
                 "too_few_players",
-                f"bets: poker is played by {LEAST_SEATS} seats or more; {len(bets)} have bets",
-                count=LEAST_SEATS,
+                f"bets: poker is played by {SEATS_MIN} seats or more; {len(bets)} have bets",
+                count=SEATS_MIN,
             )
         seats = self.definition.table.seats
         order = sorted(bets, key=lambda bet: (bet.seat - self.button) % seats)
@@ -261,7 +261,7 @@ class RoomRules(SeatedRules):
         betting.post_ante(self.definition.forced.ante)
         self._post_blinds(betting)
         for number, deal in enumerate(self.definition.deal):
-            if len(betting.live) < LEAST_SEATS:
+            if len(betting.live) < SEATS_MIN:
                 return number
             for is_open in (False,) * deal.hole + (True,) * deal.up:
                 for player in betting.live:
@@ -285,7 +285,7 @@ class RoomRules(SeatedRules):
         forced, count = self.definition.forced, len(betting.players)
         if forced.small is None or forced.big is None:
             return
-        small = 1 if count == LEAST_SEATS else 0
+        small = 1 if count == SEATS_MIN else 0
         big = (small + 1) % count
         betting.post_forced_bet(small, forced.small)
         betting.post_forced_bet(big, forced.big)

@@ -15,7 +15,7 @@ from paytables.poker.room.pots import CommissionRules
 #: The id of the spot of the table stakes.
 STACK: Final = "stack"
 #: The highest commission on a pot, in percent (Québec by-law, s. 67.108).
-PERCENT_MOST: Final = 10
+PERCENT_MAX: Final = 10
 _PACK: Final = 52
 
 
@@ -81,7 +81,7 @@ class Commission(Strict):
     It is not taken from a game that ends before the betting round number ``from_round``.
     """
 
-    percent: Annotated[int, Field(strict=True, ge=1, le=PERCENT_MOST)]
+    percent: Annotated[int, Field(strict=True, ge=1, le=PERCENT_MAX)]
     most: PositiveInt
     from_round: PositiveInt = 1
 

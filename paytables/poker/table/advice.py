@@ -20,9 +20,9 @@ from paytables.poker.table.bets import MAIN
 from paytables.poker.table.schema import Option, PokerDefinition, Stake, Standing, Step
 
 #: Maximum number of completions of a hand to count while a player waits.
-WAYS_MOST: Final = 2_000
+WAYS_MAX: Final = 2_000
 #: Maximum number of boards for which all of the bank's hands are counted: one card is to come.
-BOARDS_MOST: Final = 50
+BOARDS_MAX: Final = 50
 _NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
 
@@ -57,7 +57,7 @@ class Advice:
         ]
         if duel is not None and self._boards:
             missing = self._boards - len(board)
-            if comb(52 - len(hole_cards) - len(board), missing) <= BOARDS_MOST:
+            if comb(52 - len(hole_cards) - len(board), missing) <= BOARDS_MAX:
                 return self._work_out_answer(step, bets, hole_cards, board)
             return (
                 step.option[
@@ -87,7 +87,7 @@ class Advice:
         missing = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
         unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
         backs = [option for option in step.option if option.back is not None]
-        if len(backs) != 1 or comb(len(unseen), missing) > WAYS_MOST:
+        if len(backs) != 1 or comb(len(unseen), missing) > WAYS_MAX:
             return None
         option, ways = backs[0], list(combinations(unseen, missing))
         spot = self.definition.spots[str(option.spot)]

@@ -55,7 +55,7 @@ class PaiGowRules(TwoHands):
             return super().advice(dealt)
         return self.settings(dealt)[unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]][2]
 
-    def words(self, way: Way) -> dict[str, str]:
+    def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the low and the high hand as text by language: points, or rank among the twenty combinations."""
         both = {"en": 0, "fr": 1}
         return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in both.items()}

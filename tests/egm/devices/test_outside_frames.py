@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from egm.devices.cctalk import codec as cctalk
+from egm.devices.channel_values import compute_minor_units
 from egm.devices.ebds import codec
 from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.framing import FrameReader
 from egm.devices.id003 import codec as id003
 from egm.devices.interface import Barcode, Escrowed, Returned, Stacked
 from egm.devices.transient import TransientEscrowLedger
-from egm.devices.worth import compute_minor_units
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 

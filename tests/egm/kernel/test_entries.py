@@ -16,7 +16,7 @@ from egm.errors import InvariantError
 from egm.kernel.entries import Entries, Entry, EntryError, Moves
 from egm.money.entries import VOUCHER_REFUSED, PaperRejected
 from egm.progressive.level import Level, Terms
-from egm.record_codec import is_record, to_json
+from egm.record_codec import is_record, stored_key, to_json
 from egm.staff.entries import OPENER
 from egm.testing.machine import MachineRig
 from meters import Phase, Transaction, Transfer
@@ -143,7 +143,7 @@ def test_a_record_that_differs_in_any_field_is_refused(entry):
     if required_fields(record):
         refuse(entry, replace(valid, record=None), "record")
     for field in dataclasses.fields(record):
-        name = field.name.removesuffix("_")
+        name = stored_key(field)
         if name not in valid.record:  # a field of its own record is merged into this one
             continue
         if field in required_fields(record):

@@ -14,7 +14,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import Owner
 from egm.kernel.positions import Position
-from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.staff.desk import ServiceDesk
@@ -62,7 +62,7 @@ class Three:
 
     def __init__(self, folder, devices: tuple[str, ...] = (), *, boot: bool = False) -> None:
         self.rooms: list[MachineRig] = []
-        beside = SideBySide()
+        beside = RunningPositions()
         for number in (1, 2, 3):
             first = self.rooms[0] if self.rooms else None
             RepeatableEntropySource._started.clear()
@@ -70,7 +70,7 @@ class Three:
                 folder, devices=devices, position=Position(number, 3), beside=first, chance=create_generator()
             )
             rig.machine.install(beside)
-            beside.at[number] = AtWork(
+            beside.at[number] = RunningPosition(
                 engine=rig.engine,
                 handle=rig.happen,
                 snapshot=lambda: None,
@@ -85,7 +85,7 @@ class Three:
     def board(self, event_type: EventType, **data) -> None:
         """The machine's one board reports."""
         event = FEATURES.rules.payloads.build(event_type, data)
-        for position in iter_concerned_positions(self.first.machine.component(SideBySide), 1, event):
+        for position in iter_concerned_positions(self.first.machine.component(RunningPositions), 1, event):
             position.handle(event)
 
     def neighbours(self) -> dict[str, object]:

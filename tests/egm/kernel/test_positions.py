@@ -9,7 +9,7 @@ from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import Fate, Key, Keys, Owner
+from egm.kernel.keys import ClearAction, Key, Keys, Owner
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
@@ -60,10 +60,10 @@ def test_nothing_is_remembered_under_a_key_that_no_feature_declares(tmp_path):
 
 def test_two_features_may_not_own_the_same_key():
     class Loud(Key):
-        COINS = "coins", Fate.IDENTITY, Owner.PLAYER
+        COINS = "coins", ClearAction.IDENTITY, Owner.PLAYER
 
     class Louder(Key):
-        COINS = "coins:", Fate.IDENTITY, Owner.MACHINE
+        COINS = "coins:", ClearAction.IDENTITY, Owner.MACHINE
 
     for kind in (Loud, Louder):
         with pytest.raises(InvariantError, match=f"MoneyKey.COINS and by {kind.__name__}.COINS"):

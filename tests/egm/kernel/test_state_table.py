@@ -9,7 +9,7 @@ from rigs.three_levels import awaiting
 
 from egm.app.features import FEATURES, MENU
 from egm.kernel.events import EventType, Next, State
-from egm.kernel.rules import DerivedState, Refusal, Rules
+from egm.kernel.rules import DerivedState, Refusal, Rules, code_of
 from egm.kernel.states import SETS
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.lab.rule_table import format_interruption_table, format_player_diagram, format_rule_table
@@ -151,7 +151,7 @@ def test_internal_and_late_events_are_accepted_in_every_state():
 
 
 def test_every_form_is_guarded_by_its_persons():
-    by_form = [rule for rule in FEATURES.rules if "authorised" in {guard.__name__ for guard in rule.guards}]
+    by_form = [rule for rule in FEATURES.rules if "authorised" in {code_of(guard) for guard in rule.guards}]
     assert {event for rule in by_form for event in rule.events} >= {
         form.event for form in MENU.forms if not FEATURES.rules.is_always_accepted(form.event)
     }

@@ -15,7 +15,7 @@ from egm.links.sas.wire import (
     LenientFraming,
     LongPoll,
     MessageToOther,
-    StrictFraming,
+    WakeupBitFraming,
     mark_message,
 )
 
@@ -24,8 +24,8 @@ READ = b"\x01\x1a"
 SET = bytes.fromhex("01 01 51 08")
 
 
-def strict() -> StrictFraming:
-    return StrictFraming(1, 5 * MS)
+def strict() -> WakeupBitFraming:
+    return WakeupBitFraming(1, 5 * MS)
 
 
 def lenient() -> LenientFraming:
@@ -122,7 +122,7 @@ def test_every_named_poll_is_cut_or_said_to_be_unknown() -> None:
 
 @given(noise=st.binary(max_size=300), address=st.integers(1, 127))
 def test_noise_never_hides_the_next_poll_from_a_strict_line(noise: bytes, address: int) -> None:
-    framing = StrictFraming(address, 5 * MS)
+    framing = WakeupBitFraming(address, 5 * MS)
     poll = append_crc(bytes((address, 0x01)))
     hear(framing, noise)
     assert hear(framing, mark_message(poll), 6 * MS)[-1] == LongPoll(poll)

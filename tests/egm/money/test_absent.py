@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from egm.app.absent import refuse_lost_positions
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
+from egm.app.removed_devices import refuse_lost_positions
 from egm.config.cabinet_file import Host, Metrics, StateFolder, Validation, load_cabinet
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
@@ -14,7 +14,7 @@ from egm.errors import OperatorError
 from egm.host.ticket_port import HostTickets
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import Fate, KernelKey, Owner
+from egm.kernel.keys import ClearAction, KernelKey, Owner
 from egm.kernel.positions import Position
 from egm.money.disputed import list_disputed_amounts
 from egm.money.host_controls import is_game_allowed
@@ -211,7 +211,7 @@ def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked,
 def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
     """What a place says of it has no key of the memory in it."""
     for key in FEATURES.keys:
-        if key.fate is not Fate.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
+        if key.fate is not ClearAction.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
             continue
         with pytest.raises(OperatorError, match=r"position 2 still has (a|coins|restricted) [a-z -]+$"):
             refuse_lost_positions(

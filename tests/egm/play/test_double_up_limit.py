@@ -69,7 +69,7 @@ def test_the_figures_of_a_double_up_are_those_of_its_games(tmp_path):
         most = max(most, now)
     assert bet.doubled is not None
     assert bet.doubled.variance == second - before.mean_credits**2
-    assert most <= bet.most_credits <= max(5120, before.max_win_credits)
+    assert most <= bet.win_max_credits <= max(5120, before.max_win_credits)
     told = bet.doubled.distribution
     assert {win: Fraction(count, told.total) for win, count in told.counts.items()} == law
     assert (told.moment(1), told.variance()) == (before.mean_credits, bet.doubled.variance)
@@ -97,4 +97,4 @@ def test_no_game_comes_to_more_than_is_stated(tmp_path):
                 play.send(Choice("red"))
         except StopIteration as end:
             reached = max(reached, end.value.win_credits)
-    assert reached <= bet.most_credits
+    assert reached <= bet.win_max_credits

@@ -16,7 +16,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 QUICK, SLOW = 4, 300
-PLAYED_ALONE = [name for name in list_table_games() if load_game(name).rules.least_seats == 1]
+PLAYED_ALONE = [name for name in list_table_games() if load_game(name).rules.seats_min == 1]
 #: What a wager's options and settlements are called inside, which no page says.
 CODES = {"bets", "credits", "hands", "lost", "push", "seats", "won"}
 
@@ -68,11 +68,13 @@ class Player:
     def _find_bets_after(self):
         game = self.room.machine.games[self.game]
         kept = read_table(self.room.machine, game.digest)
-        at = game if kept is None else game.at(kept.table)
+        at = game if kept is None else game.for_table(kept.table)
         open_ = [spot for spot in at.rules.layout() if spot.open]
         chosen = self.rng.sample(open_, min(len(open_), self.rng.randrange(4)))
         bets = {spot.id: spot.least for spot in chosen}
-        return bets | {bet.spot: -bet.credits for bet in at.rules.standing() if self.rng.random() < 0.2}
+        return bets | {
+            bet.spot: -bet.credits for bet in at.rules.list_standing_bets() if self.rng.random() < 0.2
+        }
 
 
 def played(folder, game, rounds, seed):

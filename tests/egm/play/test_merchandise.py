@@ -385,6 +385,6 @@ def test_prizes_in_kind_do_not_help_a_game_over_the_least_return(tmp_path, count
         )
         assert bool(admitted) is is_admitted
         if is_admitted:
-            assert admitted["fair"].least_return == Fraction(3, 4)
+            assert admitted["fair"].return_min == Fraction(3, 4)
         else:
             assert "returns 75.0000 %" in refused[0].reason

@@ -29,7 +29,7 @@ def test_every_shipped_profile_loads(name):
 @pytest.mark.requirement("C-05", "C-06", "R-09")
 def test_quebec_casino_has_the_by_laws_floors():
     returns = load_profile("quebec-casino").returns
-    floors = (returns.floor("reels"), returns.floor("keno"), returns.floor("wheel"))
+    floors = (returns.find_minimum("reels"), returns.find_minimum("keno"), returns.find_minimum("wheel"))
     assert [floor.least for floor in floors] == [Fraction(83, 100), Fraction(65, 100), Fraction(75, 100)]
     assert {floor.of for floor in floors} == {"bet"}
 
@@ -37,10 +37,10 @@ def test_quebec_casino_has_the_by_laws_floors():
 @pytest.mark.requirement("C-05")
 def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
     returns = {"red": Fraction(9, 10), "tie": Fraction(8, 10)}
-    floors = {name: load_profile(name).returns.floor("roulette") for name in list_profile_ids()}
-    refused = {name: floor.refused(returns) for name, floor in floors.items()}
+    floors = {name: load_profile(name).returns.find_minimum("roulette") for name in list_profile_ids()}
+    refused = {name: floor.find_bet_below(returns) for name, floor in floors.items()}
     assert refused == {"quebec-casino": None, "quebec-vlt": "tie", "monaco": None, "generic": None}
-    assert floors["quebec-casino"].refused({"tie": returns["tie"]}) == "tie"
+    assert floors["quebec-casino"].find_bet_below({"tie": returns["tie"]}) == "tie"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lowe
 @pytest.mark.requirement("M-10")
 @pytest.mark.parametrize("name", list_profile_ids())
 def test_no_profile_of_the_product_admits_keno_below_65_percent(name):
-    assert load_profile(name).returns.floor("keno").least >= Fraction(65, 100)
+    assert load_profile(name).returns.find_minimum("keno").least >= Fraction(65, 100)
 
 
 @pytest.mark.requirement("B-12")

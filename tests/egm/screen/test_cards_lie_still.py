@@ -27,7 +27,7 @@ from tools.lab.views import build_idle_view
 LAYOUTS = {
     "landscape": LANDSCAPE,
     "portrait": PORTRAIT,
-    "phone": build_telephone_layout(390, 700).with_felt(),
+    "phone": build_telephone_layout(390, 700).for_table_game(),
 }
 HELD = "jacks-or-better-9-6"
 #: Every table of cards, and one of those whose hand is held and drawn to: their hands are alike.
@@ -35,7 +35,7 @@ CARDS = tuple(
     name
     for name in list_table_games()
     if load_game(name).presentation().get("hands")
-    and load_game(name).rules.least_seats == 1
+    and load_game(name).rules.seats_min == 1
     and (name == HELD or not load_game(name).presentation().get("hold"))
 )
 ROUNDS = 6

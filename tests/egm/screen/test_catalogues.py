@@ -10,7 +10,7 @@ from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
 from egm.kernel.faults import FAULTS, get_fault
-from egm.kernel.rules import Refusal
+from egm.kernel.rules import Refusal, code_of
 from egm.kernel.significance import Effect
 from egm.play.recall_words import SETTLED
 from egm.profiles import load_profile
@@ -102,7 +102,7 @@ def test_every_code_of_the_machine_has_words(language):
     codes = [f"tilt.text.{code}" for code in FAULTS if "*" not in code]
     codes += [f"notice.refused.{state}" for state in State]
     codes += [
-        f"notice.refused.{guard.__name__}"
+        f"notice.refused.{code_of(guard)}"
         for rule in FEATURES.rules
         if rule.refusal is Refusal.REPORT
         for guard in rule.guards

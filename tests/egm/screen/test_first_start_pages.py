@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pygame
-from test_picture import LEAST_LETTERS, Watcher
+from test_picture import LETTERS_MIN, Watcher
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
@@ -105,7 +105,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
                 lines |= {words for words, _, _ in watcher.written}
                 faults += [(*name, *spoilt) for spoilt in watcher.spoilt]
                 for i, (words, box, size) in enumerate(watcher.written):
-                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.is_telephone]:
+                    if not surface.get_rect().contains(box) or size < LETTERS_MIN[layout.is_telephone]:
                         faults.append((*name, words, tuple(box), size))
                     others = watcher.written[:i]
                     faults += [

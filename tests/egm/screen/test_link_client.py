@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
-from egm.links.screen.client import WAIT_FIRST, WAIT_MOST, Client
+from egm.links.screen.client import WAIT_FIRST, WAIT_MAX, Client
 from egm.unix_sockets import open_socket_address
 
 
@@ -122,7 +122,7 @@ def test_a_lost_peer_is_tried_again_ever_more_slowly(tmp_path):
         now += 0.01
     waits = [round(later - earlier, 1) for earlier, later in pairwise(tries)]
     assert waits[:3] == [WAIT_FIRST, 0.2, 0.4]
-    assert set(waits[3:]) == {WAIT_MOST}
+    assert set(waits[3:]) == {WAIT_MAX}
 
 
 def test_a_peer_that_comes_back_is_found(client, peer):

@@ -34,7 +34,7 @@ SOME = [
     pytest.param(layout, id=name, marks=() if name == "phone" else pytest.mark.slow)
     for name, layout in LAYOUTS.items()
 ]
-LEAST_LETTERS = {True: 18, False: 16}
+LETTERS_MIN = {True: 18, False: 16}
 """Letters smaller than this, in units, cannot be read: 10 of a telephone's pixels, 16 of a cabinet's."""
 LEGAL = ("defect.refund",)
 """Legal notices, that may be smaller."""
@@ -131,7 +131,7 @@ def spoilt(scenes, theme, layout):
         for i, (words, box, size) in enumerate(watcher.written):
             if not whole.contains(box):
                 faults.append((name, words, "leaves the picture", tuple(box)))
-            if size < LEAST_LETTERS[layout.is_telephone] and words not in notices and not words.isdecimal():
+            if size < LETTERS_MIN[layout.is_telephone] and words not in notices and not words.isdecimal():
                 faults.append((name, words, "too small", size))
             if re.search(r"(?<!\.)\.\.(?!\.)", words):
                 faults.append((name, words, "ends with two full stops"))

@@ -1,7 +1,7 @@
 """The service menu of a real machine, walked page by page: each is drawn whole in both languages and ways up."""
 
 import pygame
-from test_picture import LEAST_LETTERS, Watcher
+from test_picture import LETTERS_MIN, Watcher
 
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.message_reducer import apply_message
@@ -31,7 +31,7 @@ def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
                 for i, (words, box, size) in enumerate(watcher.written):
                     if "kind='" in words:
                         faults.append((*name, words, "is no words but a value of the program"))
-                    if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.is_telephone]:
+                    if not surface.get_rect().contains(box) or size < LETTERS_MIN[layout.is_telephone]:
                         faults.append((*name, words, tuple(box), size))
                     faults += [
                         (*name, words, "overlaps", other)

@@ -6,7 +6,7 @@ import pygame
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_picture import LEAST_LETTERS, Watcher
+from test_picture import LETTERS_MIN, Watcher
 
 from egm.links.screen.client import Client
 from egm.screen.app import App, Tap
@@ -94,7 +94,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
         assert picture.list_touches(view) == []
         faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
-            if not surface.get_rect().contains(box) or size < LEAST_LETTERS[layout.is_telephone]:
+            if not surface.get_rect().contains(box) or size < LETTERS_MIN[layout.is_telephone]:
                 faults.append((name, words, tuple(box), size))
             faults += [(name, words, other) for other, at, _ in watcher.written[:i] if box.colliderect(at)]
     assert not faults, "\n".join(map(str, faults))

@@ -12,7 +12,7 @@ from egm.devices.interface import CommLost, Devices, WheelPhase, WheelTurned
 from egm.devices.wheel.driver import WheelDriver
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
-from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.play.installed_games import admit_games
 from egm.play.keys import WheelKey
 from egm.play.records.wheel import read_last_spin
@@ -435,9 +435,9 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     """The generator works: the key has nothing to do at the first, and does not start it again."""
     first = started(tmp_path, Position(1, 2))
     second = started(tmp_path, Position(2, 2), first, first.machine.component(SharedTable))
-    beside = SideBySide()
+    beside = RunningPositions()
     for number, room in enumerate((first, second), 1):
-        beside.at[number] = AtWork(
+        beside.at[number] = RunningPosition(
             engine=room.engine,
             handle=lambda event, room=room: room.engine.submit(event),
             snapshot=lambda: None,

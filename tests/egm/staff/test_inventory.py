@@ -211,7 +211,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     assert not refused
     resident = admitted[GAME]
     made = json.loads((maker / GAME / "manifest.json").read_text())
-    assert resident.certificate.least_return == resident.least_return == Fraction(made["least_return"])
+    assert resident.certificate.return_min == resident.return_min == Fraction(made["least_return"])
     note_inventory(rig.machine, inventory(tmp_path), {GAME: resident.certificate}, complete=True)
     (game,) = read_technical_sheet(rig.journal).now["games"]
     assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file

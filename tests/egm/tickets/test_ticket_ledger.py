@@ -16,7 +16,7 @@ from rigs.ticket_office import HOUSE, KEY, Office, a_ticket
 from egm.errors import OperatorError
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.errors import InvalidTicket, TicketLedgerDamaged, TicketLedgerUnwritable, TicketOrderError
-from egm.tickets.model import House, Ticket, TicketKind, TicketState
+from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.record import LIFE, Action
 from egm.tickets.redemption import Redemption
@@ -395,7 +395,7 @@ TICKETS = st.builds(
     expires_at=st.none() | TIMES,
     machine_serial=WORDS,
     operator_number=WORDS,
-    house=st.builds(House, site=WORDS, address=WORDS, licence_holder=WORDS),
+    house=st.builds(Venue, site=WORDS, address=WORDS, licence_holder=WORDS),
     template=WORDS,
     duplicate=st.booleans(),
 )

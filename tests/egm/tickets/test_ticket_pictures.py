@@ -8,7 +8,7 @@ from PIL import Image, ImageChops
 from rigs.ticket_office import HOUSE, a_ticket
 
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import House, TicketKind
+from egm.tickets.model import TicketKind, Venue
 from egm.tickets.numbers import create_secure_enhanced_number, create_stand_alone_number
 from egm.tickets.render import _draw_bars, _draw_line, draw_ticket, encode_pdf, encode_png
 from egm.tickets.templates import list_template_ids, load_template
@@ -16,7 +16,7 @@ from egm.tickets.templates import list_template_ids, load_template
 PLACES = list_template_ids()
 SIZE = (1248, 520)
 #: Long words, wide figures, the house's longest names.
-WORST = House(
+WORST = Venue(
     site="Le Grand Casino des Hautes-Laurentides",
     address="12345, boulevard de la Seigneurie-du-Triton Ouest, Saint-Chrysostome-de-Beauharnois (Québec)",
     licence_holder="9876-5432 Québec inc. (Taverne Le Rendez-vous des Patriotes), licence 70-123456",
@@ -137,7 +137,7 @@ def test_no_line_touches_another_or_leaves_the_paper(place, language, house):
 
 
 def test_a_text_too_long_for_its_line_is_refused_not_cut():
-    endless = House(site="x" * 300)
+    endless = Venue(site="x" * 300)
     with pytest.raises(InvalidTicket, match=r"ticket line site: .* does not fit into 120\.0 mm"):
         draw_ticket(a_ticket(house=endless), load_template("generic"), "en")
 

@@ -9,7 +9,7 @@ from rigs.ticket_office import HOUSE, a_ticket
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.tcl import codec as tcl
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import House, TicketKind
+from egm.tickets.model import TicketKind, Venue
 from egm.tickets.templates import MANDATORY, TicketClass, list_template_ids, load_template
 from egm.tickets.templates.template import _FOLDER, FIELDS
 
@@ -99,7 +99,7 @@ def test_what_a_printer_lacks_is_spelt_out():
     job = load_template("monaco").job("1", a_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr")
     assert job.fields["amount"] == "123,45 EUR"
     assert job.fields["kind"] == "REÇU DE PAIEMENT MANUEL"
-    odd = House(site="L’Œuf d’or * | ^ – Ōsaka 大阪 №1\t")
+    odd = Venue(site="L’Œuf d’or * | ^ – Ōsaka 大阪 №1\t")
     assert load_template("generic").job("1", a_ticket(house=odd), "fr").fields["site"] == (
         "L'OEuf d'or       - Osaka ?? N1"
     )
@@ -112,10 +112,10 @@ def test_a_house_that_lacks_what_must_be_printed_is_refused():
     template = load_template("quebec-vlt")
     template.check_house(HOUSE)
     with pytest.raises(InvalidTicket, match="quebec-vlt: the house has no licence_holder"):
-        template.check_house(House(site="here"))
-    load_template("generic").check_house(House(site="here"))
+        template.check_house(Venue(site="here"))
+    load_template("generic").check_house(Venue(site="here"))
     with pytest.raises(InvalidTicket, match="generic: the house has no site"):
-        load_template("generic").check_house(House(site=" "))
+        load_template("generic").check_house(Venue(site=" "))
 
 
 # ---------------------------------------------------------------- refusals

@@ -27,7 +27,7 @@ QUICK = {
 }
 #: Rules whose fee is taken from the side bet of Let It Ride.
 SIDE_BET_FEE = (("fee_cents = 5000", "fee_cents = 30"), ("amount_cents = 1000", "amount_cents = 1"))
-PLAYABLE = [name for name in list_shipped_games() if load_game(name).rules.least_seats == 1]
+PLAYABLE = [name for name in list_shipped_games() if load_game(name).rules.seats_min == 1]
 
 
 def is_for_points(game):
@@ -77,7 +77,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
     hall.open_play()
     for _ in range(GAMES):
         if bets:
-            laid = lay_exactly(game.at(read_purse(rig).get("table")), bet)
+            laid = lay_exactly(game.for_table(read_purse(rig).get("table")), bet)
             rig.engine.handle(EventType.BET, value=bet, options={"bets": laid})
         rig.play()
         assert rig.state is State.PLAYING, rig.notice

@@ -15,8 +15,8 @@ from egm.config.levels import LevelSlot
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
+from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.kernel.services import MachineContext
-from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.links.sas.tables.meters import METERS
 from egm.money.host_money import HostMoney, Inquiry, Lock, Order
 from egm.money.records.host import TransferKind, TransferStatus
@@ -154,10 +154,10 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
 def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
     hall = hall(count=2)
     first, second = hall.rooms
-    beside = SideBySide()
+    beside = RunningPositions()
     for number, room in enumerate(hall.rooms, 1):
         room.machine.install(beside)
-        beside.at[number] = AtWork(
+        beside.at[number] = RunningPosition(
             engine=room.engine,
             handle=room.happen,
             snapshot=lambda: None,

@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from egm.kernel.entries import Entry
 from egm.kernel.events import Event, EventName, NoData, State
 from egm.kernel.feature import Feature
-from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.keys import ClearAction, Key, Owner
 from egm.kernel.logs import Log
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
@@ -31,7 +31,7 @@ SECONDS = 0.01
 
 
 class JukeboxKey(Key):
-    SONG = "song", Fate.IDENTITY, Owner.MACHINE
+    SONG = "song", ClearAction.IDENTITY, Owner.MACHINE
 
 
 class JukeboxEvent(EventName):

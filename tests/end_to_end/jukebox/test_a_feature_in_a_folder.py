@@ -28,7 +28,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import LANGUAGES, Feature, Features
-from egm.kernel.keys import Fate, Key, Owner
+from egm.kernel.keys import ClearAction, Key, Owner
 from egm.kernel.logs import Log
 from egm.kernel.messages import Hello, decode, encode
 from egm.kernel.rules import Rule
@@ -289,10 +289,10 @@ def test_a_machine_without_it_remembers_nothing_for_it(tmp_path):
 
 def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
     class Owed(Key):
-        SONG = "song_owed", Fate.OWED, Owner.PLAYER
+        SONG = "song_owed", ClearAction.OWED, Owner.PLAYER
 
     class Coins(Key):
-        COINS = "coins", Fate.IDENTITY, Owner.PLAYER
+        COINS = "coins", ClearAction.IDENTITY, Owner.PLAYER
 
     half = Rule(JukeboxEvent.SONG_OVER, AWAKE, (), (end_it_never,))
     for feature, why in (
@@ -310,7 +310,7 @@ def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
 
 
 class Tab(Key):
-    SONGS = "songs_owed", Fate.OWED, Owner.MACHINE
+    SONGS = "songs_owed", ClearAction.OWED, Owner.MACHINE
 
 
 def songs_paid_for(book, name):

@@ -164,7 +164,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
     """Play rounds one after another; each with its cards, bets and settlements, also from its record."""
     game, table = load_game(name), None
     for seed in range(count):
-        here = game.at(json.loads(json.dumps(table)))
+        here = game.for_table(json.loads(json.dumps(table)))
         draw = RecordingDraw(seeded_draw(seed))
         wager = wager_of(here, draw.source)
         played, choices, cues = Round(here.play(wager, draw), wager), [], []
@@ -346,7 +346,7 @@ def test_one_deck_may_serve_two_rounds(seeded_draw):
     data |= {"shoe": {"decks": 1, "rounds": 2}, "table": {"seats": 3}}
     game, table, shuffled, lefts = build_game(data, "test"), None, [], []
     for seed in range(6):
-        here = game.at(json.loads(json.dumps(table)))
+        here = game.for_table(json.loads(json.dumps(table)))
         wager = here.wager(1)
         played = Round(here.play(wager, seeded_draw(seed)), wager)
         played.advance()
@@ -360,7 +360,7 @@ def test_one_deck_may_serve_two_rounds(seeded_draw):
     assert lefts[1::2] == [None] * 3
     once = load_game("quebec-red-dog")
     with pytest.raises(ValueError, match="shuffled before"):
-        once.at({"shoe": {"As": 1}})
+        once.for_table({"shoe": {"As": 1}})
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
 )
 def test_a_table_that_no_round_leaves_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
-        load_game("quebec-baccarat").at(table)
+        load_game("quebec-baccarat").for_table(table)
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def hold_rounds(seeded_draw, count):
     """Rounds of one shoe after another: dealt, drawn and settled as article 12 says."""
     game, table, seen = load_game(GAME), None, Counter()
     for seed in range(count):
-        here, draw = game.at(json.loads(json.dumps(table))), seeded_draw(seed)
+        here, draw = game.for_table(json.loads(json.dumps(table))), seeded_draw(seed)
         seats = some_seats(here, draw)
         answers = {seat: ("draw", "stand")[draw.below(2, "answer")] for seat in range(8)}
         asked = []
@@ -289,7 +289,7 @@ def with_left(game, count):
     shoe = Shoe([0] * 53)
     for card in range(count):
         shoe.counts[card] += 1
-    return game.at({"shoe": shoe.to_json()})
+    return game.for_table({"shoe": shoe.to_json()})
 
 
 @pytest.mark.requirement("S-52", "S-03")

@@ -155,7 +155,7 @@ def some_seats(draw, turn):
 def hold_rounds(seeded_draw, count):
     game, table, seen, turn = load_game(GAME), None, Counter(), Turn()
     for seed in range(count):
-        draw, here = seeded_draw(seed), game.at(json.loads(json.dumps(table)))
+        draw, here = seeded_draw(seed), game.for_table(json.loads(json.dumps(table)))
         seats = some_seats(draw, turn)
         known = covered_by_the_text(seats, turn)
         if known is None:
@@ -222,7 +222,7 @@ def test_fewer_than_four_seats_play_no_round(seeded_draw):
         play(game, game.wager(20, bets={"bank": 20}), seeded_draw(1))
     with pytest.raises(WagerError, match="by 4 seats or more; 3 have bets"):
         combine(game, seats, 0)
-    assert game.rules.least_seats == 4
+    assert game.rules.seats_min == 4
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_bank_that_wins_doubles_less_the_levy_or_passes_and_one_that_loses_goe
         (3, "bank"): [("not covered", 50, 50)],
     }
     assert outcome.table["bank"] == {"seat": 0, "least": 78}
-    again = game.at({"bank": outcome.table["bank"]})
+    again = game.for_table({"bank": outcome.table["bank"]})
     assert again.rules.build_current_view() == {"bank": 0, "banco": 78}
     for offered, banker, banco in ((100, 0, 78), (78, 0, 78), (77, 3, 50)):
         coup = again.rules.arrange(
@@ -285,7 +285,7 @@ def test_a_banco_of_half_the_bank_comes_first_and_one_that_lost_is_followed(seed
     assert found[4, "banco"] == [("not covered", 100, 100)]
     assert found[1, "stake"] == [("not covered", 50, 50), ("lost", 0, 40)]
     assert outcome.table["bank"] == {"seat": 0, "least": 195, "follower": 3}
-    again = game.at({"bank": outcome.table["bank"]})
+    again = game.for_table({"bank": outcome.table["bank"]})
     bets = [Bet("bank", 195, 0), Bet("banco", 195, 1), Bet("banco", 195, 3), Bet("stake", 5, 2)]
     assert again.rules.arrange(bets).caller == 3
     bets[0] = Bet("bank", 195, 4)  # another bank: nothing is followed
@@ -319,7 +319,7 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
     game = load_game(GAME)
     seats = {"0": {"bank": 100, "stake": 5}, "1": {"stake": 20}, "2": {"stake": 50}, "5": {"stake": 30}}
     turn = {"bank": {"seat": 0, "least": 78, "follower": 1}}
-    here = game.at(turn)
+    here = game.for_table(turn)
     draw = RecordingDraw(seeded_draw(1))
     steps, outcome = play(here, combine(here, seats, 0), draw, lambda _: STAKES_RETURNED)
     assert settled(steps) == {
@@ -347,7 +347,7 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
 )
 def test_a_table_that_no_round_leaves_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
-        load_game(GAME).at(table)
+        load_game(GAME).for_table(table)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_the_returns_are_those_of_baccarats_two_hands_with_a_choice_at_five():
 def test_the_options_of_the_figures_are_a_round_in_which_the_bet_is_covered(seeded_draw):
     game = load_game(GAME)
     for bet in analyse(game).bets:
-        here = game.at(bet.table)
+        here = game.for_table(bet.table)
         steps, _ = play(here, here.wager(bet.cost_credits, **bet.options), seeded_draw(2))
         assert {step.name for step in steps if isinstance(step, Settlement)} <= {"won", "push", "lost"}
     rules = game.rules

@@ -183,8 +183,10 @@ def hold(seeded_draw, count, refaits=False):
     whole, table, prison, seen = load_game(GAME), None, [], {}
     pick = seeded_draw("player")
     for seed in range(count):
-        game = whole.at(json.loads(json.dumps(table)))
-        assert {(b.spot, b.credits) for b in game.rules.standing()} == {(s, n) for s, n, _ in prison}
+        game = whole.for_table(json.loads(json.dumps(table)))
+        assert {(b.spot, b.credits) for b in game.rules.list_standing_bets()} == {
+            (s, n) for s, n, _ in prison
+        }
         draw = RecordingDraw(Stacked(game) if refaits and seed % 8 < 3 else seeded_draw(seed))
         stakes = some_stakes(pick, prison)
         wager = game.wager(sum(stakes.values()), bets=stakes)
@@ -274,7 +276,7 @@ def test_a_hundred_thousand_coups_are_settled_as_the_text_says(seeded_draw):
 
 def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
     shoe = {"shoe": {"Kc": 6, "5d": 1}, "held": [{"spot": "red", "credits": 20, "count": 1}]}
-    game = load_game(GAME).at(shoe)
+    game = load_game(GAME).for_table(shoe)
     wager = game.wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
 
     class First:
@@ -332,7 +334,7 @@ def test_what_cannot_be_counted_is_refused(bets, why):
 )
 def test_a_table_that_no_coup_leaves_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
-        load_game(GAME).at(table)
+        load_game(GAME).for_table(table)
 
 
 @pytest.mark.parametrize(

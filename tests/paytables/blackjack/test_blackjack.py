@@ -205,7 +205,10 @@ def hold(name, seeded_draw, count):
     game, *text = GAMES[name]
     seen, table = Counter(), None
     for seed in range(count):
-        here, draw = game.at(json.loads(json.dumps(table))), RecordingDraw(seeded_draw(f"{name} {seed}"))
+        here, draw = (
+            game.for_table(json.loads(json.dumps(table))),
+            RecordingDraw(seeded_draw(f"{name} {seed}")),
+        )
         wager = some_bets(here, draw.source)
         referee, choices = Referee(wager, *text), []
         played = Round(here.play(wager, draw), wager)

@@ -267,7 +267,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
     assert "Paquets de cartes : 1, mêlés tous les deux coups." in game.help["fr"]
     table, shuffled = None, []
     for seed in range(40):
-        here = game.at(json.loads(json.dumps(table)))
+        here = game.for_table(json.loads(json.dumps(table)))
         wager = here.wager(2)
         played_ = Round(here.play(wager, seeded_draw(seed)), wager)
         played_.advance()
@@ -283,7 +283,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
 def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     game, table, lefts = load_game(MONACO), None, []
     for seed in range(120):
-        here = game.at(json.loads(json.dumps(table)))
+        here = game.for_table(json.loads(json.dumps(table)))
         wager = here.wager(2)
         played_ = Round(here.play(wager, seeded_draw(seed)), wager)
         played_.advance()
@@ -295,9 +295,9 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
     assert min(lefts) > 96
     assert len(lefts) < 120
     with pytest.raises(ValueError, match="shuffled before"):
-        game.at({"shoe": {"As": 3}})
+        game.for_table({"shoe": {"As": 3}})
     with pytest.raises(ValueError, match="shuffled before"):
-        load_game(QUEBEC).at({"shoe": {"As": 3}})
+        load_game(QUEBEC).for_table({"shoe": {"As": 3}})
 
 
 # ---------------------------------------------------------------------------------- refusals

@@ -12,7 +12,7 @@ from paytables.blackjack.advice import STAND as STANDS
 from paytables.blackjack.advice import Kind
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.hands import CARD, compute_split_coefficients
-from paytables.blackjack.schema import House
+from paytables.blackjack.schema import ExactHouseRules
 from paytables.blackjack.solve import Play, Round
 from tests.paytables.blackjack.blackjack_brute import DOUBLE, HIT, STAND, Brute, shoe_of
 
@@ -38,7 +38,7 @@ def house(**changed):
         "sevens": None,
         "suited_678": None,
     }
-    return House(**{**rules, **changed})
+    return ExactHouseRules(**{**rules, **changed})
 
 
 # ------------------------------------------------------------------------------- every play of tiny shoes
@@ -190,7 +190,7 @@ def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
     for (one, other), published in WIZARD[case].items():
         hand = CARD[one - 1] + CARD[other - 1]
         node = round_.tree[hand]
-        ways = play.played(node) * play.unit
+        ways = play.count_completed_ways(node) * play.unit
         options = play.options(round_.known[hand], round_.tree, hand, values, Kind(1), suited=False)
         found = [options[answer][0] / ways for answer in (STANDS, HITS, DOUBLES)]
         assert " ".join(f"{mean:.6f}" for mean in found) == published, hand

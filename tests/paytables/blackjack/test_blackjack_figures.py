@@ -16,7 +16,7 @@ from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.figures import compute_side_return, prove
 from paytables.blackjack.hands import list_values
-from paytables.blackjack.law import compute_net_distribution
+from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.schema import Side
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house

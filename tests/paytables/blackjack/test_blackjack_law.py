@@ -14,15 +14,15 @@ from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, Kind, read_advice
 from paytables.blackjack.figures import prove
 from paytables.blackjack.hands import CARD
-from paytables.blackjack.law import (
-    LAW_MOST,
-    VARIANCE_MOST,
+from paytables.blackjack.net_distribution import (
+    SUPPORT_MAX,
+    VARIANCE_MAX,
     compute_net_distribution,
     compute_net_variance,
     is_within_reach,
 )
 from paytables.blackjack.sampled import sample
-from paytables.carried import add_binding_digest
+from paytables.figure_binding import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
 from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch
@@ -32,7 +32,7 @@ def laid(rules, shoe=None, ups=policies.UPS):
     """Return the best play's law, its answers and what it took."""
     table, answers = policies.Table(rules, ups, shoe=shoe), {}
     best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
-    assert is_within_reach(table, best, LAW_MOST)
+    assert is_within_reach(table, best, SUPPORT_MAX)
     return compute_net_distribution(table, answers, best), answers, best
 
 
@@ -102,8 +102,8 @@ def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name)
     table = policies.Table(rules, ups, shoe=counts)
     best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert max(best.split.values()) == 3
-    assert is_within_reach(table, best, VARIANCE_MOST)
-    assert not is_within_reach(table, best, LAW_MOST)
+    assert is_within_reach(table, best, VARIANCE_MAX)
+    assert not is_within_reach(table, best, SUPPORT_MAX)
     squares = every_round(counts, Brute(**brute, measure=lambda net: net**2), answers, best)
     assert every_round(counts, Brute(**brute), answers, best) == best.mean
     assert compute_net_variance(table, answers, best) == squares - best.mean**2

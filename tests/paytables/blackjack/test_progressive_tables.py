@@ -66,7 +66,7 @@ TEXT = dict(zip(NAMES, (first, second, third), strict=True))
 
 def paid(side, cards):
     """What the definition's rows make of the cards: a sum, a share, or nothing."""
-    row = side.won(cards, cards[0])
+    row = side.find_winning_row(cards, cards[0])
     if row is None:
         return 0
     return row.pays.share or 1 + row.pays.net

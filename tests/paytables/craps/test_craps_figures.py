@@ -199,7 +199,7 @@ def test_what_a_wager_adds_is_analysed_as_the_table_stands():
         "bets": [{"spot": "pass", "credits": 2}, {"spot": "come-4", "credits": 3}],
         "told": [],
     }
-    at = game.at(table)
+    at = game.for_table(table)
     bet = at.rules.analyse_wager(at.wager(19, bets={"odds-pass": 10, "odds-come-4": 9}))
     assert (bet.rtp, bet.max_win_credits) == (1, 22 + 27)
     assert bet.prizes[1].where == "odds-come-4"
@@ -226,7 +226,7 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
     assert wide.distribution is None
     assert wide.variance > exact.variance
     assert wide.max_win_credits == 84 + 72 + 65 + 65 + 72 + 84 + 8 + 10 + 15 + 16
-    monkeypatch.setattr("paytables.craps.figures.STATES_MOST", 3)
+    monkeypatch.setattr("paytables.craps.figures.STATES_MAX", 3)
     bounded = game.rules.analyse_wager(small)
     assert bounded.distribution is None
     assert (bounded.variance, bounded.rtp) == (exact.variance, exact.rtp)
@@ -240,7 +240,7 @@ def test_the_most_of_a_throw_counts_what_stands_and_what_dice_cannot_show_togeth
         game.rules.find_highest_round_return(game.wager(7, bets={"pass": 5, "craps-2": 1, "craps-12": 1}))
         == 31
     )  # 12 loses the pass
-    at = game.at({"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []})
+    at = game.for_table({"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []})
     assert at.rules.find_highest_round_return(at.wager(25, bets={"odds-pass": 25})) == 10 + 55
     # a 6 for the pass, and for a come bet that has travelled there
     assert at.rules.find_highest_round_return(at.wager(8, bets={"come": 5, "field": 3})) == 20
@@ -305,10 +305,10 @@ def test_a_way_to_play_is_laid_as_the_table_stands():
     way = next(each for each in game.rules.definition.strategy if each.id == "three-point-molly")
     assert find_strategy_bets(way, game.rules) == {"pass": 1}
     bets = [{"spot": "pass", "credits": 1}, {"spot": "come-9", "credits": 1}]
-    at = game.at({"point": 8, "shooter": 0, "bets": bets, "told": []})
+    at = game.for_table({"point": 8, "shooter": 0, "bets": bets, "told": []})
     assert find_strategy_bets(way, at.rules) == {"come": 1, "odds-pass": 5, "odds-come-9": 4}
     bets.append({"spot": "come-4", "credits": 1})
-    assert find_strategy_bets(way, game.at({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
+    assert find_strategy_bets(way, game.for_table({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
         "odds-pass": 5, "odds-come-9": 4, "odds-come-4": 3,
     }  # fmt: skip
 

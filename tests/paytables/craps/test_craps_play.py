@@ -41,7 +41,7 @@ def play_many(house, rounds, seed):
     table, bets, point, told = None, {}, None, set()
     staked = returned = lost = played = refused = bound = 0
     while played < rounds:
-        now = game.at(table)
+        now = game.for_table(table)
         change = proposal(house, spots, point, bets, chance)
         laid = allowed(house, point, bets, change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
@@ -69,8 +69,8 @@ def play_many(house, rounds, seed):
         wanted += [(False, spot, credits_, laid[spot]) for spot, credits_ in given.items()]
         assert sorted(seen) == sorted(wanted), (change, laid, point, (a, b))
         table = json.loads(json.dumps(outcome.to_json())).get("table")
-        rules = game.at(table).rules
-        assert {bet.spot: bet.credits for bet in rules.standing()} == bets
+        rules = game.for_table(table).rules
+        assert {bet.spot: bet.credits for bet in rules.list_standing_bets()} == bets
         assert (rules.state.point, {spot for _, spot in rules.state.reversed_bets}) == (after, told)
         point = after
         staked += cost

@@ -200,8 +200,10 @@ def rounds(name: str, count: int, seed: int) -> None:
         assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in kept) == sorted(stood)
         decided = sum(each.staked for each in outcome.settlements) + sum(stake for _, stake, _ in stood)
         assert decided == sum(stake for _, stake, _ in on)
-        at = game.at(table)
-        assert sorted((bet.spot, bet.credits) for bet in at.rules.standing()) == sorted(b[:2] for b in stood)
+        at = game.for_table(table)
+        assert sorted((bet.spot, bet.credits) for bet in at.rules.list_standing_bets()) == sorted(
+            b[:2] for b in stood
+        )
 
 
 @pytest.mark.requirement(
@@ -228,7 +230,7 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
     for _ in range(3):
         outcome = drive(at.play(wager, Given(seventeen)), wager)
         wins.append(outcome.win_credits)
-        at = game.at(outcome.table)
+        at = game.for_table(outcome.table)
         if outcome.table is not None:
             wager = at.wager(0)
     assert wins == [0, 2 * 1001, 10_001]
@@ -249,7 +251,7 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
             else at.rules.take_down()[0][0].credits == 2 * parts[-1]
         )
         played.advance(Choice("prison"))
-        at = game.at(played.outcome.table)  # type: ignore[union-attr]
+        at = game.for_table(played.outcome.table)  # type: ignore[union-attr]
         wager = at.wager(0)
     assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
     assert played.outcome is not None
@@ -267,7 +269,7 @@ def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros
     for _ in range(zeros):
         outcome = drive(at.play(wager, Given(0)), wager, [Choice("prison")])
         assert outcome.win_credits == 0
-        at = game.at(outcome.table)
+        at = game.for_table(outcome.table)
         wager = at.wager(0)
     assert drive(at.play(wager, Given(red)), wager).win_credits == returned
 

@@ -27,7 +27,7 @@ from paytables import (
 )
 from paytables.cards import JOKER, parse_card
 from paytables.errors import ChoiceError
-from paytables.poker.paigow.hands import House
+from paytables.poker.paigow.hands import HouseWayRules
 from paytables.poker.paigow.solve import count
 
 FILE = Path(paytables.__file__).parent / "library" / "tables" / "quebec-pai-gow-poker.toml"
@@ -191,7 +191,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
 )
 def test_how_the_house_sets(game, cards, said):
     way = game.rules.house([parse_card(name) for name in cards.split()])
-    assert game.rules.words(way)["en"] == said
+    assert game.rules.describe_setting(way)["en"] == said
 
 
 def total_of(cards):
@@ -413,7 +413,7 @@ def against(masks, found):
 @pytest.mark.parametrize("ranks", [(9, 10, 11, 12), (0, 1, 2, 12), (8, 9, 10, 11, 12)])
 def test_a_small_deck_comes_to_the_same_hand_by_hand(game, ranks):
     """17 or 21 cards: up to 116,280 hands against 3,432 each, by a judge of its own, and by classes."""
-    found = count(House(game.rules.definition.house), 19, 20, ranks)
+    found = count(HouseWayRules(game.rules.definition.house), 19, 20, ranks)
     assert (*found.best, *found.house, found.pairs) == one_by_one(ranks)
 
 

@@ -113,7 +113,7 @@ def hold_game(game, draw, seen):
     table_seats = game.rules.definition.table.seats
     stacks = some_stacks(draw, table_seats, game.rules.cloth.spots[0].least)
     offered = draw.below(table_seats, "button")
-    here = game.at({"button": offered})
+    here = game.for_table({"button": offered})
     button = next(seat for n in range(table_seats) if (seat := (offered + n) % table_seats) in stacks)
     rules = rules_of(here)
     books, steps, choice = Books(rules, stacks, button), [], None
@@ -370,7 +370,7 @@ CARDS = "As 7h Kd Ah 2c Kh Ac 9s 8d 3h Qc"
 
 @pytest.mark.requirement("S-34")
 def test_the_last_bettor_shows_first_then_the_others_clockwise():
-    game = NO_LIMIT.at({"button": 0})
+    game = NO_LIMIT.for_table({"button": 0})
     answers = ("call", "call", "check", "check", "check", "bet", "call", "call")
     steps, outcome = play(game, combine(game, THREE, 5), CARDS, *answers)
     shown = [step.data["hand"] for step in steps if isinstance(step, Cue) and step.kind == "flip"]
@@ -385,7 +385,7 @@ def test_the_last_bettor_shows_first_then_the_others_clockwise():
 
 @pytest.mark.requirement("S-34", "S-35")
 def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
-    game = NO_LIMIT.at({"button": 0})
+    game = NO_LIMIT.for_table({"button": 0})
     steps, outcome = play(game, combine(game, THREE, 2), CARDS, "fold", "raise", "fold")
     assert [step for step in steps if isinstance(step, Cue) and step.kind == "flip"] == []
     assert [hand["cards"] for hand in outcome.display["hands"]] == [
@@ -402,7 +402,7 @@ def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
 
 @pytest.mark.requirement("S-33", "S-32")
 def test_a_blind_bet_that_is_folded_stays_in_the_pot():
-    game = NO_LIMIT.at({"button": 0})
+    game = NO_LIMIT.for_table({"button": 0})
     steps, _ = play(game, combine(game, THREE, 2), CARDS, "raise", "fold", "fold")
     settled = [(step.name, step.credits, step.staked) for step in steps if isinstance(step, Settlement)]
     assert settled == [("not played", 396, 396), ("folded", 0, 4)]
@@ -410,7 +410,7 @@ def test_a_blind_bet_that_is_folded_stays_in_the_pot():
 
 @pytest.mark.requirement("S-33", "B-01")
 def test_no_prompt_and_no_cue_has_the_hole_cards_of_another_seat():
-    game = NO_LIMIT.at({"button": 0})
+    game = NO_LIMIT.for_table({"button": 0})
     own = {0: ["Kd", "Kh"], 2: ["As", "Ah"], 5: ["7h", "2c"]}
     for viewer, cards in own.items():
         steps, outcome = play(game, combine(game, THREE, viewer), CARDS, "call", "call")
@@ -450,7 +450,7 @@ def test_each_seat_sees_what_every_player_has_bet_has_left_and_receives():
 
 @pytest.mark.requirement("S-33")
 def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the_board():
-    game = NO_LIMIT.at({"button": 3})
+    game = NO_LIMIT.for_table({"button": 3})
     stacks = {1: 160, 7: 160}  # the first seat that plays from seat 3 on is seat 7
     steps, outcome = play(
         game, combine(game, stacks, 1), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
@@ -463,7 +463,7 @@ def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the
 
 @pytest.mark.requirement("S-32")
 def test_all_table_stakes_come_back_where_a_game_cannot_end():
-    game = NO_LIMIT.at({"button": 0})
+    game = NO_LIMIT.for_table({"button": 0})
     wager = combine(game, THREE, 0)
     round_ = Round(game.play(wager, Dealt(CARDS)), wager)
     round_.advance()
@@ -474,7 +474,7 @@ def test_all_table_stakes_come_back_where_a_game_cannot_end():
 
 @pytest.mark.requirement("S-32")
 def test_all_table_stakes_come_back_and_the_button_stays_where_not_all_have_staked(seeded_draw):
-    game, draw = NO_LIMIT.at({"button": 4}), RecordingDraw(seeded_draw(1))
+    game, draw = NO_LIMIT.for_table({"button": 4}), RecordingDraw(seeded_draw(1))
     wager = combine(game, THREE, 5)
     outcome = drive(game.play(wager, draw), wager, [Choice(STAKES_RETURNED)])
     assert [(each.name, each.credits, each.staked) for each in outcome.settlements] == [
@@ -503,7 +503,7 @@ def test_a_hand_of_omaha_has_exactly_two_of_the_hole_cards():
 
 
 def play_stud(stacks, cards, *options, viewer=None):
-    game = load_game(STUD).at({"button": 0})
+    game = load_game(STUD).for_table({"button": 0})
     if viewer is None:
         seats = {str(seat): {"stack": stack} for seat, stack in stacks.items()}
         return play(game, game.wager(sum(stacks.values()), seats=seats), cards, *options)
@@ -547,7 +547,7 @@ def test_of_seven_cards_others_see_the_four_that_lie_face_up():
 )
 def test_a_table_that_no_game_leaves_is_refused(table):
     with pytest.raises(ValueError, match="no game of this table leaves"):
-        NO_LIMIT.at(table)
+        NO_LIMIT.for_table(table)
 
 
 @pytest.mark.requirement("S-35")

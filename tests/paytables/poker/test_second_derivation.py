@@ -148,7 +148,7 @@ def test_flops_of_the_casino_holdem_come_to_the_same_by_brute_force(seeded_draw)
         flop = solver.cards[n].tolist()
         rest = [card for card in range(52) if card not in flop]
         low, high = sorted(rest.pop(draw.below(len(rest), "a card")) for _ in range(2))
-        turns, sums = solver.added(n)
+        turns, sums = solver.sum_net_results(n)
         hole = high * (high - 1) // 2 + low
         found, whole = np.zeros((52, 2), dtype=np.int64), np.zeros(2, dtype=np.int64)
         for turn, river in combinations(rest, 2):

@@ -227,7 +227,7 @@ def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, stu
 def flop():
     solver = Solver(build_streets(load("france-casino-holdem").rules.definition))
     n = next(n for n, row in enumerate(solver.cards.tolist()) if row[0] // 4 == 2 and row[2] // 4 == 10)
-    turns, sums = solver.added(n)
+    turns, sums = solver.sum_net_results(n)
     return solver.cards[n].tolist(), turns, sums
 
 

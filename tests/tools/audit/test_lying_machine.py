@@ -213,13 +213,13 @@ def test_a_reservation_is_ended_by_its_own_kinds_only(tmp_path, shelf):
         at = journal.sequence + 1
         journal.append(
             Transaction(
-                id=f"handpay-{at}-{journal.mark}",
+                id=f"handpay-{at}-{journal.journal_tag}",
                 kind="handpay.pending",
                 phase=Phase.RESERVE,
                 transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", 1000),),
                 state={
                     "handpay": {
-                        "id": f"handpay-{at}-{journal.mark}",
+                        "id": f"handpay-{at}-{journal.journal_tag}",
                         "kind": "cancelled_credit",
                         "amount_cents": 1000,
                     },
@@ -229,10 +229,10 @@ def test_a_reservation_is_ended_by_its_own_kinds_only(tmp_path, shelf):
         )
         journal.append(
             Transaction(
-                id=f"handpay-{at}-{journal.mark}.paid",
+                id=f"handpay-{at}-{journal.journal_tag}.paid",
                 kind="voucher.out",
                 phase=Phase.SETTLE,
-                ref=f"handpay-{at}-{journal.mark}",
+                ref=f"handpay-{at}-{journal.journal_tag}",
                 state={
                     "pay_out": None,
                     "print": {"id": "a ticket", "language": "en", "state": "barcode_done"},

@@ -25,7 +25,7 @@ from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, creat
 from meters.entry import decode
 from meters.ledger import Ledger
 from meters.transaction import Phase
-from tools.audit.conduct import ConductAudit
+from tools.audit.entry_rules import EntryRulesAudit
 from tools.audit.rules import RULES, Differs, Facts, find_rules
 from tools.audit.rules.pattern import Scope
 from tools.audit.rules.states import derive_machine_state, is_within
@@ -99,7 +99,7 @@ def test_a_rule_lets_no_entry_be_in_a_state_in_which_it_may_not_begin(honest, ru
 def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(honest):
     tried = set()
     for bodies in honest:
-        ledger, audit = Ledger(), ConductAudit(lambda *_: pytest.fail("an honest entry"))
+        ledger, audit = Ledger(), EntryRulesAudit(lambda *_: pytest.fail("an honest entry"))
         for body in bodies:
             entry = decode(body)
             before = copy.copy(ledger)
@@ -129,7 +129,7 @@ def fits(rule, entry, before, facts):
 
 def named(entry, before, facts):
     found = []
-    audit = ConductAudit(lambda _, why: found.append(why))
+    audit = EntryRulesAudit(lambda _, why: found.append(why))
     audit.facts = copy.deepcopy(facts)
     audit.facts.states.clear()
     audit.facts.idle_at.clear()

@@ -56,7 +56,7 @@ class Cabinet:
 )
 def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monkeypatch, name, status):
     """Five deaths of the screen within a minute ended the cabinet, and the machine with the credits in it."""
-    monkeypatch.setattr(module, "_PAUSE_MOST_S", 0.0)
+    monkeypatch.setattr(module, "_PAUSE_MAX_S", 0.0)
 
     async def scene():
         child = _Child(name, ends_with(status), closes=name == "screen")
@@ -71,7 +71,7 @@ def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monk
 @pytest.mark.parametrize(("settled_s", "goes_on"), [(60.0, False), (0.0, True)])
 def test_an_operators_error_of_a_screen_ends_the_cabinet_only_as_it_starts(monkeypatch, settled_s, goes_on):
     """No display at the first start: the person is told and may start again. Later, credits may be in it."""
-    monkeypatch.setattr(module, "_PAUSE_MOST_S", 0.0)
+    monkeypatch.setattr(module, "_PAUSE_MAX_S", 0.0)
     monkeypatch.setattr(module, "_SETTLED_S", settled_s)
 
     async def scene():

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from egm.app.features import FEATURES, MENU
 from egm.devices.catalogue import PROTOCOLS
 from egm.kernel.faults import FAULTS, get_fault
+from egm.kernel.rules import code_of
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.screen.text import Texts, read_catalogue
@@ -63,7 +64,7 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         row = found[texts.say(f"form.{form.id}.title")]
         assert row[5] == roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
-        assert all(texts.say(f"service.needs.{need.__name__}") in row[2] for need in form.needs)
+        assert all(texts.say(f"service.needs.{code_of(need)}") in row[2] for need in form.needs)
     found = rows(page, texts, "meters")
     for meter in METERS:
         assert found[meter.name][0] == texts.code("meter_name", meter.name)
@@ -92,7 +93,7 @@ def test_operator_manual_states_who_may_clear_memory_and_change_denominations(la
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
         assert texts.say(key) in told
     for need in denomination.needs:
-        assert texts.say(f"service.needs.{need.__name__}") in told
+        assert texts.say(f"service.needs.{code_of(need)}") in told
 
 
 @pytest.mark.requirement("R-06")

@@ -246,7 +246,7 @@ def _derive_handpay(scope: Scope) -> Any:
             kind="progressive" if levels else "merchandise" if prizes else "jackpot",
             amount_cents=_sum_won_cents(scope),
             prizes=scope.typed_record(GameEndByHand).prizes if prizes else (),
-            pool=_list_slip_pools(scope) if levels else "",
+            progressive_pools=_list_slip_pools(scope) if levels else "",
             play_id=scope["play"] if levels else "",
         )
     )

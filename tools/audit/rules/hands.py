@@ -146,11 +146,11 @@ def _derive_requested_handpay(scope: Scope) -> Any:
     Raises :class:`Differs` if the hand-pay already has that method.
     """
     handpay, payment_method = _read_pending_handpay(scope), scope.record["way"]
-    if (handpay.way or "hand") == payment_method:
+    if (handpay.requested_method or "hand") == payment_method:
         raise Differs(
             f"record.way: the hand-pay already had the payment method {format_value(payment_method)} before this entry"
         )
-    return to_json(replace(handpay, way="" if payment_method == "hand" else payment_method))
+    return to_json(replace(handpay, requested_method="" if payment_method == "hand" else payment_method))
 
 
 _ARE_KNOWN_PEOPLE: Final = require(

@@ -9,7 +9,7 @@ from egm.kernel.entries import AnyEntry, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
 from egm.play.keys import PlayKey
-from egm.record_codec import Condition, list_conditions
+from egm.record_codec import Condition, list_conditions, stored_key
 from egm.record_fields import PERSON, PERSONS, SERIAL, STAFF
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
@@ -124,7 +124,7 @@ class Rule:
             _match_at_name("before", matcher, scope.value_before(key.format(**scope.names)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
-        dims.pop("position", None)  # ConductAudit checks that the position exists
+        dims.pop("position", None)  # EntryRulesAudit checks that the position exists
         _match_at_name("dims", self._dims, dims, scope)
         self._check_persons(scope)
         for check in self.also:
@@ -261,7 +261,7 @@ class Rule:
         """Return (field name, condition) for each record field that names persons or the machine."""
         record = self.entry.record
         return tuple(
-            (field.name.removesuffix("_"), condition)
+            (stored_key(field), condition)
             for field in (fields(record) if is_dataclass(record) else ())
             for condition in list_conditions(field.type)
             if condition in _IS_KNOWN

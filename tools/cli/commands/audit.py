@@ -34,12 +34,12 @@ from tools.audit.games import Shelf
 from tools.audit.jobs import JobError
 from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
-from tools.audit.verify import Auditor, Finding, Report
+from tools.audit.verify import AuditFinding, Auditor, Report
 from tools.cli.commands.clearing import clear_, inspect_
 from tools.cli.result_file import resolve_links, result_file
 from tools.cli.tables import Form, Table, add_form_options, find_terminal_width, show, show_progress
 from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_printable
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 
 STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
@@ -165,7 +165,7 @@ def verify(
     for report in reports.values():
         report.key_compared = bool(fingerprint)
         if fingerprint and report.fingerprint != fingerprint:
-            report.add(Finding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
+            report.add(AuditFinding(1, "", f"the machine is {report.fingerprint}, not {fingerprint}"))
     if as_json:
         echo(format_json({name: report.to_json() for name, report in reports.items()}))
     else:
@@ -190,7 +190,7 @@ def _audit_copies(
     reports = _verify_copies(folder, beside, create_auditor, point, jobs)
     differs = find_ticket_ledger_error(folder, beside)
     if differs:
-        next(iter(reports.values())).add(Finding(1, "", differs))
+        next(iter(reports.values())).add(AuditFinding(1, "", differs))
     return reports
 
 
@@ -258,9 +258,9 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
         bodies = itertools.islice(reader.iter_bodies(), reached - header.after, None)
         report = auditor.run(bodies, head=(header.sequence, header.head_hash), jobs=jobs)
     if reader.footer_fault:
-        report.add(Finding(0, "", reader.footer_fault))
+        report.add(AuditFinding(0, "", reader.footer_fault))
     if auditor.public_key != header.public_key:
-        report.add(Finding(1, "", "the key that signed the file is not the one the journal begins with"))
+        report.add(AuditFinding(1, "", "the key that signed the file is not the one the journal begins with"))
     return _conclude_audit(report, auditor, point)
 
 
@@ -294,7 +294,7 @@ def _verify_copies(
     try:
         open_view(folder, key=key, second_dir=folder, check_pages=True).close()
     except JournalError as damage:  # damage to a column or an index, which no entry body shows
-        first.add(Finding(0, "", str(damage)))
+        first.add(AuditFinding(0, "", str(damage)))
     return reports
 
 
@@ -306,7 +306,7 @@ def _load_machine_key(*folders: Path) -> MachineKey | None:
         return None
 
 
-def _format_finding_place(finding: Finding) -> str:
+def _format_finding_place(finding: AuditFinding) -> str:
     """Return the entry that a finding concerns as text; sequence 0 means the file as a whole."""
     where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
     return f"{where} {escape_markup(finding.id)}".rstrip()

@@ -20,7 +20,7 @@ from tools.cli.commands.par import load, load_named_profile
 from tools.cli.reference import format_command_reference
 from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, add_form_options, show, show_progress
 from tools.cli.terminal import echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import classify_changes

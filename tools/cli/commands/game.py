@@ -24,8 +24,8 @@ from paytables import (
     list_shipped_games,
     load_game,
 )
-from paytables.carried import DIGEST, PROVED
 from paytables.definition import parse, read_source
+from paytables.figure_binding import DIGEST, PROVED
 from paytables.game import FAMILIES, find_family
 from paytables.source import ID_PATTERN
 from paytables.wording import format_count, format_known_names
@@ -58,7 +58,7 @@ from tools.lab.tuning import (
 from tools.lab.tuning import Path as KeyPath
 
 #: A larger return probably means per cent: 92 for 0.92.
-_RETURN_MOST: Final = Fraction(2)
+_RETURN_MAX: Final = Fraction(2)
 #: The number of digits is limited: a huge power of ten would exhaust memory.
 _SHARE: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
 
@@ -372,7 +372,7 @@ def _parse_share(text: str, option: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         raise click.ClickException(f"{option}: {text!r} is not a share: write it as 0.92 or 23/25") from None
     if share > 1:
-        hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MOST else ""
+        hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MAX else ""
         reason = "the machine would lose in the long run" if option == "--return" else "no share is above 1"
         raise click.ClickException(
             f"{option}: {text} is {format_percent(share)}, {reason}: write a share, as 0.92 or 23/25{hint}"

@@ -14,7 +14,7 @@ from paytables.keno.rules import KenoRules
 from paytables.wording import format_count, format_percent
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show, show_progress
 from tools.cli.terminal import echo, format_json
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.lab.named import path_or_id_from_text
 from tools.lab.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 

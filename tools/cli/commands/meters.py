@@ -22,7 +22,7 @@ from paytables.wording import format_count, format_known_names
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import Column, Columns, Form, Table, add_form_options, show
 from tools.cli.terminal import echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 
 
 def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:

@@ -16,7 +16,7 @@ from rng.self_test import TESTS
 from tools.cli.commands.rng_battery import battery, calibrate_tests
 from tools.cli.tables import GOOD, Column, Form, Table, add_form_options, show, show_progress
 from tools.cli.terminal import echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.collection import iter_raw_bytes
 from tools.lab.rng.service import start_service
 

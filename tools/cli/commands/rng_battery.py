@@ -16,7 +16,7 @@ from paytables.wording import format_count
 from tools.cli.result_file import write_result
 from tools.cli.tables import DOUBT, Column, Table, number_column, show, show_progress
 from tools.cli.terminal import Terminal
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.service import start_service
 
 if TYPE_CHECKING:

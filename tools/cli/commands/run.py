@@ -41,7 +41,7 @@ _SETTLED_S: Final = 30.0
 #: Other processes than the machine are restarted without limit, after a pause that grows with each end in the
 #: window.
 _AT_ONCE: Final = 3
-_PAUSE_MOST_S: Final = 10.0
+_PAUSE_MAX_S: Final = 10.0
 _LOCK: Final = "run/cabinet.lock"
 
 
@@ -305,7 +305,7 @@ class _Supervisor:
 
 def _compute_restart_pause_s(ends: int) -> float:
     """Return the pause before the restart of a process that ended ``ends`` times within a minute."""
-    return 0.0 if ends < _AT_ONCE else min(_PAUSE_MOST_S, 2.0 ** (ends - _AT_ONCE))
+    return 0.0 if ends < _AT_ONCE else min(_PAUSE_MAX_S, 2.0 ** (ends - _AT_ONCE))
 
 
 def _find_one_game_folder(game: str) -> Path:

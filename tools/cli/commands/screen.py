@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from egm.config.cabinet_file import POSITIONS_MOST, StateFolder, default_state_dir
+from egm.config.cabinet_file import POSITIONS_MAX, StateFolder, default_state_dir
 from tools.cli.commands.par import load
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
@@ -74,7 +74,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 @click.option("--top", is_flag=True, help="Print the address of the top screen.")
 @click.option(
     "--position",
-    type=click.IntRange(1, POSITIONS_MOST),
+    type=click.IntRange(1, POSITIONS_MAX),
     default=1,
     show_default=True,
     help="Print the address of this player position's screen.",

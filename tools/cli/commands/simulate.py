@@ -12,7 +12,7 @@ from paytables.wording import format_count
 from tools.cli.commands.par import load
 from tools.cli.tables import show_progress
 from tools.cli.terminal import Terminal, echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.lab.parsheet import format_percent
 from tools.lab.simulation import (
     Fit,
@@ -172,7 +172,7 @@ def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> 
     """Return a simulated bet's comparison with its exact figures: return, hit frequency, and distribution of wins."""
     variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
-        tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
+        tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.hit_min_credits))
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
     fit = None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
     verdict = judge(tally, bet.cost_credits, bet.rtp, variance)

@@ -27,7 +27,7 @@ from egm.tickets.audit import compare
 from egm.tickets.cage import Cage, Payee, is_ticket_number, iter_register_lines
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
-from egm.tickets.model import House, Ticket, TicketKind, TicketState
+from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import combine_proofs, compute_commitment, read_proofs
 from egm.tickets.record import Record
@@ -45,7 +45,7 @@ from tools.cli.result_file import write_result
 from tools.cli.staff import load_roster, prove
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 
 #: What the cashier reads when a ticket is refused.
 _REFUSALS: Final = {
@@ -498,6 +498,6 @@ def _build_specimen(template: Template) -> Ticket:
         expires_at=issued_at + timedelta(days=365),
         machine_serial="SPECIMEN",
         operator_number="0",
-        house=House(site="SPECIMEN", address="SPECIMEN", licence_holder="SPECIMEN"),
+        house=Venue(site="SPECIMEN", address="SPECIMEN", licence_holder="SPECIMEN"),
         template=template.id,
     )

@@ -26,7 +26,7 @@ from tools.audit.verify import Auditor
 from tools.cli.result_file import write_result
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 

@@ -11,7 +11,7 @@ from paytables import analyse, load_game
 from paytables.blackjack import policies
 from paytables.blackjack.advice import Question, read_advice
 from paytables.blackjack.chart import find_best_chart
-from paytables.blackjack.law import compute_net_distribution
+from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.sampled import sample
 from tools.dev.bench import Figure, measure_processor_seconds
 from tools.dev.bench.bench_paytables import Quick

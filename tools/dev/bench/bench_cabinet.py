@@ -22,7 +22,7 @@ from egm.play.events import OutcomeShown
 from egm.play.installed_games import admit_games
 from egm.play.keys import PlayKey
 from egm.profiles import load_profile
-from egm.tickets.model import House
+from egm.tickets.model import Venue
 from meters import JSON, Journal, Phase, Transaction, Transfer
 from rng import Personalization, RandomService
 from tools.dev.bench import BareDisk, Figure, measure_alternately
@@ -54,7 +54,7 @@ def bench_engine(
     chance = RandomService.start(personalization=who, policy=profile.chance)
     clock = SystemClock()
     machine = Machine(
-        identity=Identity("BENCH", "1", House(site="bench")),
+        identity=Identity("BENCH", "1", Venue(site="bench")),
         journal=journal,
         keys=FEATURES.keys,
         entries=FEATURES.entries,

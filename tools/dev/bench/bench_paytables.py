@@ -12,10 +12,10 @@ from paytables.definition import parse, read_source
 from paytables.game import build_game
 from paytables.poker.video.rules import VideoPokerRules
 from paytables.reels import compiled, moments
-from paytables.reels.law import run_distribution
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
+from paytables.reels.win_distribution import run_distribution
 from tools.dev.bench import Figure, measure_processor_seconds
 from tools.lab.simulation import play_batch
 

@@ -15,7 +15,7 @@ from paytables.wording import format_count
 from tools.audit.games import Shelf
 from tools.cli.tables import Form, Table, add_form_options, number_column, show, show_progress
 from tools.cli.terminal import make_printable
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.dev.liars import run_lies
 from tools.dev.simulation.cabinet_setup import BY_WHEEL, CabinetSetup
 from tools.dev.simulation.campaign import Case, StuckError, create_case, run_case

@@ -11,7 +11,7 @@ import click
 from paytables.wording import format_count
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.dev.progressive.campaign import Campaign, run_campaign
 from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, open_store
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from egm.play.stored_prizes import compute_code_digest
 from paytables import PaytableError, definition
-from paytables.carried import PROVED, add_binding_digest
+from paytables.figure_binding import PROVED, add_binding_digest
 from paytables.game import build_game
 from paytables.source import parse_toml, read
 from tools.cli.terminal import echo

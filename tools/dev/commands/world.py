@@ -8,7 +8,7 @@ import click
 
 from paytables.wording import format_count
 from tools.cli.terminal import echo
-from tools.cli.whole import WholeNumber
+from tools.cli.whole_number import WholeNumber
 from tools.dev.simulation.campaign import Result, create_case
 from tools.dev.simulation.shrinking import read_case, run_and_report, shrink_case, write_case
 

@@ -16,7 +16,7 @@ from egm.links.sas.exception_queue import SasException
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.links.sas.tables.exceptions import EXCEPTIONS
-from egm.links.sas.wire import LenientFraming, StrictFraming, mark_message
+from egm.links.sas.wire import LenientFraming, WakeupBitFraming, mark_message
 from meters import MeterReading
 
 ADDRESS: Final = 1
@@ -72,7 +72,7 @@ class _Machine:
         self.channel = Channel(ADDRESS, _POLLS)
         self.channel.readout = readout()
         self.channel.real_time = bool(choices & 2)
-        framing = StrictFraming if self.strict else LenientFraming
+        framing = WakeupBitFraming if self.strict else LenientFraming
         self._framing = framing(ADDRESS, _GAP_NS)
         self._answer = choices >> 2
         self.now_ns = 0

@@ -71,7 +71,7 @@ def felt_scenes(
     """Yield the scenes of one table in a layout."""
     idle_view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
     assert idle_view.snapshot is not None
-    layout = layout.with_felt(levels=bool(idle_view.snapshot.progressives))
+    layout = layout.for_table_game(levels=bool(idle_view.snapshot.progressives))
     yield "idle", idle_view
     table = idle_view.table
     assert table is not None
@@ -88,7 +88,7 @@ def felt_scenes(
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
     wager = wager_of(laid, game)
     seated = _seat_wager(game, wager)
-    yield from _round(laid, game, game_view, theme, seated if game.rules.least_seats > 1 else wager)
+    yield from _round(laid, game, game_view, theme, seated if game.rules.seats_min > 1 else wager)
     if isinstance(game.rules, SeatedRules):
         scenes = dict(_round(laid, game, game_view, theme, seated))
         waits = [name for name in scenes if name.startswith("waits")]
@@ -222,8 +222,8 @@ def _round(
     for name, share in (("moving", 0.35), ("landed", 0.93)):
         yield name, replace(view, now=view.show.began + last.begin + (last.spun - last.begin) * share)
     over = replace(view, now=view.show.began + line.done)
-    after = game.at(outcome.table).rules
-    standing = {bet.spot: bet.credits for bet in after.standing()}
+    after = game.for_table(outcome.table).rules
+    standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     snapshot_values = {
         "win_cents": cents,

@@ -186,7 +186,9 @@ class Controller:
             ceiling_cents=terms.ceiling_cents,
             mystery=terms.mystery,
             counted=counted or 0,
-            won=self._mysteries.won(session, join.machine, enrolment.level) if terms.mystery else (),
+            won=self._mysteries.list_won_prizes(session, join.machine, enrolment.level)
+            if terms.mystery
+            else (),
             shares=dict(record.shares),
         )
 
@@ -242,7 +244,9 @@ class Controller:
             machine=contribution.machine,
             level=contribution.level,
             sequence=max(counted, contribution.sequence),
-            won=self._mysteries.won(session, contribution.machine, contribution.level) if mystery else (),
+            won=self._mysteries.list_won_prizes(session, contribution.machine, contribution.level)
+            if mystery
+            else (),
         )
 
     # ------------------------------------------------------------------ hits

@@ -96,7 +96,7 @@ class Mysteries:
             turns = session.count_numbered_contributions(level)
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
-    def won(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
+    def list_won_prizes(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
         """Return the prizes of a level that a machine has won but not committed yet."""
         return tuple(
             Won(

@@ -14,8 +14,8 @@ from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
 
 #: The most levels shown at once; further ones alternate with them.
-_PLATES_MOST: Final = 3
-_TALL_MOST: Final = 460.0
+_PLATES_MAX: Final = 3
+_HEIGHT_MAX: Final = 460.0
 _TURN_SECONDS: Final = 8.0
 #: Seconds that an amount is shown in the format of one language before it changes to the other's.
 _FORM_SECONDS: Final = 6.0
@@ -38,11 +38,11 @@ class SignPicture(Picture):
         draw_frame_lamps(stage, rect, "idle")
         if not plates:
             _draw_no_amount(stage, both, rect)
-        sheet = int(seconds / _TURN_SECONDS) % max(1, -(-len(plates) // _PLATES_MOST))
-        sheet_plates = plates[sheet * _PLATES_MOST : (sheet + 1) * _PLATES_MOST]
+        sheet = int(seconds / _TURN_SECONDS) % max(1, -(-len(plates) // _PLATES_MAX))
+        sheet_plates = plates[sheet * _PLATES_MAX : (sheet + 1) * _PLATES_MAX]
         for i, plate in enumerate(sheet_plates):
             step = (h - 20) / len(sheet_plates)
-            tall = min(step - 10, _TALL_MOST)
+            tall = min(step - 10, _HEIGHT_MAX)
             top = y + 10 + i * step + (step - tall) / 2
             _draw_plate(stage, both, plate, (x + 20, top, w - 40, tall), currency)
         _draw_staff_lamp(stage, plates)

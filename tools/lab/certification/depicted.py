@@ -191,7 +191,7 @@ class _PlayedRound:
 def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
     """Yield a played round for each bet and decision policy."""
     for bet in case.analysis.bets:
-        game = case.game if bet.table is None else case.game.at(bet.table)
+        game = case.game if bet.table is None else case.game.for_table(bet.table)
         wager = build_wager(game, bet)
         for policy in WAYS.values():
             draw = RecordingDraw(case.draw)

@@ -47,7 +47,7 @@ WRONG_Z = 6
 #: All bets of a game together are closer to normal than each alone, and fail at fewer standard errors.
 WRONG_TOGETHER_Z = 5
 #: The fewest games of a bet without an exact distribution that are compared with its return.
-_GAMES_LEAST = 100
+_GAMES_MIN = 100
 #: Words that the game's rules use for a double-up, by language.
 _DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
 #: What a profile's floor applies to, as text.
@@ -62,9 +62,9 @@ def return_floor(case: Case) -> Iterator[Finding]:
     The profile says what counts of progressive levels: nothing, the reset values, or also the contributions.
     If the profile requires the least return only of some bets, the others below it are noted.
     """
-    floor = case.profile.returns.floor(case.game.family)
+    floor = case.profile.returns.find_minimum(case.game.family)
     counted = case.profile.progressives.counted
-    refused = floor.refused(
+    refused = floor.find_bet_below(
         {
             bet.bet: bet.compute_rtp_counting(counted)
             for bet in case.analysis.bets
@@ -415,7 +415,7 @@ def simulation(case: Case) -> Iterator[Finding]:
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
             continue
         rtp, variance, win_cap, words = bet.rtp, bet.variance, None, ""
-        is_testable = case.games >= _GAMES_LEAST
+        is_testable = case.games >= _GAMES_MIN
         if bet.distribution is not None:
             win_cap = bet.distribution.find_largest_expected_win(10, case.games)
             is_testable = win_cap > 0
@@ -477,10 +477,10 @@ def _judge_bets_together(verdicts: Sequence[Verdict]) -> Finding:
 def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
     """Return the game and the wager of the game with this number that is replayed; each bet in turn."""
     game, bets = case.game, case.analysis.bets
-    if game.rules.least_seats == 1:
+    if game.rules.seats_min == 1:
         return game, game.wager(game.bet_options[number % len(game.bet_options)])
     bet = bets[number % len(bets)]
-    return game.at(bet.table), game.at(bet.table).wager(bet.cost_credits, **bet.options)
+    return game.for_table(bet.table), game.for_table(bet.table).wager(bet.cost_credits, **bet.options)
 
 
 def replay(case: Case) -> Iterator[Finding]:

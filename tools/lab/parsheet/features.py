@@ -87,7 +87,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
         ("most groups a way selection", marks.groups),
         ("most draws a ticket", marks.draws),
         ("most a ticket may cost a draw, credits", marks.cost),
-        ("most a ticket is paid a draw, credits", definition.most_paid),
+        ("most a ticket is paid a draw, credits", definition.paid_max),
     ]
     for bonus in definition.bonus:
         fee = (
@@ -322,7 +322,7 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
     ]
     for bet in analysis.bets:
         if bet.doubled is not None:
-            facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.most_credits))
+            facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.win_max_credits))
             facts.append(
                 (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.doubled.variance))
             )

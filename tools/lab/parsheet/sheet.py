@@ -154,7 +154,7 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
     """Return a bet's figures if the player doubles up every win as often as the rules allow."""
     doubled = bet.doubled
     return {
-        "most_credits_after_double_up": None if doubled is None else bet.most_credits,
+        "most_credits_after_double_up": None if doubled is None else bet.win_max_credits,
         "variance_when_always_doubled": None if doubled is None else to_exact_data(doubled.variance),
         "distribution_when_always_doubled": (
             build_win_classes(doubled.distribution, bet.cost_credits)

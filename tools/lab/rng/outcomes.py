@@ -150,7 +150,7 @@ def _load_roulette_rules() -> Any:
 
 def _draw_pocket(draws: Draw) -> list[int]:
     """Draw the pocket of a roulette wheel in which the ball stops."""
-    _, _, pocket = _load_roulette_rules().drawn(draws)
+    _, _, pocket = _load_roulette_rules().draw_result(draws)
     return [pocket["part"]]
 
 

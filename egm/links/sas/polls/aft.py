@@ -186,7 +186,7 @@ def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -
 def _encode_result(host: Host, result: Result) -> bytes:
     """Encode the result of a transfer: its position in the history, status, amounts, and the meters it has moved."""
     identifier = result.identifier.encode("latin-1")
-    at = result.at.astimezone(host.machine.identity.house.zone)
+    at = result.at.astimezone(host.machine.identity.venue.zone)
     expires = bytes(4)
     if result.expires is not None:
         day = datetime.combine(result.expires, time())

@@ -16,7 +16,7 @@ from meters.storage import Storage
 FILE_NAME: Final = "reserve"
 
 
-class Room:
+class DiskReserve:
     """The reserved space on the storage media: ``size`` bytes in each of ``folders``; none with a size of 0."""
 
     def __init__(self, storage: Storage, folders: Sequence[Path], size: int) -> None:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: The maximum number of hands of a split for which the distribution, and the variance, are computed.
-LAW_MOST: Final = 2
-VARIANCE_MOST: Final = 3
+SUPPORT_MAX: Final = 2
+VARIANCE_MAX: Final = 3
 _SEVENS: Final = 3 * CARD[6]
 _BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 #: The net result of a hand for each final result of the dealer, a blackjack last.
@@ -163,7 +163,7 @@ class _NetDistribution:
             self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
         mine = {(cards, _add_nets(nets, beside)): orders for (cards, nets), orders in mine.items()}
-        if hands == LAW_MOST:
+        if hands == SUPPORT_MAX:
             yield from _iter_net_chances(
                 round_, _join_hand_sums(_create_one_hand_sums(mine), others), self.share**2
             )

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import click
 
-_MOST: Final = (1 << 63) - 1
+_NUMBER_MAX: Final = (1 << 63) - 1
 
 
 class WholeNumber(click.IntRange):
@@ -13,6 +13,6 @@ class WholeNumber(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the argument as a whole number. Raises click.BadParameter."""
         number = super().convert(value, param, ctx)
-        if number > _MOST:
-            self.fail(f"{number} is too large: at most {_MOST}", param, ctx)
+        if number > _NUMBER_MAX:
+            self.fail(f"{number} is too large: at most {_NUMBER_MAX}", param, ctx)
         return number

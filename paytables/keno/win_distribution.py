@@ -99,7 +99,7 @@ def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket
     distribution = apply_multipliers(
         compute_win_before_multipliers(definition, tables, ticket), ticket.options
     )
-    return distribution if definition.most_paid is None else limit_wins(distribution, definition.most_paid)
+    return distribution if definition.paid_max is None else limit_wins(distribution, definition.paid_max)
 
 
 def convolve(a: Counted, b: Counted) -> Counted:

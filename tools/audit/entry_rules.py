@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.app.features import FEATURES
 from egm.closing.keys import ClosingKey
-from egm.config.cabinet_file import POSITIONS_MOST
+from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
 from egm.integrity.journal_entries import CHECKPOINT
 from egm.integrity.keys import IntegrityKey
@@ -61,8 +61,8 @@ def _format_moved_money(entry: StoredEntry) -> str:
     return f" (the entry moves {', '.join(moved)})" if entry.transfers else ""
 
 
-class ConductAudit:
-    """Checks every journal entry against the audit rules for its kind; ``fault`` is called for each that fits none.
+class EntryRulesAudit:
+    """Checks every journal entry against the audit rules for its kind; ``report_finding`` takes each that fits none.
 
     ``features`` are the features of the machine that wrote the journal; ``more`` are rules for the entries of
     features added to it.
@@ -70,11 +70,11 @@ class ConductAudit:
 
     def __init__(
         self,
-        fault: Callable[[StoredEntry, str], None],
+        report_finding: Callable[[StoredEntry, str], None],
         features: Features = FEATURES,
         more: Iterable[Rule] = (),
     ) -> None:
-        self._fault = fault
+        self._report_finding = report_finding
         is_added = features is not FEATURES or bool(more)
         self.rules = group_by_kind(list_rules(features.entries, more)) if is_added else BY_KIND
         self.facts = Facts(features.keys)
@@ -106,7 +106,7 @@ class ConductAudit:
             break
         else:
             finding = finding or "no feature of the machine declares this kind of entry"
-            self._fault(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
+            self._report_finding(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
         self.facts.update(entry)
 
     def allows_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
@@ -154,9 +154,9 @@ class ConductAudit:
         has_position = "position" in dims
         number = dims.get("position", 1)
         if has_position and entry.kind in _OF_THE_JOURNAL:
-            self._fault(entry, "dims.position: an entry of the journal itself names no position")
-        elif type(number) is not int or not 1 <= number <= POSITIONS_MOST:
-            self._fault(entry, f"dims.position: expected 1 to {POSITIONS_MOST}, found {number!r}")
+            self._report_finding(entry, "dims.position: an entry of the journal itself names no position")
+        elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
+            self._report_finding(entry, f"dims.position: expected 1 to {POSITIONS_MAX}, found {number!r}")
         else:
             self._follow_terms(entry, ledger, number)
         if entry.kind in _NO_POSITION:
@@ -170,7 +170,7 @@ class ConductAudit:
         elif has_position is self.facts.positions:
             self._report_odd_positions()
         elif entry.transfers or entry.counts:
-            self._fault(entry, _NOT_AS_BEFORE)
+            self._report_finding(entry, _NOT_AS_BEFORE)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._odd.append(entry)
 
@@ -178,7 +178,7 @@ class ConductAudit:
         """Check that a cash-out follows at once when nonrestricted credit becomes cashable."""
         moves = entry.transfers or entry.phase is not Phase.POST
         if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
-            self._fault(
+            self._report_finding(
                 entry,
                 "nonrestricted credit was converted just before this entry; a cash-out must follow at once",
             )
@@ -186,7 +186,7 @@ class ConductAudit:
     def _report_odd_positions(self) -> None:
         """Report every listed entry that names its position although others do not, or the reverse; clear the list."""
         for entry in self._odd:
-            self._fault(entry, _NOT_AS_BEFORE)
+            self._report_finding(entry, _NOT_AS_BEFORE)
         self._odd.clear()
 
     def _follow_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
@@ -213,7 +213,7 @@ class ConductAudit:
         """At the end of the journal, report the entries of positions that never recorded their terms."""
         if PlayKey.RESIDUAL in books.state:
             for entry in self._unknown:
-                self._fault(
+                self._report_finding(
                     entry,
                     f"dims.position: position {read_position(entry)} never recorded its residual credit terms, "
                     "so the machine does not have it",

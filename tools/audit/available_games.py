@@ -16,7 +16,7 @@ from tools.audit.games import Shelf
 _MADE: Final = 16
 
 
-class GamesAtHand:
+class AvailableGames:
     """Game definitions from a shelf and from texts stored in the journal (custom games, for example).
 
     A definition is identified by the digest of its text. The journal stores that text, so the definition

@@ -13,7 +13,7 @@ from typing import Final
 
 from babel.numbers import format_currency
 
-from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
+from egm.config.cabinet_file import POSITIONS_MAX, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
 from egm.host.events import ControlRequested
@@ -21,7 +21,7 @@ from egm.host.keys import HostKey
 from egm.integrity.events import Enabled
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
-from egm.kernel.keys import Fate, Key, Keys
+from egm.kernel.keys import ClearAction, Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
@@ -98,13 +98,13 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
 
     ``currency``: the jurisdiction's, ISO 4217.
     """
-    for number in range(positions + 1, POSITIONS_MOST + 1):
+    for number in range(positions + 1, POSITIONS_MAX + 1):
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
         states = journal.states(f"{number}/")
         amounts_left = [
             _describe_amounts_left(key, state, name, currency)
             for name, state in states.items()
-            if (key := keys.of(name)) is not None and key.fate is Fate.OWED
+            if (key := keys.of(name)) is not None and key.fate is ClearAction.OWED
         ]
         if cents or amounts_left:
             amounts = ", ".join(

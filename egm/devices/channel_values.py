@@ -16,13 +16,13 @@ from egm.devices.interface import FaultCode
 
 #: Currencies for which a device may be programmed if no profile states them: dollars are assumed.
 DOLLARS: Final = frozenset({"USD", "CAD"})
-WORTH_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNTOLD)
+CHANNEL_VALUE_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNKNOWN)
 #: Not a country: ccTalk's code for a token.
 _TOKENS: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedWorth:
+class ReportedValue:
     """The value that a device reports for one of its channels.
 
     ``text``: the device's own text. ``amount_cents``: 0 if the channel accepts nothing, None if no amount can
@@ -34,7 +34,7 @@ class ReportedWorth:
     currencies: frozenset[str] = frozenset()
 
 
-class Worth:
+class ChannelValueCheck:
     """The values that an acceptor has reported so far for its channels."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
@@ -65,9 +65,9 @@ class Worth:
         """Return the device faults that wrong or unknown channel values cause, with their details."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
-        return {FaultCode.VALUES_UNTOLD: _format_channels(self._untold)} if self._untold else {}
+        return {FaultCode.VALUES_UNKNOWN: _format_channels(self._untold)} if self._untold else {}
 
-    def note(self, channel: int, reported: ReportedWorth | None) -> None:
+    def note(self, channel: int, reported: ReportedValue | None) -> None:
         """Store the value that the device reports for a channel; ``reported`` is None if it gives no reply."""
         if channel not in self._unasked:
             return

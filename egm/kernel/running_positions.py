@@ -1,6 +1,6 @@
 """Access to the other player positions of the machine, for actions at one position that concern another.
 
-All positions share one :class:`SideBySide`. A board of keys and lamps serves its own position; the first
+All positions share one :class:`RunningPositions`. A board of keys and lamps serves its own position; the first
 position's board also serves every position without one.
 """
 
@@ -14,7 +14,7 @@ from egm.kernel.messages import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AtWork:
+class RunningPosition:
     """A running position: how to submit events to it, and how to read its current snapshot.
 
     ``signal`` updates the tower light and the bell of its I/O board. ``has_board``: whether the position has
@@ -29,12 +29,12 @@ class AtWork:
 
 
 @dataclass(slots=True)
-class SideBySide:
+class RunningPositions:
     """The running player positions of the machine, by number."""
 
-    at: dict[int, AtWork] = field(default_factory=dict)
+    at: dict[int, RunningPosition] = field(default_factory=dict)
 
-    def iter_positions_served(self, number: int) -> Iterator[AtWork]:
+    def iter_positions_served(self, number: int) -> Iterator[RunningPosition]:
         """Yield, in order, the positions that the I/O board of position ``number`` serves.
 
         These are the position itself and, for position 1, every position without a board.
