@@ -33,7 +33,7 @@ def test_its_last_frame_is_the_outcome(theme):
 
 
 def test_a_credit_is_worth_what_the_game_offers(theme):
-    game, film = load_game("comet-respin"), PreviewSettings(seconds_most=60)
+    game, film = load_game("comet-respin"), PreviewSettings(seconds_max=60)
     assert 25 not in game.denominations_cents
     outcome = find_game_worth_showing(game, Walk("unit"), theme, film)
     views = list(iter_frames(build_game_view(game), outcome, theme, film))
@@ -48,4 +48,4 @@ def test_a_game_that_never_wins_enough_is_refused(theme):
 
     game = load_game("icebreak")
     with pytest.raises(PreviewError, match="icebreak"):
-        find_game_worth_showing(game, Same("x"), theme, PreviewSettings(seconds_most=0.1))
+        find_game_worth_showing(game, Same("x"), theme, PreviewSettings(seconds_max=0.1))
