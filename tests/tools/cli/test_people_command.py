@@ -165,7 +165,7 @@ def test_a_memory_clear_is_authorised_by_two_who_prove_it(people, tmp_path):
     for first, second, pins, why in (
         ("1", "2", ("135790", "000000"), "number or PIN is wrong"),
         ("1", "3", ("135790", "975310"), "may not clear memory"),
-        ("1", "1", ("135790", "135790"), "two different persons"),
+        ("1", "1", ("135790", "135790"), "two different people"),
         ("A", "2", ("135790",), "number or PIN is wrong"),
     ):
         status, said = clears(first, second, *pins)
