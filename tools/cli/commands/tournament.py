@@ -1,10 +1,10 @@
 """``egm tournament``: the rules of a tournament, its results and its settlement (Québec by-law, ss. 123 to 127)."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Final, TypedDict, Unpack
 
 import click
 
@@ -123,7 +123,16 @@ def _parse_round(text: str, form: str) -> tuple[int, int, str]:
     return int(parts[0]), int(parts[1]), "".join(parts[2:])
 
 
-_derived = [
+class _Corrections(TypedDict):
+    """What staff correct of the journals of a tournament, as the options name it."""
+
+    without: tuple[str, ...]
+    renamed: tuple[int, ...]
+    ignored: tuple[str, ...]
+    absent: tuple[str, ...]
+
+
+_CORRECTION_OPTIONS: Final = [
     click.option(
         "--without",
         metavar="NUMBER",
@@ -155,7 +164,7 @@ _derived = [
 
 def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the options by which staff correct what the journals say of a tournament."""
-    for option in reversed(_derived):
+    for option in reversed(_CORRECTION_OPTIONS):
         function = option(function)
     return function
 
@@ -165,7 +174,9 @@ def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None
 @click.argument("results_file", metavar="RESULTS", type=_FILE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
 @_add_derivation_options
-def results(rules_file: Path, results_file: Path, exports: tuple[Path, ...], **corrections: Any) -> None:
+def results(
+    rules_file: Path, results_file: Path, exports: tuple[Path, ...], **corrections: Unpack[_Corrections]
+) -> None:
     """Write RESULTS, which `settle` reads, from the exported journals of all machines of the tournament of RULES.
 
     Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
@@ -184,7 +195,12 @@ def results(rules_file: Path, results_file: Path, exports: tuple[Path, ...], **c
 @_add_derivation_options
 @add_form_options
 def standings_(
-    rules_file: Path, exports: tuple[Path, ...], number: int, *, form: Form, **corrections: Any
+    rules_file: Path,
+    exports: tuple[Path, ...],
+    number: int,
+    *,
+    form: Form,
+    **corrections: Unpack[_Corrections],
 ) -> None:
     """Print the standings of a round and who goes on to the next one, from the exported journals of all machines.
 
@@ -227,7 +243,7 @@ def standings_(
 
 
 def _derive(
-    rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: Mapping[str, Any]
+    rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: _Corrections
 ) -> Results:
     """Return the results from verified exports. Raises ClickException."""
     digest = hashlib.sha256(read_contents(rules_file)).hexdigest()
