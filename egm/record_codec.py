@@ -111,7 +111,7 @@ def stored_as(key: str) -> Any:
     return dataclasses.field(metadata={_KEY: key})
 
 
-def stored_key(field: "dataclasses.Field[Any]") -> str:
+def stored_key(field: "dataclasses.Field[object]") -> str:
     """Return the key of a record's field in the JSON."""
     return str(field.metadata.get(_KEY) or field.name.removesuffix("_"))
 
