@@ -106,9 +106,9 @@ def omit_if_default(default: T, *, key: str = "") -> T:
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def stored_as(key: str) -> Any:
-    """Declare a record's required field whose key in the JSON is not its name."""
-    return dataclasses.field(metadata={_KEY: key})
+def stored_as(key: str) -> dict[str, str]:
+    """Return the metadata of a record's field whose key in the JSON is ``key`` and not its name."""
+    return {_KEY: key}
 
 
 def stored_key(field: "dataclasses.Field[object]") -> str:

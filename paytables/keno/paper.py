@@ -96,7 +96,7 @@ class Paper:
     bonuses: tuple[str, ...]
     draws: tuple[int, ...]
     cost_a_draw_credits: int
-    paid_max_credits: int | None
+    most_paid_credits: int | None
     claim_place: str
     claim_days: int
     control_number: str = ""
@@ -119,7 +119,7 @@ class Paper:
             "bonuses": list(self.bonuses),
             "draws": list(self.draws),
             "cost_a_draw_credits": self.cost_a_draw_credits,
-            "most_paid_credits": self.paid_max_credits,
+            "most_paid_credits": self.most_paid_credits,
             "claim_place": self.claim_place,
             "claim_days": self.claim_days,
             "control_number": self.control_number,
@@ -177,7 +177,7 @@ def issue(
         bonuses=ticket.options.bought,
         draws=tuple(sorted(acknowledgement.draws)),
         cost_a_draw_credits=ticket.cost_a_draw,
-        paid_max_credits=definition.paid_max,
+        most_paid_credits=definition.paid_max,
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
@@ -229,7 +229,7 @@ def list_ticket_lines(
     entries += [(Line.BONUS, names[b]) for b in paper.bonuses]
     entries.append((Line.TOTAL, money(paper.cost_credits)))
     entries.append((Line.DRAWS, _format_draw_runs(paper.draws)))
-    most = paper.paid_max_credits
+    most = paper.most_paid_credits
     entries.append((Line.PAID_MAX, _NO_LIMIT[language] if most is None else money(most)))
     place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
     entries.append((Line.CLAIM, _CLAIM[language].format(days=paper.claim_days, place=place)))

@@ -4,7 +4,7 @@ Amounts are minor units.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from egm.devices.interface import PrintState
@@ -95,7 +95,7 @@ class CashOutRecord:
 
     id: str
     """The id of the cash-out, which is the id of its reservation."""
-    payout_method: Literal["ticket", "coins"] = stored_as("way")
+    payout_method: Literal["ticket", "coins"] = field(metadata=stored_as("way"))
     """The payout method."""
     amount_cents: int
     kind: CreditKind | None = omit_if_default(None)

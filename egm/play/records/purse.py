@@ -4,7 +4,7 @@ The points themselves are balances of accounts of the journal: those given and n
 stored record says whose they are, and how far the round has come. Points are credits of the game and no money.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from egm.kernel.machine import Machine
@@ -29,7 +29,7 @@ class Purse:
     """The number of the round, from 1."""
     bet_credits: Cents
     """The points of one wager."""
-    games_max: Count = stored_as("games_most")
+    games_max: Count = field(metadata=stored_as("games_most"))
     """The number of games of the round, or 0 if it is limited by time."""
     minutes: Count
     """The time of the round in minutes, or 0 if it is limited by games."""
