@@ -138,7 +138,6 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     return now.date() >= rules.starts.date() and now < compute_end(rules)
 
 
-@refusal_code("machine_fits_the_rules")
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     """Return whether no rules are installed, their tournament is over, or no entry was sold here that is not void.
 
@@ -148,6 +147,7 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     return rules is None or read_local_time(machine) >= compute_end(rules) or not read_sold_entries(machine)
 
 
+@refusal_code("machine_fits_the_rules")
 def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
     """Return whether the installed rules still describe this machine."""
     rules = read_installed_rules(machine)
