@@ -28,7 +28,8 @@ def _are_different(values: tuple[str, ...]) -> bool:
     return 0 < len(values) == len(set(values))
 
 
-AMOUNT: Final = Condition("number above zero", "not above zero", lambda value: value > 0)
+AMOUNT: Final = Condition("amount above zero, in minor units", "not above zero", lambda value: value > 0)
+POSITIVE: Final = Condition("number above zero", "not above zero", lambda value: value > 0)
 COUNT: Final = Condition("number, zero or more", "below zero", lambda value: value >= 0)
 WORDS: Final = Condition("text, not blank", "blank", lambda value: bool(value.strip()))
 TIME: Final = Condition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
@@ -52,7 +53,9 @@ PERSONS: Final = Condition(
 SERIAL: Final = Condition("the machine's serial number", "not the machine's serial number", bool)
 
 Cents: TypeAlias = Annotated[int, AMOUNT]
-"""An amount above zero, in minor units, or another number above zero."""
+"""An amount above zero, in minor units."""
+Positive: TypeAlias = Annotated[int, POSITIVE]
+"""Another number above zero."""
 Count: TypeAlias = Annotated[int, COUNT]
 """Zero or more."""
 Words: TypeAlias = Annotated[str, WORDS]

@@ -20,7 +20,7 @@ from egm.kernel.faults import get_fault
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
-from egm.record_fields import Cents
+from egm.record_fields import Positive
 
 
 def _is_out_of_service(machine: Machine) -> bool:
@@ -36,7 +36,7 @@ INTEGRITY: Final = Feature(
     name="integrity",
     keys=IntegrityKey,
     values={
-        IntegrityKey.BOOTS: Cents,
+        IntegrityKey.BOOTS: Positive,
         IntegrityKey.SERVICE: bool,
         IntegrityKey.OUT_OF_SERVICE: entries.OutOfService,
         IntegrityKey.DISABLED: DisablingRecord,

@@ -40,7 +40,7 @@ class Engine(Generic[MachineT]):
     def __init__(self, machine: MachineT, rules: Rules[MachineT], changed: Callable[[], None]) -> None:
         """Create the engine in state BOOT. ``changed`` is called after each handled event.
 
-        Raises InvariantError if AFTER_EVENT or AT_REST has no unguarded rule in some state.
+        Raises InvariantError if AFTER_EVENT or WHEN_IDLE has no unguarded rule in some state.
         """
         for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE):
             is_decided = all(any(not rule.guards for rule in rules.of(state, event)) for state in State)

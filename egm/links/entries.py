@@ -8,7 +8,7 @@ from egm.kernel.entries import Entry
 from egm.links.keys import LinksKey
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default
-from egm.record_fields import Cents, Count, Time
+from egm.record_fields import Count, Positive, Time
 
 
 # ---------------------------------------------------------------------------------------------- hosts
@@ -53,7 +53,7 @@ class WinsRead:
     """A host has read wins of the progressive levels that it broadcasts."""
 
     host: str
-    wins: Cents
+    wins: Positive
     """The number of wins that the host has read."""
 
 

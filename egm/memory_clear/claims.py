@@ -48,9 +48,9 @@ from meters.ledger import Reservation
 from meters.salvage import Salvage
 from meters.transaction import JSON
 
-#: The number of latest contributions of which a controller may still report a win: their games are carried
+#: A controller may still report a win for any of this number of latest contributions, so their games are carried
 #: over.
-_HEARD_LATE: Final = 8
+_REPORTABLE_CONTRIBUTIONS: Final = 8
 _HELD: Final = ("current", "hidden", "overflow", "won")
 
 
@@ -373,7 +373,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
         for play_id, game in book.seen.games.items()
         if (
             shares := [
-                share for share in game.levels.fed if _is_uncounted(share, pool, link.counted - _HEARD_LATE)
+                share for share in game.levels.fed if _is_uncounted(share, pool, link.counted - _REPORTABLE_CONTRIBUTIONS)
             ]
         )
     }

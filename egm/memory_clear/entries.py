@@ -13,7 +13,7 @@ from egm.host.keys import HostKey
 from egm.kernel.entries import Entry
 from egm.kernel.significance import Effect, Significance
 from egm.record_codec import omit_if_default
-from egm.record_fields import Cents, Count, Digest, Words
+from egm.record_fields import Count, Digest, Positive, Words
 from egm.tickets.audit import EarlierLedger
 from meters.checkpoint import GENESIS_KIND
 from meters.transaction import JSON
@@ -71,7 +71,7 @@ class Cleared:
 class MachineGenesis:
     """A journal began: its machine, the machine's public key, and the memory clear that began it, if one did."""
 
-    format: Cents
+    format: Positive
     """The version of the journal's format."""
     machine_id: str
     """The machine's serial number."""

@@ -35,7 +35,7 @@ _ENDED_MAX: Final = 32
 
 
 #: The number of later contributions within which a controller reports what one has won.
-_HEARD_LATE: Final = 64
+_REPORTABLE_CONTRIBUTIONS: Final = 64
 
 
 class Evidence:
@@ -152,7 +152,7 @@ class Evidence:
         """Drop ended games about which no progressive controller can still report."""
         for play_id, game in list(self.games.items()):
             waits = any(
-                share.sequence is not None and share.sequence > self._counted.get(share.pool, 0) - _HEARD_LATE
+                share.sequence is not None and share.sequence > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
                 for share in game.levels.fed
             )
             if game.ended and not waits:

@@ -15,7 +15,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferRecord
 from egm.money.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
 from egm.record_codec import inline_record, omit_if_default
-from egm.record_fields import Cents, Count, Masked, Person, Serial, Words
+from egm.record_fields import Cents, Count, Masked, Person, Positive, Serial, Words
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
@@ -79,7 +79,7 @@ class VoucherNotStacked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoucherDisputed:
-    """A ticket is in the box whose lock this machine no longer holds; nothing is credited until a ruling."""
+    """A ticket was stacked after this machine lost its lock on the ticket; nothing is credited until a ruling."""
 
     amount_cents: Cents
     number: Masked
@@ -345,7 +345,7 @@ class CoinsCounted:
 
     id: str
     """The id of the cash-out."""
-    paid_coins: Cents
+    paid_coins: Positive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,7 +353,7 @@ class CoinsOut:
     """The hopper has paid all coins of a payout."""
 
     cash_out: CashOutRecord = inline_record()
-    paid_coins: Cents
+    paid_coins: Positive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,7 +365,7 @@ class CoinsOutOfVoided:
     way: Literal["coins"]
     """The payment method of the cash-out: coins."""
     amount_cents: Cents
-    coins: Cents
+    coins: Positive
     """The number of coins ordered."""
     paid_coins: Count
     doubt: str = omit_if_default("")
@@ -471,7 +471,7 @@ class HandpayPaid:
     """The means of payment: cash, cheque or another."""
     identity: str = omit_if_default("")
     """A commitment to the player's identity, which no journal contains."""
-    slip: Cents
+    slip: Positive
     """The slip's running number."""
     witness: str = omit_if_default("")
     """The journal head before this entry, as printed."""

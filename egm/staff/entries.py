@@ -15,7 +15,7 @@ from egm.money.keys import MoneyKey
 from egm.people import Permission
 from egm.people.roles import Role
 from egm.record_codec import Condition, omit_if_default
-from egm.record_fields import Cents, Count, Digest, Person, Persons, Serial, Staff, Time, Words
+from egm.record_fields import Cents, Count, Digest, Person, Persons, Positive, Serial, Staff, Time, Words
 from egm.staff.keys import StaffKey
 from egm.staff.records import Box, Work
 
@@ -192,7 +192,7 @@ class RosterChanged:
     role: Role
     """The role of that person."""
     at: Time
-    number: Cents
+    number: Positive
     """The number of the change."""
     digest: str | None = omit_if_default(None)
     """The digest of the roster after the change."""
@@ -202,7 +202,7 @@ class RosterChanged:
 class RosterCarried:
     """The staff roster from before an authorised memory clear was carried over."""
 
-    number: Cents
+    number: Positive
     """The number of the last change of the roster."""
     digest: Digest
     """The digest of the roster."""
@@ -312,7 +312,7 @@ class WrongPinTyped:
     person: str
     """The staff number as typed."""
     why: Literal["wrong"]
-    tries: Cents
+    tries: Positive
     """The wrong PINs in a row."""
     locked_seconds: Count
     """The time for which the number is locked; 0 if it is not locked."""
@@ -744,7 +744,7 @@ class TestStarted:
     test: Literal["print", "pay", "take", "light"]
     """The test: print a page, pay coins, accept and return a bill, or switch a lamp."""
     person: Staff
-    coins: Cents | None = omit_if_default(None)
+    coins: Positive | None = omit_if_default(None)
     """The number of coins to pay, or null for another test."""
     on: bool | None = omit_if_default(None)
     """Whether the lamp is switched on, or null for another test."""

@@ -16,7 +16,7 @@ from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_CHOICE
 from egm.play.records.purse import Ending
 from egm.record_codec import omit_if_default
-from egm.record_fields import Cents, Count, Digest, Persons, Serial, Words
+from egm.record_fields import Cents, Count, Digest, Persons, Positive, Serial, Words
 from egm.staff.records import RulingDetails
 from egm.tournament.keys import TournamentKey
 from egm.tournament.records import InstalledRules
@@ -68,7 +68,7 @@ class EntrySold:
 
     digest: Digest
     """The SHA-256 of the rules file."""
-    entry: Cents
+    entry: Positive
     """The number of the entry, in the order of sale at all machines."""
     participant: Words
     """The number by which the venue knows the participant."""
@@ -83,7 +83,7 @@ class EntryVoided(RulingDetails):
 
     digest: Digest
     """The SHA-256 of the rules file."""
-    entry: Cents
+    entry: Positive
     """The number of the entry."""
     participant: Words
     """The number by which the venue knows the participant."""
@@ -97,13 +97,13 @@ class RoundBegun:
 
     digest: Digest
     """The SHA-256 of the rules file."""
-    entry: Cents
+    entry: Positive
     """The number of the entry."""
     participant: Words
     """The number by which the venue knows the participant."""
-    round: Cents
+    round: Positive
     """The number of the round, from 1."""
-    points: Cents
+    points: Positive
     """The points that the position received."""
     persons: Persons
 
@@ -114,11 +114,11 @@ class RoundEnded:
 
     digest: Digest
     """The SHA-256 of the rules file."""
-    entry: Cents
+    entry: Positive
     """The number of the entry."""
     participant: Words
     """The number by which the venue knows the participant."""
-    round: Cents
+    round: Positive
     """The number of the round, from 1."""
     points: Count
     """The points won."""

@@ -67,7 +67,7 @@ def compute_end(rules: Tournament) -> datetime:
 
 
 def find_this_machine(machine: Machine, rules: Tournament) -> tuple[NamedMachine, Game] | None:
-    """Return this machine's line in the rules and its game, or None if it is not listed or has not the game."""
+    """Return this machine's line in the rules and its game, or None if it is not listed or does not offer the game."""
     named = find_machine(rules, machine.identity.operator_number)
     game = None if named is None else machine.games.get(named.game or rules.game)
     return None if named is None or game is None else (named, game)

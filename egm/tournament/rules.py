@@ -401,7 +401,7 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault for each machine whose game has not the wager, or cannot be played in a tournament."""
+    """Yield a fault for each machine whose game does not accept the wager, or cannot be played in a tournament."""
     for n, machine in enumerate(rules.machines, 1):
         game = _load_library_game(machine.game or rules.game)
         if not _has_wager(game, machine.bet):
@@ -435,7 +435,7 @@ def _compare_returns(game: Game, first: Game) -> str:
         {bet.bet: bet.rtp for bet in analyse(each, Depth.RETURN).bets} for each in (game, first)
     )
     if game.family != first.family or returns.keys() != expected.keys():
-        return f"{game.id} has not the bets of {first.id}"
+        return f"{game.id} does not have the bets of {first.id}"
     for bet, value in returns.items():
         if abs(value - expected[bet]) > RETURN_DIFFERENCE_MAX:
             return (

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from egm.record_codec import inline_record, omit_if_default
-from egm.record_fields import Cents, Count, Digest
+from egm.record_fields import Cents, Count, Digest, Positive
 from meters.transaction import JSON
 from paytables import Outcome, Wager
 
@@ -45,7 +45,7 @@ class Share:
     pool: str
     wager_cents: Cents
     """The wager from which the contribution is computed."""
-    sequence: Cents | None = omit_if_default(None)
+    sequence: Positive | None = omit_if_default(None)
     """The number of the contribution to a linked pool, or None."""
     amount: Fraction | None = omit_if_default(None)
     """The exact contribution to a linked pool in minor units, or None."""

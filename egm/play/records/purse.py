@@ -11,7 +11,7 @@ from egm.kernel.machine import Machine
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, Words
+from egm.record_fields import Count, Positive, Words
 from meters.transaction import JSON
 
 Ending = Literal["complete", "interrupted", "failed"]
@@ -22,12 +22,12 @@ Ending = Literal["complete", "interrupted", "failed"]
 class Purse:
     """One round of a tournament's entry at a player position."""
 
-    entry: Cents
+    entry: Positive
     """The number of the entry, in the order of sale."""
     participant: Words
-    round: Cents
+    round: Positive
     """The number of the round, from 1."""
-    bet_credits: Cents
+    bet_credits: Positive
     """The points of one wager."""
     games_max: Count = field(metadata=stored_as("games_most"))
     """The number of games of the round, or 0 if it is limited by time."""

@@ -30,7 +30,7 @@ LimitKind = Literal["fixed", "spread", "pot", "none"]
 class Sizes:
     """The sizes of bets and raises in one betting round, in credits: from ``least`` to ``most``.
 
-    ``most`` is None at a pot limit or no limit. ``raises_most`` is the most bets and raises of one betting round.
+    ``most`` is None at a pot limit or no limit. ``raises_max`` is the most bets and raises of one betting round.
     """
 
     kind: LimitKind
