@@ -373,7 +373,9 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
         for play_id, game in book.seen.games.items()
         if (
             shares := [
-                share for share in game.levels.fed if _is_uncounted(share, pool, link.counted - _REPORTABLE_CONTRIBUTIONS)
+                share
+                for share in game.levels.fed
+                if _is_uncounted(share, pool, link.counted - _REPORTABLE_CONTRIBUTIONS)
             ]
         )
     }

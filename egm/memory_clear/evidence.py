@@ -152,7 +152,8 @@ class Evidence:
         """Drop ended games about which no progressive controller can still report."""
         for play_id, game in list(self.games.items()):
             waits = any(
-                share.sequence is not None and share.sequence > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
+                share.sequence is not None
+                and share.sequence > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
                 for share in game.levels.fed
             )
             if game.ended and not waits:

@@ -20,7 +20,6 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection as protection
 from egm.play.choosing import is_accepted_here
-from egm.play.common_round import RoundInCommon, answer_is_already_recorded, find_common_round, may_answer
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
@@ -36,6 +35,7 @@ from egm.play.records.game_record import GameChoice, GameName, GamePointer, Game
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import build_shared_state_change
 from egm.play.records.wheel import read_recorded_number
+from egm.play.shared_round import PositionRounds, answer_is_already_recorded, find_common_round, may_answer
 from egm.play.showing import find_question, send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
@@ -151,7 +151,7 @@ def start_game(machine: Machine, _: Event) -> None:
     bet = find_bet_in_force(machine)
     if bet is None:
         raise InvariantError("a game was started without a bet")
-    rules, common = bet.game, machine.component(RoundInCommon)
+    rules, common = bet.game, machine.component(PositionRounds)
     round_, wager = common.starting, bet.wager
     if round_ is not None:
         wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)

@@ -8,7 +8,6 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection as protection
-from egm.play.common_round import is_next_step_recorded
 from egm.play.conversation import list_decided_bets, rebuild_conversation
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
@@ -16,6 +15,7 @@ from egm.play.records.game_record import GameRecord
 from egm.play.records.games import PUSH, GameInProgress, list_stakes, open_game
 from egm.play.records.wheel import read_recorded_number
 from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
+from egm.play.shared_round import is_next_step_recorded
 from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive import game_levels as progressives
 from egm.staff.events import RulingForm, has_texts

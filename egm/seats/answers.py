@@ -13,10 +13,10 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.play.common_round import collect_round
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, open_game
+from egm.play.shared_round import collect_round
 from egm.seats.table import Seat, SharedTable, Turn
 from meters.transaction import JSON
 from paytables import ALL_STAKED, SEATS_DECIDE, STAKES_RETURNED, WHEEL_DECIDES, Decision

@@ -18,10 +18,10 @@ from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
 from egm.play.rules import MAY_PLAY
+from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from paytables import RefusedRoundError, Wager, WagerError
 
@@ -163,11 +163,11 @@ class SharedTable:
         self.refusal = _find_refusal(seats[0].machine, game, places)
         places = {} if self.refusal else places
         wagers = dict(places.values())
-        common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
+        common_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
             seat.game = ""
-            round_in_common = seat.machine.component(RoundInCommon)
+            round_in_common = seat.machine.component(PositionRounds)
             seat.machine.install(shared_state)
             if (number := seat.machine.position.number) in places:
                 round_in_common.starting, round_in_common.seat = common_round, places[number][0]
@@ -316,7 +316,7 @@ def join(machine: Machine, _: Event) -> None:
 @refusal_code("has_a_place")
 def position_has_seat(machine: Machine, _: Event) -> bool:
     """Return whether this position has a seat in the round that is starting."""
-    return machine.component(RoundInCommon).starting is not None
+    return machine.component(PositionRounds).starting is not None
 
 
 def notify_bets_not_accepted(machine: Machine, _: Event) -> None:

@@ -149,7 +149,7 @@ class _EntryBuilder:
 
     def _bind_stored_values(self) -> None:
         """Bind the names of the rule to the values stored under its keys."""
-        for key, pattern in self._rule.before.items():
+        for key, pattern in self._rule.state_before.items():
             stored = self._ledger.state.get(_fill_template(key, self._names))
             if stored is None:
                 continue

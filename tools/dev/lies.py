@@ -381,7 +381,10 @@ _KINDS_SOON_AFTER_DOOR: Final = frozenset(
 _KINDS_WITH_DOORS_CLOSED: Final = frozenset(
     kind
     for kind, rules in BY_KIND.items()
-    if not any(rule.within is None or State.DOOR_OPEN in rule.within or rule.goes_on_from for rule in rules)
+    if not any(
+        rule.allowed_states is None or State.DOOR_OPEN in rule.allowed_states or rule.allowed_after_kinds
+        for rule in rules
+    )
 )
 #: Key for chains whose signatures are not verified.
 _ANY_KEY: Final = MachineKey(bytes(range(32)))

@@ -13,9 +13,9 @@ from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
-from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.game_record import Step
 from egm.play.records.games import open_game
+from egm.play.shared_round import PositionRounds, SharedRound
 from egm.seats.feature import BettingClock, iter_notices
 from egm.seats.table import SharedTable, TableEvent, compute_betting_seconds_left
 from egm.testing.machine import ScriptedChance
@@ -183,7 +183,7 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
     one.insert(2000)
     join(one, SPOTS[0])
     drawn = Step(choice=None, draws=((38, 17, "ball"),))
-    one.machine.component(RoundInCommon).starting = CommonRound("round-1", {}, [drawn])
+    one.machine.component(PositionRounds).starting = SharedRound("round-1", {}, [drawn])
     with pytest.raises(InvariantError, match=r"asks below\(37\) for spin, the record has 17 below 38"):
         one.engine.handle(TableEvent.NO_MORE_BETS)
 

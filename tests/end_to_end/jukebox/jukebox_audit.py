@@ -8,10 +8,10 @@ from tools.audit.rules import Rule
 RULES = (
     Rule(
         entry=SONG_STARTED,
-        before={"song": None},
+        state_before={"song": None},
         record={"song": "$song"},
         state={"song": "$song"},
-        may=Permission.CONFIGURE,
+        permission=Permission.CONFIGURE,
     ),
-    Rule(entry=SONG_ENDED, before={"song": "$song"}, record={"song": "$song"}, state={"song": None}),
+    Rule(entry=SONG_ENDED, state_before={"song": "$song"}, record={"song": "$song"}, state={"song": None}),
 )

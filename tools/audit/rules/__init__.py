@@ -12,7 +12,7 @@ value, or depends on what was before it, add a row to its group::
 
     Rule(
         entry=LAMP_CHANGED,
-        before={"lamp": "$was:bool"},  # the stored value before the entry; None: nothing stored
+        state_before={"lamp": "$was:bool"},  # the stored value before the entry; None: nothing stored
         record={"on": "$on"},
         state={"lamp": "$on"},  # the same value as in the record
     )

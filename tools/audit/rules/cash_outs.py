@@ -206,9 +206,9 @@ def _check_restricted_expiry(scope: Scope) -> None:
 _CASH_OUTS: Final = (
     Rule(
         entry=entries.VOUCHER_REQUEST,
-        within=PAYABLE,
+        allowed_states=PAYABLE,
         id="$id:text",
-        before={"pay_out": None, "handpay": None},
+        state_before={"pay_out": None, "handpay": None},
         state={
             "pay_out": {
                 "id": "$id",
@@ -223,7 +223,7 @@ _CASH_OUTS: Final = (
             "cash_out_goes_on": None,
         },
         moves=(Move("credit:{position}:{credit}", "out:voucher:{credit}", "$cents"),),
-        also=(
+        extra_checks=(
             require_new_id("cashout"),
             require_all_credit("credit"),
             require_equal(
@@ -237,23 +237,25 @@ _CASH_OUTS: Final = (
     Rule(
         entry=host_entries.VOUCHER_NUMBERED,
         id="{id}.numbered",
-        before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
+        state_before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number"},
         state={"pay_out": But("pay_out", number="$number")},
-        also=(require("record.number: the ticket has no number", lambda scope: bool(scope["number"])),),
+        extra_checks=(
+            require("record.number: the ticket has no number", lambda scope: bool(scope["number"])),
+        ),
     ),
     Rule(
         entry=entries.TICKET_PENDING,
-        within=EVERYWHERE,
-        before={"print": None},
+        allowed_states=EVERYWHERE,
+        state_before={"print": None},
         state={"print": {"id": "$id:text", "language": "$language:text", "state": "pending"}},
-        also=(_check_printed_ticket,),
+        extra_checks=(_check_printed_ticket,),
     ),
     Rule(
         entry=entries.TICKET_PRINTING,
-        before={"print": "$print:object"},
+        state_before={"print": "$print:object"},
         state={"print": But("print", state="$:text")},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"state.print.state: {format_value(scope.value_after('print')['state'])} ends the printing and "
@@ -265,7 +267,7 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         entry=entries.TICKET_TAKEN,
-        before={"print": Has("print", id="$id", state="barcode_done")},
+        state_before={"print": Has("print", id="$id", state="barcode_done")},
         record={"id": "$id"},
         state={"print": None},
     ),
@@ -273,36 +275,36 @@ _CASH_OUTS: Final = (
         entry=entries.VOUCHER_OUT,
         id="{id}.printed",
         ref="$id",
-        before={
+        state_before={
             "pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents", number="$:words"),
             "print": Has("print", id="$id"),
         },
         record=OneOf(But("pay_out"), But("pay_out", commitment="$:text")),
         state={"pay_out": None, "print": But("print", state="barcode_done")},
-        also=(_check_validation_ring, check_ticket_ledger_grows),
+        extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     Rule(
         entry=host_entries.VOUCHER_UNREAD,
         record={"id": "$id"},
-        also=(_check_validation_ring,),
+        extra_checks=(_check_validation_ring,),
     ),
     Rule(
         entry=entries.TICKET_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
+        state_before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
         record=But("pay_out", why="$:text"),
         state={"pay_out": None, "print?": None},
-        also=(require_stored_value(_REMAINDER, _derive_remainder_after_void),),
+        extra_checks=(require_stored_value(_REMAINDER, _derive_remainder_after_void),),
     ),
     Rule(
         entry=entries.COINS_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        before={"pay_out": _BY_COINS},
+        state_before={"pay_out": _BY_COINS},
         record=But("pay_out", why="$:text"),
         state={"pay_out": None, "hopper": None, "coins_gone": OneOf(None, _COINS_GONE)},
-        also=(
+        extra_checks=(
             _IN_COINS,
             _check_recorded_coins,
             require_stored_value(_REMAINDER, _derive_remainder_after_void),
@@ -310,9 +312,9 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         entry=entries.COINS_REQUEST,
-        within=PAYABLE,
+        allowed_states=PAYABLE,
         id="$id:text",
-        before={"pay_out": None, "handpay": None, "hopper": None},
+        state_before={"pay_out": None, "handpay": None, "hopper": None},
         state={
             "pay_out": {
                 "id": "$id",
@@ -327,12 +329,12 @@ _CASH_OUTS: Final = (
             Move(_CASHABLE, "out:hopper", "$held_cents"),
             Move("stock:hopper", "stock:floor", "$held_cents"),
         ),
-        also=(require_new_id("cashout"), _IN_COINS, require_paid_coins("pay_out", CashOutRecord)),
+        extra_checks=(require_new_id("cashout"), _IN_COINS, require_paid_coins("pay_out", CashOutRecord)),
     ),
     Rule(
         entry=entries.COINS_ORDERED,
-        within=EVERYWHERE,
-        before={"hopper": None},
+        allowed_states=EVERYWHERE,
+        state_before={"hopper": None},
         state={
             "hopper": {
                 "payout_id": "$id:text",
@@ -343,7 +345,7 @@ _CASH_OUTS: Final = (
                 "paid_coins?": 0,
             }
         },
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     "state.hopper: payout_id and coins must be those of the open cash-out, "
@@ -362,10 +364,10 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         entry=entries.COINS_COUNTED,
-        before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
+        state_before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "paid_coins": "$paid"},
         state={"hopper": But("hopper", paid_coins="$paid")},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"record.paid_coins: expected more than {scope['hopper'].get('paid_coins', 0)}, "
@@ -379,28 +381,28 @@ _CASH_OUTS: Final = (
         entry=entries.COINS_OUT,
         id="{id}.paid",
         ref="$id",
-        before={"pay_out": _BY_COINS},
+        state_before={"pay_out": _BY_COINS},
         record=But("pay_out", paid_coins="$coins"),
         state={"pay_out": None, "hopper": None},
-        also=(require_stored_value(_REMAINDER, _derive_remainder),),
+        extra_checks=(require_stored_value(_REMAINDER, _derive_remainder),),
     ),
     Rule(
         entry=entries.COINS_OUT_OF_VOIDED,
-        within=EVERYWHERE,
+        allowed_states=EVERYWHERE,
         id="{gone_id}.paid",
-        before={"coins_gone": Has("gone", id="$gone_id")},
+        state_before={"coins_gone": Has("gone", id="$gone_id")},
         record=Derived(
             lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
         ),
         state={"coins_gone": None},
         moves=Derived(_derive_dispensed_coins),
-        also=(require_stored_value(_REMAINDER, _derive_remainder_after_coins),),
+        extra_checks=(require_stored_value(_REMAINDER, _derive_remainder_after_coins),),
     ),
     Rule(
         entry=entries.CASH_OUT_ENDED,
-        before={"cash_out_goes_on": "$:any"},
+        state_before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"state.{_REMAINDER}: the stored remainder {format_value(scope.value_before(_REMAINDER))} is "
@@ -412,18 +414,18 @@ _CASH_OUTS: Final = (
     ),
     Rule(
         entry=entries.CREDIT_CONVERTED,
-        within=PAYABLE,
-        goes_on_from=GIVEN_UP,
+        allowed_states=PAYABLE,
+        allowed_after_kinds=GIVEN_UP,
         moves=(Move("credit:{position}:nonrestricted", _CASHABLE, "$cents"),),
-        also=(require_all_credit("nonrestricted"),),
+        extra_checks=(require_all_credit("nonrestricted"),),
     ),
     Rule(
         entry=host_entries.CREDIT_EXPIRED,
-        within=only(State.IDLE),
-        before={"restricted": Has("terms", expires="$:words")},
+        allowed_states=only(State.IDLE),
+        state_before={"restricted": Has("terms", expires="$:words")},
         moves=(Move("credit:{position}:restricted", "house:expired", "$cents"),),
         state={"restricted": None},
-        also=(require_all_credit("restricted"), _check_restricted_expiry),
+        extra_checks=(require_all_credit("restricted"), _check_restricted_expiry),
     ),
 )
 

@@ -63,12 +63,12 @@ RULES: Final = (
         entry=entries.CLOSING_ANNOUNCED,
         record={"at": "$at"},
         state={_KEY: "$at"},
-        may=Permission.CONFIGURE,
+        permission=Permission.CONFIGURE,
     ),
     Rule(
         entry=entries.TABLES_OPENED,
-        before={_KEY: "$was:text"},
+        state_before={_KEY: "$was:text"},
         state={_KEY: None},
-        may=Permission.CONFIGURE,
+        permission=Permission.CONFIGURE,
     ),
 )

@@ -260,9 +260,9 @@ _STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", ma
 _GAMES: Final = (
     Rule(
         entry=entries.GAME_START,
-        within=BETTABLE,
+        allowed_states=BETTABLE,
         id="{play}.start",
-        before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
+        state_before={"game": None, "handpay": None, "pay_out": None, "reminder": None},
         record={
             "play_id": "$play",
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
@@ -279,7 +279,7 @@ _GAMES: Final = (
         },
         moves=Derived(_derive_wager_transfers),
         dims=_DIMS_OF_PLAY,
-        also=(
+        extra_checks=(
             require_new_id("play", "play"),
             check_game_is_offered,
             check_table_is_open,
@@ -300,9 +300,9 @@ _GAMES: Final = (
     ),
     Rule(
         entry=entries.GAME_CHOICE,
-        within=only(State.PLAYING),
+        allowed_states=only(State.PLAYING),
         id="{play}.choice-{n:n}",
-        before=_OPEN,
+        state_before=_OPEN,
         record={"play_id": "$play"},
         state=_CLAIMS,
         moves=Derived(_derive_raise_transfers),
@@ -312,31 +312,31 @@ _GAMES: Final = (
             "denomination_cents?": "$:cents",
             "wager_level?": "$:count",
         },
-        also=(_check_claims_of_hits, _check_raise_counted),
+        extra_checks=(_check_claims_of_hits, _check_raise_counted),
     ),
     Rule(
         entry=entries.GAME_DOUBLE_UP,
-        within=SHOWING,
+        allowed_states=SHOWING,
         id="{play}.double_up",
-        before=_OPEN,
+        state_before=_OPEN,
         record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
         moves=Derived(_derive_double_up_transfers),
         dims=DIMS,
     ),
     Rule(
         entry=entries.GAME_PUSH,
-        within=SHOWING | RULING,
+        allowed_states=SHOWING | RULING,
         id="{play}.push",
-        before=_OPEN,
+        state_before=_OPEN,
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
         moves=(_STAKE_BACK,),
         dims=DIMS,
-        also=(_SESSION,),
+        extra_checks=(_SESSION,),
     ),
     Rule(
         entry=entries.TABLE_RETURNED,
-        within=PAYABLE | only(State.SERVICE_MENU),
-        before={"game": None},
+        allowed_states=PAYABLE | only(State.SERVICE_MENU),
+        state_before={"game": None},
         record={
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
             "denomination_cents": "$denomination",
@@ -345,13 +345,13 @@ _GAMES: Final = (
         state={"table:{digest}": "$:object|none"},
         moves=(_STAKE_BACK,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        also=(_SESSION, check_return_reason),
+        extra_checks=(_SESSION, check_return_reason),
     ),
     Rule(
         entry=entries.GAME_END,
-        within=SHOWING,
+        allowed_states=SHOWING,
         id="{play}.end",
-        before=_OPEN,
+        state_before=_OPEN,
         record={"play_id": "$play", "win_cents": "$win"},
         state=_TOTAL,
         counts=Derived(_derive_result_count),
@@ -361,13 +361,13 @@ _GAMES: Final = (
             Move("house:progressive:{level}", _CASHABLE, many=True),
         ),
         dims=DIMS,
-        also=(_SESSION, _require_closed_claims("credit")),
+        extra_checks=(_SESSION, _require_closed_claims("credit")),
     ),
     Rule(
         entry=entries.GAME_END_BY_HAND,
-        within=SHOWING,
+        allowed_states=SHOWING,
         id="{play}.end",
-        before={**_OPEN, "handpay": None},
+        state_before={**_OPEN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win"},
         state={**_TOTAL, "handpay": Derived(_derive_handpay)},
         moves=(
@@ -376,13 +376,13 @@ _GAMES: Final = (
             Move("prizes:{prize}:offered", "prizes:{prize}:given", many=True),
         ),
         dims=DIMS,
-        also=(_SESSION, _require_closed_claims("hand")),
+        extra_checks=(_SESSION, _require_closed_claims("hand")),
     ),
     Rule(
         entry=entries.GAME_VOID,
-        within=RULING,
+        allowed_states=RULING,
         id="{play}.void",
-        before=_OPEN,
+        state_before=_OPEN,
         record={"play_id": "$play", "refund_cents": Derived(_sum_refunded_cents)},
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         moves=(
@@ -391,7 +391,7 @@ _GAMES: Final = (
             _STAKE_BACK,
             Move("pool:{pool}:{part}", "pool:{pool}:{other}", many=True),
         ),
-        also=(
+        extra_checks=(
             require_stored_value(
                 "session",
                 lambda scope: derive_session(
@@ -412,7 +412,7 @@ _GAMES: Final = (
     Rule(
         entry=entries.GAME_DIFFERS,
         id="{play}.differs",
-        before=_OPEN,
+        state_before=_OPEN,
         record={"play_id": "$play"},
     ),
 )
@@ -421,15 +421,15 @@ _GAMES: Final = (
 _RESTS: Final = (
     Rule(
         entry=entries.RESIDUAL_REMOVED,
-        within=PAYABLE,
-        also=(check_residual_credit,),
+        allowed_states=PAYABLE,
+        extra_checks=(check_residual_credit,),
         record={"amount_cents": Derived(credit_cents)},
         moves=Derived(lambda scope: derive_debit_transfers(scope, credit_cents(scope), "house:residual")),
     ),
     Rule(
         entry=entries.RESIDUAL_PLAYED,
-        within=only(State.IDLE),
-        also=(check_residual_credit, check_residual_prize),
+        allowed_states=only(State.IDLE),
+        extra_checks=(check_residual_credit, check_residual_prize),
         record={
             "amount_cents": Derived(credit_cents),
             "draws": [["$:cents", "$:count", "residual"]],

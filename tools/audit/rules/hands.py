@@ -164,10 +164,10 @@ _ARE_KNOWN_PEOPLE: Final = require(
 _HANDPAYS: Final = (
     Rule(
         entry=entries.HANDPAY_PENDING,
-        within=PAYABLE,
-        goes_on_from=GIVEN_UP,
+        allowed_states=PAYABLE,
+        allowed_after_kinds=GIVEN_UP,
         id="$id:text",
-        before={"handpay": None, "pay_out": None},
+        state_before={"handpay": None, "pay_out": None},
         state={
             "handpay": {
                 "id": "$id",
@@ -179,7 +179,7 @@ _HANDPAYS: Final = (
             "cash_out_goes_on": None,
         },
         moves=(Move(_CASHABLE, "out:handpay_cancelled_credit", "$cents"),),
-        also=(
+        extra_checks=(
             require_new_id("handpay"),
             require_all_credit("cashable"),
             require_paid_coins("handpay", HandpayRecord),
@@ -187,26 +187,26 @@ _HANDPAYS: Final = (
     ),
     Rule(
         entry=entries.HANDPAY_WAY,
-        within=only(State.HANDPAY),
-        before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
+        allowed_states=only(State.HANDPAY),
+        state_before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id"},
         state={"handpay": Derived(_derive_requested_handpay)},
     ),
     Rule(
         entry=entries.HANDPAY_RETURNED,
-        within=only(State.HANDPAY),
+        allowed_states=only(State.HANDPAY),
         id="{id}.returned",
         ref="$id",
-        before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
+        state_before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
         record={"handpay": "$id", "amount_cents": "$cents"},
         state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
-        may=Permission.PAY_BY_HAND,
-        also=(_ARE_KNOWN_PEOPLE,),
+        permission=Permission.PAY_BY_HAND,
+        extra_checks=(_ARE_KNOWN_PEOPLE,),
     ),
     Rule(
         entry=entries.HANDPAY_FORM,
-        within=only(State.HANDPAY),
-        before={"handpay": Has("handpay", id="$id", amount_cents="$cents")},
+        allowed_states=only(State.HANDPAY),
+        state_before={"handpay": Has("handpay", id="$id", amount_cents="$cents")},
         record={
             "handpay": "$id",
             "amount_cents": "$cents",
@@ -215,8 +215,8 @@ _HANDPAYS: Final = (
             "identity?": "$identity",
         },
         state={"handpay": But("handpay", form="$form:object")},
-        may=Permission.PAY_BY_HAND,
-        also=(
+        permission=Permission.PAY_BY_HAND,
+        extra_checks=(
             require_equal(
                 "state.handpay.form does not match the record",
                 lambda scope: scope["form"],
@@ -229,15 +229,15 @@ _HANDPAYS: Final = (
     ),
     Rule(
         entry=entries.HANDPAY_PAID,
-        within=only(State.HANDPAY),
+        allowed_states=only(State.HANDPAY),
         id="{id}.paid",
         ref="$id",
-        before={"handpay": Has("handpay", id="$id", kind="$which")},
+        state_before={"handpay": Has("handpay", id="$id", kind="$which")},
         record=Derived(_derive_slip),
         state={"handpay": None, "slip": Derived(lambda scope: int(scope.value_before("slip") or 0) + 1)},
         counts={"handpays.{which}": 1},
-        may=Permission.PAY_BY_HAND,
-        also=(
+        permission=Permission.PAY_BY_HAND,
+        extra_checks=(
             require(
                 lambda scope: (
                     f"record.taxable is {scope.record['taxable']} for {_read_pending_handpay(scope).worth_cents} "
@@ -251,9 +251,9 @@ _HANDPAYS: Final = (
     ),
     Rule(
         entry=play_entries.PRIZES_EXCHANGED,
-        within=only(State.HANDPAY),
+        allowed_states=only(State.HANDPAY),
         id="{id}.cash",
-        before={"handpay": Has("handpay", id="$id", prizes="$prizes:list")},
+        state_before={"handpay": Has("handpay", id="$id", prizes="$prizes:list")},
         record={
             "handpay": "$id",
             "prizes": "$prizes",
@@ -267,8 +267,8 @@ _HANDPAYS: Final = (
             Move("house:progressive:{level}", "out:handpay_progressive", "$:cents", "$:object", many=True),
             Move("house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", many=True),
         ),
-        may=Permission.PAY_BY_HAND,
-        also=(
+        permission=Permission.PAY_BY_HAND,
+        extra_checks=(
             require_equal(
                 "the dims of the transfers do not match those of the replaced hand-pay",
                 lambda scope: [dict(t.dims) for t in scope.entry.transfers],
@@ -281,22 +281,22 @@ _HANDPAYS: Final = (
         entry=play_entries.HANDPAY_REPLACED,
         id="{older}.replaced",
         ref="$older",
-        before={"handpay": Has("handpay", id="$id", instead_of="$older")},
+        state_before={"handpay": Has("handpay", id="$id", instead_of="$older")},
         record={"handpay": "$older", "by": "$id"},
         state={"handpay": But("handpay", less=("instead_of",))},
     ),
     Rule(
         entry=entries.HANDPAY_UNCLAIMED,
-        within=only(State.HANDPAY),
+        allowed_states=only(State.HANDPAY),
         id="{id}.unclaimed",
         ref="$id",
-        before={"handpay": Has("handpay", id="$id")},
+        state_before={"handpay": Has("handpay", id="$id")},
         record={"id": "$id"},
         state={
             "handpay": None,
             "unclaimed": Has("given_up", story="$story:object"),
         },
-        also=(
+        extra_checks=(
             require_equal(
                 "state.unclaimed does not match the hand-pay owed before this entry",
                 lambda scope: scope["given_up"],
@@ -306,19 +306,19 @@ _HANDPAYS: Final = (
     ),
     Rule(
         entry=entries.ORPHAN_HANDPAY,
-        within=EVERYWHERE,
+        allowed_states=EVERYWHERE,
         id="{id}.orphan",
-        before={"unclaimed": Has("unclaimed", id="$id", story="$story")},
+        state_before={"unclaimed": Has("unclaimed", id="$id", story="$story")},
         record="$story",
         state={"unclaimed": None},
         moves=Derived(_list_unclaimed_transfers),
-        may=Permission.SETTLE,
+        permission=Permission.SETTLE,
     ),
     Rule(
         entry=play_entries.PRIZE_REGISTERED,
-        within=SHOWING,
+        allowed_states=SHOWING,
         id="{play}.prize-{n:n}",
-        before={"game": {"play_id": "$play"}},
+        state_before={"game": {"play_id": "$play"}},
         record={"play_id": "$play", "prizes": Each("$:object", least=1)},
     ),
 )
@@ -338,11 +338,11 @@ def _derive_forfeit_details(scope: Scope) -> Any:
 _RULINGS: Final = (
     Rule(
         entry=entries.COMPLEMENT_PAID,
-        within=RULING,
+        allowed_states=RULING,
         record={"amount_cents": "$cents"},
         moves=(Move("house:complement", "out:handpay_complement", "$cents"),),
-        may=Permission.SETTLE,
-        also=(
+        permission=Permission.SETTLE,
+        extra_checks=(
             require(
                 lambda scope: (
                     f"record.slip: expected the number of a written slip, at most "
@@ -355,7 +355,7 @@ _RULINGS: Final = (
     ),
     Rule(
         entry=entries.ORPHAN_CREDITS,
-        within=only(State.SERVICE_MENU),
+        allowed_states=only(State.SERVICE_MENU),
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
         moves=Derived(
             lambda scope: [
@@ -363,8 +363,8 @@ _RULINGS: Final = (
                 *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
             ]
         ),
-        may=Permission.SETTLE,
-        also=(
+        permission=Permission.SETTLE,
+        extra_checks=(
             require(
                 lambda scope: (
                     f"record: amount_cents and expired_cents are {scope['cents']} and {scope['expired']}, "
@@ -377,43 +377,43 @@ _RULINGS: Final = (
     ),
     Rule(
         entry=entries.ORPHAN_TICKET,
-        within=RULING,
+        allowed_states=RULING,
         id="{id}.in",
         record={"amount_cents": "$cents"},
         moves=(Move("world:voucher_in:{credit}", "house:orphan", "$cents"),),
-        may=Permission.SETTLE,
-        also=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
+        permission=Permission.SETTLE,
+        extra_checks=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
     ),
     Rule(
         entry=entries.ORPHAN_REFUSED,
-        within=RULING,
-        may=Permission.SETTLE,
-        also=(check_in_menu,),
+        allowed_states=RULING,
+        permission=Permission.SETTLE,
+        extra_checks=(check_in_menu,),
     ),
     Rule(
         entry=entries.PRIZE_FORFEITED,
-        within=only(State.HANDPAY),
+        allowed_states=only(State.HANDPAY),
         id="{id}.forfeit",
         ref="$id",
-        before={"handpay": Has("handpay", id="$id")},
+        state_before={"handpay": Has("handpay", id="$id")},
         record=Derived(_derive_forfeit_details),
         state={"handpay": None},
-        may=Permission.SETTLE,
+        permission=Permission.SETTLE,
         persons=2,
-        also=(check_in_menu,),
+        extra_checks=(check_in_menu,),
     ),
     Rule(
         entry=entries.CREDITS_FORFEITED,
-        within=only(State.SERVICE_MENU),
+        allowed_states=only(State.SERVICE_MENU),
         record={"amount_cents": "$cents"},
         moves=Derived(
             lambda scope: derive_debit_transfers(
                 scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind))
             )
         ),
-        may=Permission.SETTLE,
+        permission=Permission.SETTLE,
         persons=2,
-        also=(check_in_menu,),
+        extra_checks=(check_in_menu,),
     ),
 )
 

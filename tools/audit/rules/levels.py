@@ -161,10 +161,10 @@ def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
 _LEVELS: Final = (
     Rule(
         entry=entries.LEVEL_OPENED,
-        within=EVERYWHERE,
-        before={"level:{pool}": None},
+        allowed_states=EVERYWHERE,
+        state_before={"level:{pool}": None},
         record={"pool": "$pool"},
-        also=(
+        extra_checks=(
             require_equal(
                 "record.pool is not the name built from the level's game and stake",
                 lambda scope: scope["pool"],
@@ -176,18 +176,18 @@ _LEVELS: Final = (
     ),
     Rule(
         entry=entries.LEVEL_CHANGED,
-        before={"level:{pool}": "$:object"},
+        state_before={"level:{pool}": "$:object"},
         record={"pool": "$pool"},
         state={"level:{pool}": "$:object"},
     ),
     Rule(
         entry=entries.LEVEL_MOVED,
-        within=AT_WORK,
+        allowed_states=AT_WORK,
         record={"source": "$source", "target": "$target"},
         state={"level:{source}": "$:object", "level:{target}": "$:object"},
         moves=(POOL_FLOW,),
-        may=Permission.CONFIGURE,
-        also=(check_in_menu,),
+        permission=Permission.CONFIGURE,
+        extra_checks=(check_in_menu,),
     ),
     Rule(entry=entries.LEVEL_HIT, id="{made}"),
     Rule(entry=entries.BROADCAST_LEVEL_HIT, id="{play}.hit-{n:n}", record={"play_id": "$play"}),
@@ -196,20 +196,20 @@ _LEVELS: Final = (
 _CLAIMS: Final = (
     Rule(
         entry=entries.AWARD_AWAITED,
-        within=only(State.PLAYING),
-        before={"game": {"play_id": "$play"}},
+        allowed_states=only(State.PLAYING),
+        state_before={"game": {"play_id": "$play"}},
         state={"awaiting_award": "$play"},
     ),
     Rule(
         entry=entries.AWARD_LOCKED,
         id="{claim}.award",
-        before={
+        state_before={
             "claim:{claim}": Has("kept", amount_cents=None, pool="$pool", way=None),
             "held:{claim}": None,
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
-        also=(
+        extra_checks=(
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents alone",
                 lambda scope: scope.entry.state[f"claim:{scope['claim']}"],
@@ -224,13 +224,13 @@ _CLAIMS: Final = (
     ),
     Rule(
         entry=entries.AWARD_UNANSWERED,
-        within=only(State.AWAITING_AWARD),
+        allowed_states=only(State.AWAITING_AWARD),
         id="{claim}.unanswered",
-        before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", shown_cents="$cents")},
+        state_before={"claim:{claim}": Has("kept", amount_cents=None, pool="$pool", shown_cents="$cents")},
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         state={"claim:{claim}": "$claimed:object"},
-        may=Permission.PAY_BY_HAND,
-        also=(
+        permission=Permission.PAY_BY_HAND,
+        extra_checks=(
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents and unanswered alone",
                 lambda scope: scope["claimed"],
@@ -240,20 +240,20 @@ _CLAIMS: Final = (
     ),
     Rule(
         entry=entries.LEVELS_UNDECIDED,
-        within=only(State.AWAITING_AWARD),
+        allowed_states=only(State.AWAITING_AWARD),
         id="{play}.undecided",
-        before={"game": {"play_id": "$play"}},
+        state_before={"game": {"play_id": "$play"}},
         record={"play_id": "$play"},
         state={"undecided": "$play"},
-        may=Permission.PAY_BY_HAND,
-        also=(require("record.pools names no level", lambda scope: bool(scope.record["pools"])),),
+        permission=Permission.PAY_BY_HAND,
+        extra_checks=(require("record.pools names no level", lambda scope: bool(scope.record["pools"])),),
     ),
     Rule(
         entry=entries.CLAIM_CLOSED,
-        before={"claim:{claim}": Has("kept", way="$way:text")},
+        state_before={"claim:{claim}": Has("kept", way="$way:text")},
         record={"claim": "$claim", "way": "$way"},
         state={"claim:{claim}": None},
-        also=(
+        extra_checks=(
             require_equal(
                 "record does not match the claim stored before this entry",
                 lambda scope: scope.record,
@@ -272,7 +272,7 @@ _MYSTERIES: Final = (
     Rule(
         entry=entries.PRIZE_WON,
         id="{claim}.won",
-        before={"game": {"play_id": "$play"}},
+        state_before={"game": {"play_id": "$play"}},
         record={
             **_PRIZE,
             "play_id": "$play",
@@ -294,7 +294,7 @@ _MYSTERIES: Final = (
                 "play_id": "$play",
             }
         },
-        also=(
+        extra_checks=(
             require(
                 "record.proved is False: an unproved prize may not be added to its game",
                 lambda scope: scope.record["proved"] is not False,
@@ -314,7 +314,7 @@ _MYSTERIES: Final = (
         state={
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
         },
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"state.held:{scope['claim']}: the prize of a void game is returned without a ruling, "
@@ -333,13 +333,13 @@ _MYSTERIES: Final = (
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
         },
-        also=(_require_ruling("decline"), _HAS_NO_HITS),
+        extra_checks=(_require_ruling("decline"), _HAS_NO_HITS),
     ),
     Rule(
         entry=entries.PRIZE_PAID_BY_HAND,
-        within=LISTENING,
+        allowed_states=LISTENING,
         id="{claim}.won",
-        before={"game": None, "handpay": None, "pay_out": None},
+        state_before={"game": None, "handpay": None, "pay_out": None},
         record={**_PRIZE, "play_id": "$play", "late": "hand"},
         state={
             "claim:{claim}": {**_build_claim_pattern("hand"), "pool": "$pool", "play_id": "$play"},
@@ -354,13 +354,13 @@ _MYSTERIES: Final = (
         },
         moves=(Move("house:progressive:{pool}", "out:handpay_progressive", "$cents"),),
         dims=DIMS,
-        also=(_require_ruling("pay"), _HAS_NO_HITS),
+        extra_checks=(_require_ruling("pay"), _HAS_NO_HITS),
     ),
     Rule(
         entry=entries.PRIZE_NOT_OURS,
         id="{claim}.won",
         record={"claim": "$claim"},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     "record: a prize of another machine has no play_id, hits or late; found "
@@ -372,26 +372,26 @@ _MYSTERIES: Final = (
     ),
     Rule(
         entry=entries.PRIZE_HELD,
-        within=EVERYWHERE,
-        before={"held:{claim}": None},
+        allowed_states=EVERYWHERE,
+        state_before={"held:{claim}": None},
         record={"claim": "$claim", "ruling": None},
         state={"held:{claim}": "$kept:object"},
-        also=(_check_held_prize,),
+        extra_checks=(_check_held_prize,),
     ),
     Rule(
         entry=entries.PRIZE_RULED,
-        within=RULING_ON_PRIZES,
-        may=Permission.SETTLE,
+        allowed_states=RULING_ON_PRIZES,
+        permission=Permission.SETTLE,
         persons=2,
-        also=(_check_ruling, check_in_menu),
+        extra_checks=(_check_ruling, check_in_menu),
     ),
 )
 
 _LINK: Final = (
     Rule(
         entry=entries.LEVEL_LINKED,
-        within=EVERYWHERE,
-        before={"link:{pool}": None},
+        allowed_states=EVERYWHERE,
+        state_before={"link:{pool}": None},
         record={"pool": "$pool"},
         state={"link:{pool}": dict.fromkeys(LINKED, 0)},
     ),
@@ -403,7 +403,7 @@ _LINK: Final = (
     Rule(
         entry=entries.LINK_BEHIND,
         record={"pool": "$pool", "counted": "$counted"},
-        also=(
+        extra_checks=(
             require_equal(
                 "state does not store exactly the paid hits that the controller has lost",
                 lambda scope: dict(scope.entry.state),
@@ -412,16 +412,16 @@ _LINK: Final = (
         ),
     ),
     *(
-        Rule(entry=entry, may=Permission.CONFIGURE, also=(check_in_menu,))
+        Rule(entry=entry, permission=Permission.CONFIGURE, extra_checks=(check_in_menu,))
         for entry in (entries.ENROLMENT_REQUESTED, entries.ENROLMENT_ANSWERED)
     ),
     Rule(
         entry=entries.LINK_ENROLLED,
         record={"certificate": "$certificate"},
         state={"link_certificate": {"certificate": "$certificate"}},
-        may=Permission.CONFIGURE,
+        permission=Permission.CONFIGURE,
         persons=2,
-        also=(
+        extra_checks=(
             require(
                 "a certificate was already in use before this entry, and nobody was signed in to replace it",
                 lambda scope: (

@@ -63,7 +63,7 @@ _LIFE: Final = (
         entry=integrity.POWER_UP,
         id="power-up-{boots}",
         state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS},
-        also=(
+        extra_checks=(
             check_first_position,
             require(
                 lambda scope: (
@@ -83,7 +83,7 @@ _LIFE: Final = (
     Rule(
         entry=integrity.RESIDUAL_TERMS,
         state={"residual_terms": RESIDUAL_TERMS},
-        also=(
+        extra_checks=(
             require(
                 "dims.position: position 1 records its residual credit terms in its power-up entry, not here",
                 lambda scope: scope.position > 1,
@@ -92,56 +92,56 @@ _LIFE: Final = (
     ),
     Rule(
         entry=integrity.SELF_TEST_PASSED,
-        also=(check_first_position, require_stored_value("out_of_service", _derive_state_after_test)),
+        extra_checks=(check_first_position, require_stored_value("out_of_service", _derive_state_after_test)),
     ),
     Rule(
         entry=integrity.SELF_TEST_FAILED,
-        within=EVERYWHERE,
+        allowed_states=EVERYWHERE,
         record={"cause": "self_test", "detail": "$detail"},
         state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
     ),
     Rule(
         entry=integrity.CHANCE_FAILED,
-        within=EVERYWHERE,
+        allowed_states=EVERYWHERE,
         record={"cause": "chance", "detail": "$detail"},
         state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
     ),
     Rule(
         entry=integrity.CHANCE_RESTARTED,
-        within=ON_CALL | only(State.PLAYING),
+        allowed_states=ON_CALL | only(State.PLAYING),
         state={"out_of_service": None},
-        may=Permission.RESTART,
-        also=(
+        permission=Permission.RESTART,
+        extra_checks=(
             require(
                 "the RNG is restarted, but no failed RNG or self-test was stored before this entry",
                 _has_failed,
             ),
         ),
     ),
-    *(Rule(entry=entry, also=(check_first_position,)) for entry in app.GENERATOR_EVENTS.values()),
+    *(Rule(entry=entry, extra_checks=(check_first_position,)) for entry in app.GENERATOR_EVENTS.values()),
     Rule(
         entry=integrity.SERVICE_DISABLED,
-        within=EVERYWHERE,
-        before={"disabled:{source}": None},
+        allowed_states=EVERYWHERE,
+        state_before={"disabled:{source}": None},
         record={"source": "$source", "reason": "$reason", "since": "$since"},
         state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
     ),
     Rule(
         entry=integrity.SERVICE_ENABLED,
-        before={"disabled:{source}": "$:object"},
+        state_before={"disabled:{source}": "$:object"},
         record={"source": "$source"},
         state={"disabled:{source}": None},
     ),
     Rule(
         entry=staff.MACHINE_RESTART,
-        within=AT_WORK,
-        may=Permission.RESTART,
-        also=(check_in_menu,),
+        allowed_states=AT_WORK,
+        permission=Permission.RESTART,
+        extra_checks=(check_in_menu,),
     ),
-    Rule(entry=app.GAME_REFUSED, also=(check_first_position,)),
+    Rule(entry=app.GAME_REFUSED, extra_checks=(check_first_position,)),
     Rule(
         entry=play_entries.GAME_SAME_VERSION,
-        before={"definition:{digest}": None, "definition:{before}": "$:text"},
+        state_before={"definition:{digest}": None, "definition:{before}": "$:text"},
         record={"digest": "$digest", "before": "$before"},
     ),
     Rule(
@@ -151,10 +151,10 @@ _LIFE: Final = (
     ),
     Rule(
         entry=staff.INVENTORY_CHANGED,
-        before={"inventory": "$before:object|none"},
+        state_before={"inventory": "$before:object|none"},
         record={"before": "$before", "after": "$after"},
         state={"inventory": "$after"},
-        also=(check_first_position,),
+        extra_checks=(check_first_position,),
     ),
 )
 
@@ -222,8 +222,8 @@ _FAULTS: Final = (
     *(
         Rule(
             entry=entry,
-            within=EVERYWHERE,
-            before={"door:{door}": None},
+            allowed_states=EVERYWHERE,
+            state_before={"door:{door}": None},
             record={"door": "$door"},
             state={"door:{door}": "$:object"},
             counts={"door.{door}.opens": 1},
@@ -232,36 +232,36 @@ _FAULTS: Final = (
     ),
     Rule(
         entry=integrity.DOOR_CLOSED,
-        before={"door:{door}": "$:object"},
+        state_before={"door:{door}": "$:object"},
         record={"door": "$door"},
         state={"door:{door}": None},
     ),
     Rule(
         entry=kernel.FAULT_RAISED,
-        within=EVERYWHERE,
-        before={"fault:{code}": None},
+        allowed_states=EVERYWHERE,
+        state_before={"fault:{code}": None},
         record={"code": "$code"},
         state={"fault:{code}": "$fault:object"},
         counts={"fault.{code}": 1},
-        also=(_check_declared_fault,),
+        extra_checks=(_check_declared_fault,),
     ),
     Rule(
         entry=kernel.FAULT_CLEARED,
-        before={"fault:{code}": Has("fault", cleared_by="self")},
+        state_before={"fault:{code}": Has("fault", cleared_by="self")},
         record={"code": "$code"},
         state={"fault:{code}": None},
     ),
     Rule(
         entry=integrity.FAULTS_SETTLED,
-        within=AT_WORK,
-        may=Permission.RESTART,
-        also=(_require_clearable_faults("technician"), check_in_menu),
+        allowed_states=AT_WORK,
+        permission=Permission.RESTART,
+        extra_checks=(_require_clearable_faults("technician"), check_in_menu),
     ),
     Rule(
         entry=integrity.TILT_CLEARED,
-        within=only(State.TILT),
-        may=Permission.CLEAR_TILTS,
-        also=(_require_clearable_faults("attendant"),),
+        allowed_states=only(State.TILT),
+        permission=Permission.CLEAR_TILTS,
+        extra_checks=(_require_clearable_faults("attendant"),),
     ),
     Rule(entry=staff.KEY_TURNED, record={"on": True}),
     Rule(entry=staff.KEY_RETURNED, record={"on": False}),
@@ -269,12 +269,12 @@ _FAULTS: Final = (
         entry=staff.SERVICE_CALL,
         record={"on": "$on"},
         state={"service_call": "$calling"},
-        also=(_check_call,),
+        extra_checks=(_check_call,),
     ),
     Rule(
         entry=staff.SERVICE_ANSWERED,
-        within=ON_CALL | {State.HANDPAY, State.TILT},
-        before={"service_call": True},
+        allowed_states=ON_CALL | {State.HANDPAY, State.TILT},
+        state_before={"service_call": True},
         state={"service_call": None},
     ),
 )

@@ -28,7 +28,7 @@ RULES: Final = (
     Rule(
         entry=entries.WINS_READ,
         state={"progressive_win:{win}?": None},
-        also=(
+        extra_checks=(
             require_equal(
                 "record.wins is not the number of wins that state removes",
                 lambda scope: scope.record["wins"],
@@ -49,7 +49,7 @@ RULES: Final = (
                 "values": {},
             }
         },
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"state.gat: trouble must be record.refused, {format_value(scope.names.get('refused', ''))}, and "
@@ -65,7 +65,7 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.GAT_RESULT,
-        before={"gat": Has("gat", parameters="$parameters", algorithm="$algorithm")},
+        state_before={"gat": Has("gat", parameters="$parameters", algorithm="$algorithm")},
         record={**_GAT, "algorithm": "$algorithm", "values": "$values"},
         state={"gat": But("gat", finished="$:time", values="$values", trouble="$trouble")},
     ),

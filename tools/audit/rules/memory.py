@@ -19,7 +19,7 @@ RULES: Final = (
     Rule(
         entry=MACHINE_GENESIS,
         id="genesis:{fingerprint}",
-        also=(
+        extra_checks=(
             require(
                 lambda scope: f"only entry 1 may begin a journal; this is entry {scope.entry.sequence}",
                 lambda scope: scope.entry.sequence == 1,
@@ -49,7 +49,7 @@ RULES: Final = (
         id="{code}:{sequence}:{number:n}",
         record={"code": "$code"},
         counts={"{code}": 1},
-        also=(
+        extra_checks=(
             require(
                 "state.memory.medium_replaced must be stored if record.code is memory.medium_replaced, and only then",
                 lambda scope: (
@@ -67,11 +67,11 @@ RULES: Final = (
         record={"why": "$why", "good": "$good"},
         state={"clock": {"why": "$why", "good": "$good"}},
     ),
-    Rule(entry=entries.CLOCK_BELIEVED, before={"clock": "$:object"}, state={"clock": None}),
+    Rule(entry=entries.CLOCK_BELIEVED, state_before={"clock": "$:object"}, state={"clock": None}),
     Rule(
         entry=entries.CLOCK_CONFIRMED,
         state={"clock": None, "fault:clock_doubted": None},
-        may=Permission.RESTART,
-        also=(check_in_menu,),
+        permission=Permission.RESTART,
+        extra_checks=(check_in_menu,),
     ),
 )

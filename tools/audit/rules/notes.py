@@ -32,26 +32,36 @@ def _check_management(scope: Scope) -> None:
 
 
 RULES: Final = (
-    Rule(entry=entries.DISPUTE_DECIDED, within=RULING, may=Permission.SETTLE, also=(check_in_menu,)),
-    Rule(entry=entries.EXCLUSION_NOTED, within=RULING, may=Permission.SETTLE, also=(check_in_menu,)),
+    Rule(
+        entry=entries.DISPUTE_DECIDED,
+        allowed_states=RULING,
+        permission=Permission.SETTLE,
+        extra_checks=(check_in_menu,),
+    ),
+    Rule(
+        entry=entries.EXCLUSION_NOTED,
+        allowed_states=RULING,
+        permission=Permission.SETTLE,
+        extra_checks=(check_in_menu,),
+    ),
     Rule(
         entry=entries.INCIDENT_JUDGED,
-        within=RULING,
-        may=Permission.SETTLE,
-        also=(
+        allowed_states=RULING,
+        permission=Permission.SETTLE,
+        extra_checks=(
             _check_management,
             check_in_menu,
         ),
     ),
     Rule(
         entry=play_entries.MACHINE_CHECKED,
-        within=RULING,
+        allowed_states=RULING,
         record={
             "handpay": Derived(lambda scope: (scope.value_before("handpay") or {}).get("id")),
             "meters": Derived(lambda scope: read_nonzero_meters(scope, since=True)),
             "head": Derived(lambda scope: scope.ledger.head_hex),
         },
-        may=Permission.SETTLE,
-        also=(check_in_menu,),
+        permission=Permission.SETTLE,
+        extra_checks=(check_in_menu,),
     ),
 )

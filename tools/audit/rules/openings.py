@@ -85,9 +85,9 @@ def _check_box_count(scope: Scope) -> None:
 RULES: Final = (
     Rule(
         entry=entries.INTERVENTION_OPENED,
-        within=AT_WORK,
+        allowed_states=AT_WORK,
         id="{number}",
-        before={"intervention": None},
+        state_before={"intervention": None},
         record={
             "id": "$number",
             "kind": "$work",
@@ -107,26 +107,26 @@ RULES: Final = (
             },
             "disabled:intervention": {"reason": "$reason", "since": "$since"},
         },
-        also=(
+        extra_checks=(
             require_new_id("intervention", "number", is_entry_id=True),
             check_in_menu,
         ),
     ),
     Rule(
         entry=entries.INTERVENTION_CLOSED,
-        within=AT_WORK,
+        allowed_states=AT_WORK,
         id="{opened}.closed",
-        before={"intervention": Has("intervention", id="$opened")},
+        state_before={"intervention": Has("intervention", id="$opened")},
         record={"id": "$opened", "meters": Derived(read_nonzero_meters)},
         state={"intervention": None, "disabled:intervention": None},
-        also=(_check_collection, check_in_menu),
+        extra_checks=(_check_collection, check_in_menu),
     ),
     Rule(
         entry=entries.HOPPER_OPENING,
-        within=EVERYWHERE,
+        allowed_states=EVERYWHERE,
         record={"amount_cents": "$cents"},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
-        also=(
+        extra_checks=(
             require(
                 "the hopper's first coins are recorded once, but stock:fill or stock:hopper was already not 0",
                 lambda scope: not any(map(scope.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
@@ -135,23 +135,23 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.HOPPER_FILLED,
-        within=AT_WORK,
+        allowed_states=AT_WORK,
         record={"amount_cents": "$cents"},
         moves=(Move("stock:fill", "stock:hopper", "$cents"),),
-        may=Permission.COLLECT,
-        also=(check_in_menu,),
+        permission=Permission.COLLECT,
+        extra_checks=(check_in_menu,),
     ),
     Rule(
         entry=entries.COLLECTION_COUNTED,
-        within=AT_WORK,
-        before={"collected": "$last:object"},
-        may=Permission.COLLECT,
-        also=(_check_box_count, check_in_menu),
+        allowed_states=AT_WORK,
+        state_before={"collected": "$last:object"},
+        permission=Permission.COLLECT,
+        extra_checks=(_check_box_count, check_in_menu),
     ),
     Rule(
         entry=entries.SLIP_ORDERED,
         id="$slip:text",
-        also=(
+        extra_checks=(
             require_new_id("slip", "slip", is_entry_id=True),
             require_equal(
                 "record.meters is not the line of the meters before this entry",
@@ -167,29 +167,29 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.SLIP_PRINTED,
-        before={"print": Has("print", id="$id")},
+        state_before={"print": Has("print", id="$id")},
         record={"id": "$id"},
         state={"print": But("print", state="barcode_done")},
-        also=(_is_slip,),
+        extra_checks=(_is_slip,),
     ),
-    Rule(entry=entries.SLIP_NOT_STARTED, record={"id": "$id"}, also=(_is_slip,)),
+    Rule(entry=entries.SLIP_NOT_STARTED, record={"id": "$id"}, extra_checks=(_is_slip,)),
     Rule(
         entry=entries.SLIP_FAILED,
-        before={"print": Has("print", id="$id")},
+        state_before={"print": Has("print", id="$id")},
         record={"id": "$id"},
         state={"print": None},
-        also=(_is_slip,),
+        extra_checks=(_is_slip,),
     ),
     Rule(
         entry=entries.INTERVENTION_SEEN,
-        before={"intervention": Has("intervention", id="$opened")},
+        state_before={"intervention": Has("intervention", id="$opened")},
         record={"id": "$opened"},
         state={"intervention_seen": "$opened"},
     ),
     Rule(
         entry=entries.BASE_WITHDRAWN,
-        within=AT_WORK,
-        before={"base": None, "intervention": Has("intervention", id="$at")},
+        allowed_states=AT_WORK,
+        state_before={"base": None, "intervention": Has("intervention", id="$at")},
         record={
             "base": "$base",
             "lock": "$lock",
@@ -207,16 +207,16 @@ RULES: Final = (
             },
             "disabled:base": {"reason": "$reason", "since": "$since"},
         },
-        may=Permission.COLLECT,
-        also=(check_in_menu,),
+        permission=Permission.COLLECT,
+        extra_checks=(check_in_menu,),
     ),
     Rule(
         entry=entries.BASE_RETURNED,
-        within=AT_WORK,
-        before={"base": "$:object", "intervention": Has("intervention", id="$at")},
+        allowed_states=AT_WORK,
+        state_before={"base": "$:object", "intervention": Has("intervention", id="$at")},
         record={"intervention": "$at"},
         state={"base": None, "disabled:base": None},
-        may=Permission.COLLECT,
-        also=(check_in_menu,),
+        permission=Permission.COLLECT,
+        extra_checks=(check_in_menu,),
     ),
 )

@@ -121,14 +121,14 @@ def _build_order_pattern(ticket: str) -> dict[str, Any]:
 _PAPERS: Final = (
     Rule(
         entry=entries.BILL_ESCROW,
-        within=only(State.IDLE),
+        allowed_states=only(State.IDLE),
         recorded_within_seconds=_ORDER_SECONDS,
         late_within=TAKING_TICKETS,
         id="$id:text",
-        before={"paper": None},
+        state_before={"paper": None},
         moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
         state={"paper": _build_order_pattern("")},
-        also=(
+        extra_checks=(
             require_new_id("bill", is_entry_id=True),
             require(
                 lambda scope: (
@@ -143,7 +143,7 @@ _PAPERS: Final = (
         entry=entries.BILL_IN,
         id="{paper}.in",
         ref="$paper",
-        before={"paper": _build_paper_pattern("ordered", "")},
+        state_before={"paper": _build_paper_pattern("ordered", "")},
         record={"amount_cents": "$held_cents"},
         state={"paper": _build_paper_pattern("vended", "")},
     ),
@@ -151,20 +151,20 @@ _PAPERS: Final = (
         entry=entries.BILL_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
-        before={"paper": _build_paper_pattern("ordered", "")},
+        state_before={"paper": _build_paper_pattern("ordered", "")},
         record={"amount_cents": "$held_cents", "why": "$why", "disputed?": "$told"},
         state={"paper": None},
-        also=(check_disputed_paper,),
+        extra_checks=(check_disputed_paper,),
     ),
     Rule(
         entry=entries.VOUCHER_ESCROW,
-        within=TAKING_TICKETS,
+        allowed_states=TAKING_TICKETS,
         recorded_within_seconds=_ORDER_SECONDS,
         id="$id:text",
-        before={"paper": None},
+        state_before={"paper": None},
         state={"paper": _build_order_pattern("$number:masked")},
         moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
-        also=(
+        extra_checks=(
             require_new_id("ticket"),
             require("state.paper.ticket: the ticket has no number", lambda scope: bool(scope["number"])),
             _check_host_value,
@@ -174,10 +174,10 @@ _PAPERS: Final = (
         entry=entries.VOUCHER_IN,
         id="{paper}.in",
         ref="$paper",
-        before={"paper": _build_paper_pattern("ordered", "$number:masked")},
+        state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number"},
         state={"paper": _build_paper_pattern("vended", "$number")},
-        also=(
+        extra_checks=(
             _derive_host_status(Redeeming.REDEEMED),
             require_stored_value("restricted", _derive_restricted_terms),
             check_ticket_ledger_grows,
@@ -187,44 +187,46 @@ _PAPERS: Final = (
         entry=entries.VOUCHER_DISPUTED,
         id="{paper}.void",
         ref="$paper",
-        before={"paper": _build_paper_pattern("ordered", "$number:masked")},
+        state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$told"},
         state={"paper": _build_paper_pattern("vended", "$number")},
-        also=(check_disputed_ticket,),
+        extra_checks=(check_disputed_ticket,),
     ),
     Rule(
         entry=entries.VOUCHER_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
-        before={"paper": _build_paper_pattern("ordered", "$number:masked")},
+        state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number", "why": "$why", "disputed?": "$told"},
         state={"paper": None},
-        also=(_check_host_sees_pending, check_disputed_paper),
+        extra_checks=(_check_host_sees_pending, check_disputed_paper),
     ),
     Rule(
         entry=host_entries.HOST_VOUCHER_NOT_STACKED,
-        before={"host_ticket": Has("kept", status="pending")},
+        state_before={"host_ticket": Has("kept", status="pending")},
         record=But("kept", status="not_stacked"),
         state={"host_ticket": But("kept", status="not_stacked")},
     ),
     Rule(
         entry=entries.PAPER_MARK,
-        before={"paper": "$paper:object"},
+        state_before={"paper": "$paper:object"},
         state={"paper": But("paper", mark="$:count")},
     ),
     Rule(
         entry=entries.PAPER_MOVING,
-        before={"paper": Has("paper", phase="ordered")},
+        state_before={"paper": Has("paper", phase="ordered")},
         state={"paper": But("paper", outward="$:bool")},
     ),
     Rule(
-        entry=entries.PAPER_CONFIRMED, before={"paper": Has("paper", phase="vended")}, state={"paper": None}
+        entry=entries.PAPER_CONFIRMED,
+        state_before={"paper": Has("paper", phase="vended")},
+        state={"paper": None},
     ),
     *(
         Rule(
             entry=entry,
             state={"host_ticket?": "$told:object"},
-            also=(require_stored_value("host_ticket", _derive_state_after_return),),
+            extra_checks=(require_stored_value("host_ticket", _derive_state_after_return),),
         )
         for entry in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
     ),
@@ -256,13 +258,13 @@ def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
     """Return the audit rule for coins accepted by the machine, entered by ``entry`` with this record."""
     return Rule(
         entry=entry,
-        within=EVERYWHERE,
+        allowed_states=EVERYWHERE,
         record=record,
         moves=(
             Move("world:coin", _CASHABLE, "$:cents", {"coin_cents": "$:cents"}, many=True),
             Move("stock:floor", "stock:{box}", "$:cents", many=True),
         ),
-        also=(
+        extra_checks=(
             check_disputed_coins,
             _check_coin_transfers,
             require(

@@ -29,8 +29,8 @@ _ENDED: Final = {"session": None, "reminder": None, "limits": None}
 RULES: Final = (
     Rule(
         entry=entries.REMINDER_SHOWN,
-        within=only(State.IDLE),
-        before={"reminder": None, "session": Has("session", wagered_cents="$:count")},
+        allowed_states=only(State.IDLE),
+        state_before={"reminder": None, "session": Has("session", wagered_cents="$:count")},
         record={"kind": "$which", "spent_cents": Derived(_compute_spent_cents)},
         state={
             "reminder": Derived(lambda scope: scope.record),
@@ -40,11 +40,11 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.REMINDER_ACKNOWLEDGED,
-        within=only(State.IDLE),
-        before={"reminder": Has("reminder", kind="$which")},
+        allowed_states=only(State.IDLE),
+        state_before={"reminder": Has("reminder", kind="$which")},
         record={"kind": "$which"},
         state={"reminder": None},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"record.kind is {format_value(scope['which'])}: an acknowledgement does not end a pause at a limit"
@@ -55,8 +55,8 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.PAUSE_OVER,
-        within=PAYABLE,
-        before={"reminder": Has("reminder", kind="$which")},
+        allowed_states=PAYABLE,
+        state_before={"reminder": Has("reminder", kind="$which")},
         record={"kind": "$which"},
         state={
             "reminder": None,
@@ -71,20 +71,20 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.SESSION_ENDED,
-        within=PAYABLE,
-        before={"session": "$:object", **_NOTHING_OPEN},
+        allowed_states=PAYABLE,
+        state_before={"session": "$:object", **_NOTHING_OPEN},
         record={"spent_cents": Derived(_compute_spent_cents)},
         state=_ENDED,
     ),
     Rule(
         entry=entries.SESSION_ENDED_UNPLAYED,
-        within=PAYABLE,
-        before={"session": None, "limits": "$:object", **_NOTHING_OPEN},
+        allowed_states=PAYABLE,
+        state_before={"session": None, "limits": "$:object", **_NOTHING_OPEN},
         state=_ENDED,
     ),
     Rule(
         entry=entries.LIMIT_SET,
-        within=only(State.IDLE),
+        allowed_states=only(State.IDLE),
         state={"limits": Derived(_derive_limits)},
     ),
 )

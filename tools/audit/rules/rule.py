@@ -62,20 +62,20 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What an entry of one form must agree with in the entries before it.
+    """Audit rule for one kind of entry: how its fields must relate to the journal before it.
 
     ``entry`` is its declaration, which the entry must fulfil; ``record``, ``state`` and ``counts`` name only
     the members that depend on other values.
 
-    ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``before`` has, by key, what
+    ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``state_before`` has, by key, what
     memory must hold before the entry (None: nothing). ``moves`` has the transfers in order, or is the
     function that derives them. If the entry settles or voids a reservation, the first transfer of that
-    reservation is bound to ``held_source``, ``held_target`` and ``held_cents``. ``also`` has functions for
-    what patterns cannot express; they raise :class:`Differs`. ``may`` is the permission that every person in
+    reservation is bound to ``held_source``, ``held_target`` and ``held_cents``. ``extra_checks`` has functions for
+    what patterns cannot express; they raise :class:`Differs`. ``permission`` is the permission that every person in
     the record's ``persons`` (or its ``person``) needs, and ``persons`` the least number of them.
 
-    ``within`` has the machine states in which the entry is allowed; the state is derived from the memory
-    before it. Only entries that start something have it. ``goes_on_from`` has kinds of entry: if one of them
+    ``allowed_states`` has the machine states in which the entry is allowed; the state is derived from the memory
+    before it. Only entries that start something have it. ``allowed_after_kinds`` has kinds of entry: if one of them
     was the last to move the position's money, the entry is allowed in any state. In the states
     ``late_within``, a device may still record an order within ``recorded_within_seconds`` after the machine
     was idle.
@@ -84,18 +84,18 @@ class Rule:
     entry: AnyEntry
     id: Pattern = OWN
     ref: Pattern = None
-    before: Mapping[str, Pattern] = field(default_factory=dict)
+    state_before: Mapping[str, Pattern] = field(default_factory=dict)
     record: Pattern = field(default_factory=dict)
     state: Mapping[str, Pattern] = field(default_factory=dict)
     counts: Pattern = field(default_factory=dict)
     moves: Sequence[Move] | Derived = ()
     dims: Mapping[str, Pattern] = field(default_factory=dict)
-    within: frozenset[State] | None = None
-    goes_on_from: frozenset[str] = frozenset()
+    allowed_states: frozenset[State] | None = None
+    allowed_after_kinds: frozenset[str] = frozenset()
     recorded_within_seconds: int = 0
     late_within: frozenset[State] = frozenset()
-    also: tuple[Check, ...] = ()
-    may: Permission | None = None
+    extra_checks: tuple[Check, ...] = ()
+    permission: Permission | None = None
     persons: int = 0
 
     @property
@@ -127,7 +127,7 @@ class Rule:
         dims.pop("position", None)  # EntryRulesAudit checks that the position exists
         _match_at_name("dims", self._dims, dims, scope)
         self._check_persons(scope)
-        for check in self.also:
+        for check in self.extra_checks:
             check(scope)
 
     # ------------------------------------------------------------------ the parts of it
@@ -147,12 +147,15 @@ class Rule:
 
         Raises :class:`Differs` if it does not. A state of idle is stored with its time.
         """
-        if self.within is None:
+        if self.allowed_states is None:
             return
         state = derive_machine_state(scope.ledger, scope.position, scope.facts)
         if state is State.IDLE:
             scope.facts.idle_at[scope.position] = scope.entry.time_utc
-        if is_within(state, self.within) or scope.facts.moved.get(scope.position) in self.goes_on_from:
+        if (
+            is_within(state, self.allowed_states)
+            or scope.facts.moved.get(scope.position) in self.allowed_after_kinds
+        ):
             return
         # Earlier versions, which recorded no terms, did not check whether they had stopped since the
         # decision.
@@ -234,7 +237,7 @@ class Rule:
 
     def _check_persons(self, scope: Scope) -> None:
         """Check that enough people are named, and that the role of each includes the rule's permission."""
-        if self.may is None:
+        if self.permission is None:
             return
         record: Any = scope.entry.record
         persons = record["persons"] if "persons" in record else [record["person"]]
@@ -252,8 +255,10 @@ class Rule:
                 f"record.persons: expected at least {self.persons} people, found {format_value(persons)}"
             )
         for person in persons:
-            if not scope.facts.may(person, self.may):
-                raise Differs(f"record.persons: {format_value(person)} lacks the permission {self.may}")
+            if not scope.facts.may(person, self.permission):
+                raise Differs(
+                    f"record.persons: {format_value(person)} lacks the permission {self.permission}"
+                )
 
     # ------------------------------------------------------------------ compiled once
     @cached_property
@@ -300,7 +305,7 @@ class Rule:
     @cached_property
     def _before(self) -> list[tuple[str, Matcher]]:
         """Return what the memory must hold before the entry: each storage key with its compiled pattern."""
-        return [(key, compile_pattern(part)) for key, part in self.before.items()]
+        return [(key, compile_pattern(part)) for key, part in self.state_before.items()]
 
     @cached_property
     def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:

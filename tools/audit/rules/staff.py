@@ -61,7 +61,7 @@ RULES: Final = (
                 "number": "$number",
                 "digest?": "$digest:digest",
             },
-            also=(_check_next_change,),
+            extra_checks=(_check_next_change,),
         )
         for entry in (entries.STAFF_ADDED, entries.STAFF_DISABLED, entries.STAFF_ENABLED, entries.STAFF_PIN)
     ),
@@ -70,7 +70,7 @@ RULES: Final = (
         id="$:text",
         record={"number": "$number", "digest": "$digest"},
         state={"staff": {"number": "$number", "digest": "$digest"}},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"state.staff: expected {format_value(scope.value_before('staff'))}, stored before this entry; "
@@ -96,16 +96,16 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.MENU_ASKED,
-        within=SERVICEABLE | only(State.PLAYING),
+        allowed_states=SERVICEABLE | only(State.PLAYING),
         state={"menu": {"since": "$:time", "person": None}},
     ),
     Rule(
         entry=entries.MENU_ENTERED,
-        within=SERVICEABLE | AT_WORK,
-        before={"menu": Has("menu", person=None)},
+        allowed_states=SERVICEABLE | AT_WORK,
+        state_before={"menu": Has("menu", person=None)},
         record={"person": "$person"},
         state={"menu": {"since": "$:time", "person": "$person"}},
-        also=(
+        extra_checks=(
             require_equal(
                 "record.role does not match the person's role in the staff list",
                 lambda scope: scope.record["role"],
@@ -115,11 +115,11 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.MENU_LEFT,
-        before={"menu": Has("menu", person="$person")},
+        state_before={"menu": Has("menu", person="$person")},
         record={"person": "$person"},
         state={"menu": None},
     ),
-    Rule(entry=entries.MENU_GIVEN_UP, before={"menu": Has("menu", person=None)}, state={"menu": None}),
+    Rule(entry=entries.MENU_GIVEN_UP, state_before={"menu": Has("menu", person=None)}, state={"menu": None}),
     Rule(
         entry=entries.SIGN_IN_WHILE_LOCKED,
         state={"tries:{bucket}?": {"wrong": "$:count", "locked_seconds": "$:count"}},
@@ -139,7 +139,7 @@ RULES: Final = (
     Rule(
         entry=entries.SIGN_IN_UNLOCKED,
         state={"tries:{bucket}": None},
-        may=Permission.ENROL,
-        also=(check_in_menu,),
+        permission=Permission.ENROL,
+        extra_checks=(check_in_menu,),
     ),
 )

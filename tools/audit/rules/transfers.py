@@ -74,7 +74,7 @@ _HOST_TICKETS: Final = (
         entry=entries.HOST_VOUCHER_REFUSED,
         record={"id": "$id", "number": "$number", "status": "$status"},
         state={"host_ticket?": _HOST_TICKET},
-        also=(require_new_id("ticket"),),
+        extra_checks=(require_new_id("ticket"),),
     ),
     Rule(
         entry=entries.VOUCHER_AUTHORISED,
@@ -91,17 +91,17 @@ _HOST_TICKETS: Final = (
                 "told": False,
             }
         },
-        also=(require_new_id("ticket"),),
+        extra_checks=(require_new_id("ticket"),),
     ),
     Rule(
         entry=entries.VOUCHER_RESULT_READ,
-        before={"host_ticket": Has("kept", told=False)},
+        state_before={"host_ticket": Has("kept", told=False)},
         state={"host_ticket": But("kept", told=True)},
     ),
     Rule(
         entry=entries.VOUCHER_READ,
         state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     f"state.validations_read: the host had already read all "
@@ -116,13 +116,13 @@ _HOST_TICKETS: Final = (
     Rule(
         entry=money_entries.TICKETS_CHECKED,
         record={"begun?": "$begun"},
-        also=(_check_ledger_state,),
+        extra_checks=(_check_ledger_state,),
     ),
     Rule(
         entry=money_entries.TICKETS_CONTRADICTED,
         id="{id}.contradicted",
         record={"id": "$id"},
-        also=(_check_contradicted_amount,),
+        extra_checks=(_check_contradicted_amount,),
     ),
 )
 
@@ -224,12 +224,12 @@ _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
 _TRANSFERS: Final = (
     Rule(
         entry=entries.AFT_COMPLETE,
-        within=TRANSFERRING,
+        allowed_states=TRANSFERRING,
         id="transfer:{identifier}",
         record=_RESULT,
         state={"transfers": _COUNTED, "transfer": "$kept"},
         moves=(_ANYWHERE,),
-        also=(
+        extra_checks=(
             _STORED_AS_RECORDED,
             require(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
@@ -242,9 +242,9 @@ _TRANSFERS: Final = (
     ),
     Rule(
         entry=money_entries.AFT_JACKPOT,
-        within=TRANSFERRING,
+        allowed_states=TRANSFERRING,
         id="transfer:{identifier}",
-        before={"handpay": None},
+        state_before={"handpay": None},
         record={**_RESULT, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
         state={
             "transfers": _COUNTED,
@@ -252,7 +252,7 @@ _TRANSFERS: Final = (
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
         moves=(_ANYWHERE,),
-        also=(
+        extra_checks=(
             lambda scope: scope.names.update(way="bonus_jackpot"),
             _STORED_AS_RECORDED,
             _check_moves_match_result,
@@ -261,7 +261,7 @@ _TRANSFERS: Final = (
     ),
     Rule(
         entry=entries.AFT_FAILED,
-        also=(
+        extra_checks=(
             _check_stored_failure,
             require(
                 lambda scope: (
@@ -273,7 +273,7 @@ _TRANSFERS: Final = (
     ),
     Rule(
         entry=entries.AFT_RESULT_READ,
-        before={"transfer": Has("kept", told=False)},
+        state_before={"transfer": Has("kept", told=False)},
         state={"transfer": But("kept", told=True)},
     ),
     Rule(
@@ -289,9 +289,17 @@ _TRANSFERS: Final = (
             "transfers_unproved?": None,
         },
     ),
-    Rule(entry=entries.AFT_UNREGISTERED, before={"registration": "$:object"}, state={"registration": None}),
-    Rule(entry=entries.AFT_LOCKED, within=TRANSFERRING),
-    Rule(entry=entries.AFT_OFFERED, within=only(State.IDLE), record={"amount_cents": Derived(credit_cents)}),
+    Rule(
+        entry=entries.AFT_UNREGISTERED,
+        state_before={"registration": "$:object"},
+        state={"registration": None},
+    ),
+    Rule(entry=entries.AFT_LOCKED, allowed_states=TRANSFERRING),
+    Rule(
+        entry=entries.AFT_OFFERED,
+        allowed_states=only(State.IDLE),
+        record={"amount_cents": Derived(credit_cents)},
+    ),
 )
 
 

@@ -41,7 +41,7 @@ RULES: Final = (
         id="{round}.closed",
         record=_SPIN,
         state={"wheel_spin": {**_SPIN, "earlier?": "$:object"}},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: (
                     "state.wheel_spin.earlier: a number differs from the one recorded for its spin: found "
@@ -55,10 +55,10 @@ RULES: Final = (
     Rule(
         entry=entries.NUMBER_RECEIVED,
         id="{round}.number",
-        before=_BEFORE,
+        state_before=_BEFORE,
         record={**_SPIN, "number": "$number"},
         state={"wheel_spin": But("was", number="$number")},
-        also=(
+        extra_checks=(
             _OF_THE_SPIN,
             require(
                 lambda scope: f"record.number: {format_value(scope['number'])} is not a pocket of a wheel",
@@ -69,9 +69,9 @@ RULES: Final = (
     Rule(
         entry=entries.NUMBER_MISSED,
         id="{round}.unheard",
-        before=_BEFORE,
+        state_before=_BEFORE,
         record={**_SPIN, "unheard": "$why"},
         state={"wheel_spin": But("was", unheard="$why")},
-        also=(_OF_THE_SPIN,),
+        extra_checks=(_OF_THE_SPIN,),
     ),
 )

@@ -70,11 +70,11 @@ def _is_only_recorded_change(scope: Scope) -> bool:
 RULES: Final = (
     Rule(
         entry=staff.OPTIONS_CHANGED,
-        within=AT_WORK,
+        allowed_states=AT_WORK,
         record={"before": "$before", "after": "$after"},
         state={"options": "$after"},
-        may=Permission.CONFIGURE,
-        also=(
+        permission=Permission.CONFIGURE,
+        extra_checks=(
             require_equal(
                 "record.before does not match the options stored before this entry",
                 lambda scope: scope["before"],
@@ -101,8 +101,8 @@ RULES: Final = (
             "text": "$text",
         },
         state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$at"}},
-        may=Permission.CONFIGURE,
-        also=(
+        permission=Permission.CONFIGURE,
+        extra_checks=(
             require_equal(
                 "record.digest is not the SHA-256 of record.text",
                 lambda scope: scope["digest"],
@@ -125,34 +125,34 @@ RULES: Final = (
     Rule(entry=integrity.HARD_METERS_FITTED, state={"hard_meters": "$:list"}),
     Rule(
         entry=integrity.HARD_METERS_EXCHANGED,
-        before={"hard_meters": "$before:list"},
+        state_before={"hard_meters": "$before:list"},
         record={"before": "$before"},
         state={"hard_meters": None},
-        may=Permission.CONFIGURE,
-        also=(check_in_menu,),
+        permission=Permission.CONFIGURE,
+        extra_checks=(check_in_menu,),
     ),
-    Rule(entry=integrity.SOFTWARE_CHECK, also=(check_in_menu,)),
-    Rule(entry=integrity.SOFTWARE_VERIFIED, also=(check_first_position,)),
-    Rule(entry=integrity.SOFTWARE_DIFFERS, also=(check_first_position,)),
+    Rule(entry=integrity.SOFTWARE_CHECK, extra_checks=(check_in_menu,)),
+    Rule(entry=integrity.SOFTWARE_VERIFIED, extra_checks=(check_first_position,)),
+    Rule(entry=integrity.SOFTWARE_DIFFERS, extra_checks=(check_first_position,)),
     Rule(
         entry=integrity.SOFTWARE_CHANGED,
-        before={"software": "$was:object|none"},
+        state_before={"software": "$was:object|none"},
         record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
         state={"software": OneOf(None, _SOFTWARE)},
-        also=(check_first_position, _check_installed_change),
+        extra_checks=(check_first_position, _check_installed_change),
     ),
     Rule(
         entry=staff.TEST_STARTED,
         id="$id:text",
-        may=Permission.TEST_DEVICES,
-        also=(require_new_id("test", is_entry_id=True), check_in_menu),
+        permission=Permission.TEST_DEVICES,
+        extra_checks=(require_new_id("test", is_entry_id=True), check_in_menu),
     ),
     Rule(
         entry=staff.TOUCH_CALIBRATED,
         record={"before": "$before", "after": "$after"},
         state={"touch": "$after"},
-        may=Permission.TEST_DEVICES,
-        also=(
+        permission=Permission.TEST_DEVICES,
+        extra_checks=(
             require_equal(
                 "record.before does not match the calibration stored before this entry",
                 lambda scope: scope["before"],
@@ -163,24 +163,24 @@ RULES: Final = (
     ),
     Rule(
         entry=staff.TEST_FAILED,
-        before={"print": Has("print", id="$id")},
+        state_before={"print": Has("print", id="$id")},
         record={"id": "$id"},
         state={"print": None},
-        also=(_IS_TEST_TICKET,),
+        extra_checks=(_IS_TEST_TICKET,),
     ),
     Rule(
         entry=staff.TEST_PRINTED,
-        before={"print": Has("print", id="$id")},
+        state_before={"print": Has("print", id="$id")},
         record={"id": "$id"},
         state={"print": But("print", state="barcode_done")},
-        also=(_IS_TEST_TICKET,),
+        extra_checks=(_IS_TEST_TICKET,),
     ),
     Rule(
         entry=staff.TEST_COINS,
-        before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
+        state_before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins"},
         state={"hopper": None},
-        also=(
+        extra_checks=(
             require(
                 lambda scope: f"record.id: expected test coins (test-...), found {format_value(scope['id'])}",
                 lambda scope: scope["id"].startswith("test-"),

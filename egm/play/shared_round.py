@@ -18,7 +18,7 @@ from paytables import Decision, Wager
 
 
 @dataclass(slots=True)
-class CommonRound:
+class SharedRound:
     """A round shared by several seats: the wager of each seat, and every step that any of its games has recorded."""
 
     round_id: str
@@ -36,30 +36,30 @@ class CommonRound:
 
 
 @dataclass(slots=True)
-class RoundInCommon:
+class PositionRounds:
     """The rounds that this player position shares with others: the one being started, and the current one."""
 
-    starting: CommonRound | None = None
+    starting: SharedRound | None = None
     """While a game starts: its shared round, or None if the position plays alone."""
 
     seat: int = 0
     """The position's seat in the round."""
 
-    current: CommonRound | None = None
+    current: SharedRound | None = None
     """The shared round of the open game, or of the last one."""
 
 
-def find_common_round(machine: Machine, game: GameRecord) -> CommonRound | None:
+def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game.
 
     Return None if the game is played alone, or if the steps of its round have not been collected since the
     machine's start.
     """
-    shared = machine.component(RoundInCommon).current
+    shared = machine.component(PositionRounds).current
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
-def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> CommonRound:
+def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> SharedRound:
     """Return the open game's shared round with every step recorded so far.
 
     The steps come from the other positions (``beside``) if they have the round in memory, else from the
@@ -77,8 +77,8 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
         ]
         recorded = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
         furthest = max(*recorded, _find_recorded_steps(machine, game), key=len)
-        common_round = CommonRound(game.round_id, steps=list(furthest))
-    machine.component(RoundInCommon).current = common_round
+        common_round = SharedRound(game.round_id, steps=list(furthest))
+    machine.component(PositionRounds).current = common_round
     return common_round
 
 
