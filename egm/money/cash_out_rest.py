@@ -9,22 +9,24 @@ from egm.kernel.machine import Machine
 from egm.money.entries import CASH_OUT_ENDED
 from egm.money.events import CashOut, NoPayoutDevice
 from egm.money.keys import MoneyKey
-from egm.money.records.money import CashOutRest, PaidInCoins
+from egm.money.records.money import CashOutRemainder, PaidInCoins
 
 
-def build_remainder_state(remainder: CashOutRest) -> dict[str, CashOutRest]:
+def build_remainder_state(remainder: CashOutRemainder) -> dict[str, CashOutRemainder]:
     """Return the machine state that stores the unpaid remainder of a cash-out; empty if the remainder is zero."""
-    return {MoneyKey.GOES_ON: remainder} if remainder.rest_cents else {}
+    return {MoneyKey.CASH_OUT_REMAINDER: remainder} if remainder.rest_cents else {}
 
 
 def build_handpay_remainder_state(
     remainder_cents: int, in_coins: PaidInCoins | None
-) -> dict[str, CashOutRest]:
+) -> dict[str, CashOutRemainder]:
     """Return the machine state that stores the unpaid remainder of a cash-out, to be paid by an attendant.
 
     ``in_coins`` is what the hopper has already paid of the cash-out, or None.
     """
-    return build_remainder_state(CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=in_coins))
+    return build_remainder_state(
+        CashOutRemainder(rest_cents=remainder_cents, by_hand=True, in_coins=in_coins)
+    )
 
 
 def find_coins_paid(machine: Machine) -> PaidInCoins | None:
@@ -43,24 +45,26 @@ def unpaid_remainder_is_stored(machine: Machine, _: Event) -> bool:
 
 def has_stale_remainder(machine: Machine) -> bool:
     """Return whether the stored remainder of a cash-out no longer equals the player's cashable balance."""
-    return machine.memory.get(MoneyKey.GOES_ON) is not None and _read_valid_remainder(machine) is None
+    return (
+        machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is not None and _read_valid_remainder(machine) is None
+    )
 
 
 def clear_remainder(machine: Machine) -> None:
     """Delete the stored remainder of a cash-out, so that a later balance of the same amount is not mistaken for it."""
-    machine.post(CASH_OUT_ENDED, state={MoneyKey.GOES_ON: None})
+    machine.post(CASH_OUT_ENDED, state={MoneyKey.CASH_OUT_REMAINDER: None})
 
 
-def _read_valid_remainder(machine: Machine) -> CashOutRest | None:
+def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
     """Return the stored remainder of a cash-out, or None if none exists or the cashable balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
     """
     if not machine.cash_cents:
         return None
-    if machine.memory.get(MoneyKey.GOES_ON) is True:
-        return CashOutRest(rest_cents=machine.cash_cents)
-    remainder = machine.memory.read(CashOutRest, MoneyKey.GOES_ON)
+    if machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is True:
+        return CashOutRemainder(rest_cents=machine.cash_cents)
+    remainder = machine.memory.read(CashOutRemainder, MoneyKey.CASH_OUT_REMAINDER)
     return remainder if remainder is not None and remainder.rest_cents == machine.cash_cents else None
 
 

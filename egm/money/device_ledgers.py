@@ -306,7 +306,7 @@ class CoinsLedger:
 
     def event_mark(self) -> int | None:
         """Return the mark of the coin acceptor's last recorded event, or None before the first."""
-        event_count = self._machine.memory.get(MoneyKey.COINS)
+        event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
         return None if event_count is None else int(event_count)
 
     def credit_coins_in(

@@ -242,14 +242,14 @@ COIN_IN: Final = Entry(
     about="Coins were accepted and credited.",
     moves=_COINS,
     counts={"coins_accepted": None},
-    writes=(MoneyKey.COINS,),
+    writes=(MoneyKey.COIN_EVENTS,),
 )
 COIN_IN_DISPUTED: Final = Entry(
     kind="coin.in",
     record=CoinInDisputed,
     moves=_COINS,
     counts={"coins_accepted": None},
-    writes=(MoneyKey.COINS, MoneyKey.DISPUTED),
+    writes=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTED),
 )
 
 
@@ -285,7 +285,7 @@ VOUCHER_REQUEST: Final = Entry(
     about="Credit is reserved for a ticket.",
     phase=Phase.RESERVE,
     moves=(Moves("credit:*:*", "out:voucher:*"),),
-    writes=(MoneyKey.PAY_OUT, MoneyKey.GOES_ON),
+    writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOG, sas=0x66),
     logs=(Log.VOUCHERS,),
 )
@@ -326,7 +326,7 @@ TICKET_CASH_OUT_VOID: Final = Entry(
     phase=Phase.VOID,
     settles=(VOUCHER_REQUEST,),
     writes=(MoneyKey.PAY_OUT,),
-    may_write=(MoneyKey.PRINT, MoneyKey.GOES_ON),
+    may_write=(MoneyKey.PRINT, MoneyKey.CASH_OUT_REMAINDER),
 )
 TICKET_DISPUTED: Final = Entry(
     kind="ticket.disputed",
@@ -380,7 +380,7 @@ COINS_REQUEST: Final = Entry(
     about="Credit is reserved for coins from the hopper.",
     phase=Phase.RESERVE,
     moves=_DISPENSED,
-    writes=(MoneyKey.PAY_OUT, MoneyKey.GOES_ON),
+    writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOG, sas=0x66),
 )
 COINS_ORDERED: Final = Entry(
@@ -400,7 +400,7 @@ COINS_OUT: Final = Entry(
     phase=Phase.SETTLE,
     settles=(COINS_REQUEST,),
     writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER),
-    may_write=(MoneyKey.GOES_ON,),
+    may_write=(MoneyKey.CASH_OUT_REMAINDER,),
 )
 COINS_CASH_OUT_VOID: Final = Entry(
     kind="cashout.void",
@@ -409,20 +409,20 @@ COINS_CASH_OUT_VOID: Final = Entry(
     phase=Phase.VOID,
     settles=(COINS_REQUEST,),
     writes=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_DISPENSED),
-    may_write=(MoneyKey.GOES_ON,),
+    may_write=(MoneyKey.CASH_OUT_REMAINDER,),
 )
 COINS_OUT_OF_VOIDED: Final = Entry(
     kind="coins.out",
     record=CoinsOutOfVoided,
     moves=_DISPENSED,
     writes=(MoneyKey.COINS_DISPENSED,),
-    may_write=(MoneyKey.GOES_ON,),
+    may_write=(MoneyKey.CASH_OUT_REMAINDER,),
 )
 CASH_OUT_ENDED: Final = Entry(
     kind="cashout.ended",
     record=NoneType,
     about="The balance has changed, so no remainder of a cash-out waits to be paid any more.",
-    writes=(MoneyKey.GOES_ON,),
+    writes=(MoneyKey.CASH_OUT_REMAINDER,),
 )
 CREDIT_CONVERTED: Final = Entry(
     kind="credit.converted",
@@ -499,7 +499,7 @@ HANDPAY_PENDING: Final = Entry(
     about="The player's money is reserved for an attendant to pay.",
     phase=Phase.RESERVE,
     moves=(Moves(_CASHABLE, "out:handpay_cancelled_credit"),),
-    writes=(MoneyKey.HANDPAY, MoneyKey.GOES_ON),
+    writes=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOCK, Clear.ATTENDANT, sas=0x51),
     logs=(Log.HANDPAYS,),
 )
@@ -524,7 +524,7 @@ HANDPAY_RETURNED: Final = Entry(
     record=HandpayReturned,
     phase=Phase.VOID,
     settles=(HANDPAY_PENDING,),
-    writes=(MoneyKey.HANDPAY, MoneyKey.GOES_ON),
+    writes=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOG, sas=0x52),
     logs=(Log.HANDPAYS,),
 )

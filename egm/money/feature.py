@@ -31,11 +31,11 @@ from egm.tickets.audit import LedgerAnchor
 MONEY: Final = Feature(
     name="money",
     keys=MoneyKey,
-    values={  # not GOES_ON: earlier versions stored true instead of a record
+    values={  # not CASH_OUT_REMAINDER: earlier versions stored true instead of a record
         MoneyKey.PAY_OUT: CashOutRecord,
         MoneyKey.PRINT: PrintingRecord,
         MoneyKey.HOPPER: PayoutRecord,
-        MoneyKey.COINS: Count,
+        MoneyKey.COIN_EVENTS: Count,
         MoneyKey.COINS_DISPENSED: CoinsGone,
         MoneyKey.DISPUTED: DisputedAmount,
         MoneyKey.RULING: DisputeRuling,

@@ -12,7 +12,7 @@ class MoneyKey(Key):
     """The printer's progress with the payout."""
     HOPPER = "hopper", ClearAction.OWED, Owner.PLAYER
     """The hopper's progress with the payout."""
-    COINS = "coins", ClearAction.IDENTITY, Owner.PLAYER
+    COIN_EVENTS = "coins", ClearAction.IDENTITY, Owner.PLAYER
     """The coin acceptor's event counter up to which coins are recorded."""
     COINS_DISPENSED = "coins_gone", ClearAction.OWED, Owner.PLAYER
     """The coins of an abandoned hopper payout that are not posted yet."""
@@ -26,7 +26,7 @@ class MoneyKey(Key):
     """The number of the last hand-pay slip."""
     UNCLAIMED = "unclaimed", ClearAction.OWED, Owner.PLAYER
     """A voided hand-pay whose amount is not yet posted to the register of unclaimed money."""
-    GOES_ON = "cash_out_goes_on", ClearAction.IDENTITY, Owner.PLAYER
+    CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.IDENTITY, Owner.PLAYER
     """The remainder of a cash-out, to be paid by the next payout method; ``true`` in older journals."""
     PAPER = "paper", ClearAction.OWED, Owner.PLAYER
     """The bill or ticket being stacked."""

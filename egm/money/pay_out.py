@@ -52,7 +52,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
-    CashOutRest,
+    CashOutRemainder,
     CoinsGone,
     HandpayRecord,
     PaidInCoins,
@@ -110,7 +110,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
                 language=machine.selection.language,
                 in_coins=find_coins_paid(machine),
             ),
-            MoneyKey.GOES_ON: None,
+            MoneyKey.CASH_OUT_REMAINDER: None,
         },
     )
     print_ticket(machine)
@@ -360,7 +360,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
                 coins=coins,
                 in_coins=find_coins_paid(machine),
             ),
-            MoneyKey.GOES_ON: None,
+            MoneyKey.CASH_OUT_REMAINDER: None,
         },
     )
     start_hopper(machine)
@@ -400,7 +400,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
     in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
     if paid_coins_count == pay_out.coins:
         remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
-        remainder = CashOutRest(rest_cents=remainder_cents, in_coins=in_coins)
+        remainder = CashOutRemainder(rest_cents=remainder_cents, in_coins=in_coins)
         machine.post(
             COINS_OUT,
             CoinsOut(cash_out=pay_out, paid_coins=paid_coins_count),
@@ -566,7 +566,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
                 why=why,
                 in_coins=find_coins_paid(machine),
             ),
-            MoneyKey.GOES_ON: None,
+            MoneyKey.CASH_OUT_REMAINDER: None,
         },
     )
 

@@ -14,7 +14,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_RETURNED, HANDPAY_WAY, HandpayReturned, HandpayWay
 from egm.money.keys import MoneyKey
-from egm.money.records.money import CashOutRest, HandpayRecord
+from egm.money.records.money import CashOutRemainder, HandpayRecord
 from egm.money.ways_out import reason_no_ticket
 from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
@@ -78,7 +78,9 @@ def return_handpay(machine: Machine, event: Event) -> None:
         ref=handpay.id,
         state={
             MoneyKey.HANDPAY: None,
-            MoneyKey.GOES_ON: CashOutRest(rest_cents=remainder_cents, in_coins=handpay.in_coins),
+            MoneyKey.CASH_OUT_REMAINDER: CashOutRemainder(
+                rest_cents=remainder_cents, in_coins=handpay.in_coins
+            ),
         },
     )
 

@@ -368,7 +368,7 @@ class Rig:
         """How many coins have passed the acceptor that the journal does not know of; all, while it is recovered."""
         try:
             with open_view(self.folder.root) as view:
-                position = view.state(MoneyKey.COINS)
+                position = view.state(MoneyKey.COIN_EVENTS)
         except JournalError:
             return UNCREDITED_COINS_MAX
         return self.coin_state()["accepted_coins"] - read_accept_counter(position)

@@ -51,7 +51,7 @@ class PaidInCoins:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CashOutRest:
+class CashOutRemainder:
     """The unpaid remainder of a cash-out, for the next payout method or ``by_hand``, and the coins paid so far."""
 
     rest_cents: int

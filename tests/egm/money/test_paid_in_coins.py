@@ -244,7 +244,7 @@ def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_firs
         Menu(rig).sign_in(Role.SUPERVISOR).home().touch("leave")
         assert told(rig) == (525, 200, 25)
     else:
-        assert rig.machine.memory.get(MoneyKey.GOES_ON)["rest_cents"] == rig.credit_cents == 25
+        assert rig.machine.memory.get(MoneyKey.CASH_OUT_REMAINDER)["rest_cents"] == rig.credit_cents == 25
     ends_honest(rig)
 
 
@@ -273,7 +273,7 @@ def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_firs
     rig = cashed_out(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
-    write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.GOES_ON: None})
+    write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.CASH_OUT_REMAINDER: None})
     found = Auditor(Shelf()).run(rig.journal.iter_bodies()).findings
     rig.close()
     assert ["still the player's credit" in str(each) for each in found] == [True]

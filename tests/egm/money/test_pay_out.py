@@ -343,7 +343,7 @@ def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(co
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
     assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
-    assert coins.machine.memory.get(MoneyKey.GOES_ON) is None
+    assert coins.machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is None
 
 
 @pytest.mark.requirement("F-10", "A-08")
@@ -361,7 +361,7 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
         again = coins
     else:  # cut right after the coins were settled
         coins.ledgers.coins.credit_coins_in(((25, True),), 1)
-        write_undeclared(coins.machine, "test.cut", state={MoneyKey.GOES_ON: True})
+        write_undeclared(coins.machine, "test.cut", state={MoneyKey.CASH_OUT_REMAINDER: True})
         coins.close()
         again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
     assert (again.state, again.credit_cents) == (State.HANDPAY, 0)

@@ -297,7 +297,7 @@ def test_a_declaration_that_cannot_be_is_refused_before_the_machine_starts():
     half = Rule(JukeboxEvent.SONG_OVER, AWAKE, (), (end_it_never,))
     for feature, why in (
         (Feature(name="money"), "two features are called money"),
-        (Feature(name="coins", keys=Coins), "'coins' is declared by MoneyKey.COINS and by Coins.COINS"),
+        (Feature(name="coins", keys=Coins), "'coins' is declared by MoneyKey.COIN_EVENTS and by Coins.COINS"),
         (Feature(name="half", rules=(half,)), "no rule decides song_chosen"),
         (Feature(name="late", rules=(Rule(EventType.WHEN_IDLE, EVERYWHERE),)), "a rule never reached"),
     ):

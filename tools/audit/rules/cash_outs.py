@@ -8,7 +8,7 @@ from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, only
 from egm.money import entries
 from egm.money.records.host import RestrictedTerms
-from egm.money.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
+from egm.money.records.money import CashOutRecord, CashOutRemainder, CoinsGone, PaidInCoins
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
@@ -120,7 +120,7 @@ def _derive_remainder(scope: Scope) -> Any:
         raise Differs(f"state.{_REMAINDER}: a remainder is stored, but no credit remains")
     if scope.value_after(_REMAINDER) is True:
         return True
-    return CashOutRest(rest_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"]))
+    return CashOutRemainder(rest_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"]))
 
 
 def _derive_remainder_after_coins(scope: Scope) -> Any:
@@ -135,7 +135,7 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
         return ABSENT
     remainder_cents = sum_money_cents(scope) - payout.paid_cents
     return (
-        CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=payout.in_coins)
+        CashOutRemainder(rest_cents=remainder_cents, by_hand=True, in_coins=payout.in_coins)
         if remainder_cents
         else ABSENT
     )
@@ -147,7 +147,7 @@ def _derive_remainder_after_void(scope: Scope) -> Any:
     if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
         return ABSENT
     remainder_cents = sum_money_cents(scope) + scope["held_cents"]
-    return CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
+    return CashOutRemainder(rest_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
 def _is_remainder_outdated(scope: Scope) -> bool:
@@ -157,7 +157,7 @@ def _is_remainder_outdated(scope: Scope) -> bool:
     """
     if scope.value_before(_REMAINDER) is True:
         return not sum_money_cents(scope)
-    remainder = scope.record_before(CashOutRest, _REMAINDER)
+    remainder = scope.record_before(CashOutRemainder, _REMAINDER)
     return remainder is not None and remainder.rest_cents != sum_money_cents(scope)
 
 

@@ -7,7 +7,7 @@ from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
 from egm.money import entries
-from egm.money.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
+from egm.money.records.money import CashOutRemainder, HandpayRecord, UnclaimedRecord
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.record_codec import to_json
@@ -136,7 +136,7 @@ def _derive_returned_remainder(scope: Scope) -> Any:
     """Return the cash-out remainder that replaces the hand-pay; earlier versions stored true."""
     handpay = _read_pending_handpay(scope)
     return to_json(
-        CashOutRest(rest_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
+        CashOutRemainder(rest_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
     )
 
 

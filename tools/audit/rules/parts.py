@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
 from egm.kernel.positions import Position
-from egm.money.records.money import CashOutRecord, CashOutRest, HandpayRecord
+from egm.money.records.money import CashOutRecord, CashOutRemainder, HandpayRecord
 from egm.play.records.protection import SessionRecord
 from egm.record_codec import is_record, to_json
 from egm.tickets.audit import LedgerAnchor
@@ -85,7 +85,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
         remainder = (
             None
             if scope.value_before("cash_out_goes_on") is True
-            else scope.record_before(CashOutRest, "cash_out_goes_on")
+            else scope.record_before(CashOutRemainder, "cash_out_goes_on")
         )
         expected = (
             remainder.in_coins
