@@ -192,7 +192,7 @@ def _post_transfers(machine: Machine, order: Order, cents: Mapping[CreditKind, i
 
 def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
     """Return the movement between the player's credits and the host's account for one kind of credit."""
-    credit = machine.credit(kind)
+    credit = machine.name_credit_account(kind)
     match way:
         case TransferKind.IN:
             return Transfer(f"world:aft_in:{kind}", credit, amount_cents)
@@ -287,7 +287,7 @@ def _require_lock(machine: Machine) -> Lock:
 def expire_restricted(machine: Machine, _: Event) -> None:
     """Remove restricted credit that has expired from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
-    flow = Transfer(machine.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
+    flow = Transfer(machine.name_credit_account(CreditKind.RESTRICTED), "house:expired", amount_cents)
     machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED: None})
     machine.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 

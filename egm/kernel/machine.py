@@ -243,11 +243,11 @@ class Machine:
         """Return whether an active fault stops play."""
         return any(entry["locks"] for entry in self.faults.values())
 
-    def credit(self, kind: CreditKind) -> str:
+    def name_credit_account(self, kind: CreditKind) -> str:
         """Return the name of the account that holds the player's credits of one kind."""
         return self.position.account(kind)
 
-    def take(
+    def build_debit_transfers(
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
     ) -> tuple[Transfer, ...]:
         """Return the transfers that move player credits to the account ``target``, one credit kind after the other."""
@@ -257,7 +257,7 @@ class Machine:
 
     def read_credit_cents(self, kind: CreditKind) -> int:
         """Return the player's unreserved credits of one kind, in minor units."""
-        return self.journal.available_cents(self.credit(kind))
+        return self.journal.available_cents(self.name_credit_account(kind))
 
     @property
     def credit_cents(self) -> int:

@@ -94,7 +94,7 @@ class PaperLedger:
         if isinstance(content, Note):
             paper_id = self._machine.fresh_id("bill")
             amount_cents, ticket = content.amount_cents, ""
-            account = self._machine.credit(CreditKind.CASHABLE)
+            account = self._machine.name_credit_account(CreditKind.CASHABLE)
             transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
         else:
             redemption = self._machine.component(LockedTicket).redemption
@@ -103,7 +103,9 @@ class PaperLedger:
             paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
             amount_cents = redemption.ticket.amount_cents
             kind = CreditKind(redemption.ticket.kind.value)
-            transfer = Transfer(f"world:voucher_in:{kind}", self._machine.credit(kind), amount_cents)
+            transfer = Transfer(
+                f"world:voucher_in:{kind}", self._machine.name_credit_account(kind), amount_cents
+            )
         self._machine.component(LockedTicket).redemption = None
         paper = PaperRecord(
             id=paper_id, amount_cents=amount_cents, ticket=ticket, phase=EscrowPhase.ORDERED, mark=mark

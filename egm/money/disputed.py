@@ -160,7 +160,7 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
     if disputed.id in list_disputed_amounts(machine):
         return
     if disputed.held_cents:
-        transfers = (Transfer(machine.credit(CreditKind.CASHABLE), PAID, disputed.held_cents),)
+        transfers = (Transfer(machine.name_credit_account(CreditKind.CASHABLE), PAID, disputed.held_cents),)
     machine.post(
         DISPUTE_OPENED_WITH_CREDIT if disputed.held_cents else DISPUTE_OPENED,
         disputed.details,
@@ -327,7 +327,7 @@ def _build_award_transfers(
     """
     source = SOURCE
     if disputed.held_cents:
-        source = machine.credit(CreditKind.CASHABLE)
+        source = machine.name_credit_account(CreditKind.CASHABLE)
     elif redeems:
         source = f"world:voucher_in:{disputed.kind}"
     award_transfers = (Transfer(source, PAID, amount_cents),) if amount_cents else ()

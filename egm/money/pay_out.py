@@ -98,7 +98,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     machine.post(
         VOUCHER_REQUEST,
         entry_id=pay_out_id,
-        transfers=(Transfer(machine.credit(kind), f"out:voucher:{kind}", amount_cents),),
+        transfers=(Transfer(machine.name_credit_account(kind), f"out:voucher:{kind}", amount_cents),),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id,
@@ -574,7 +574,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
 # ---------------------------------------------------------------------------------------------- in between
 def _find_cashable_account(machine: Machine) -> str:
     """Return the name of the account that holds the player's cashable credits."""
-    return machine.credit(CreditKind.CASHABLE)
+    return machine.name_credit_account(CreditKind.CASHABLE)
 
 
 def _convert_to_cashable(machine: Machine) -> int:
@@ -585,7 +585,9 @@ def _convert_to_cashable(machine: Machine) -> int:
     promotional_cents = machine.read_credit_cents(CreditKind.NONRESTRICTED)
     if promotional_cents:
         flow = Transfer(
-            machine.credit(CreditKind.NONRESTRICTED), _find_cashable_account(machine), promotional_cents
+            machine.name_credit_account(CreditKind.NONRESTRICTED),
+            _find_cashable_account(machine),
+            promotional_cents,
         )
         machine.post(CREDIT_CONVERTED, transfers=(flow,))
     return machine.read_credit_cents(CreditKind.CASHABLE)

@@ -108,8 +108,8 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
         OrphanCredits(
             **build_ruling_details(machine, event), amount_cents=amount_cents, expired_cents=promotion_cents
         ),
-        transfers=machine.take(amount_cents, "house:orphan", MONEY)
-        + machine.take(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
+        transfers=machine.build_debit_transfers(amount_cents, "house:orphan", MONEY)
+        + machine.build_debit_transfers(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
     )
 
 
@@ -247,5 +247,5 @@ def forfeit_credits(machine: Machine, event: Event) -> None:
     machine.post(
         CREDITS_FORFEITED,
         CreditsForfeited(**build_ruling_details(machine, event), amount_cents=amount_cents),
-        transfers=machine.take(amount_cents, "house:forfeit", reversed(CreditKind)),
+        transfers=machine.build_debit_transfers(amount_cents, "house:forfeit", reversed(CreditKind)),
     )

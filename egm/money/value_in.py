@@ -378,7 +378,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
             least_cents=uncredited.least_cents,
             most_cents=uncredited.most_cents,
         )
-    account = machine.credit(CreditKind.CASHABLE)
+    account = machine.name_credit_account(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
     stock_moves = tuple(
         Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)

@@ -64,7 +64,7 @@ def end_game(machine: Machine, _: Event) -> None:
     won_cents = game.win_cents
     progressives.register_hits(machine, game, "credit")
     stakes = _return_stakes(machine, game)
-    credit = machine.credit(CreditKind.CASHABLE)
+    credit = machine.name_credit_account(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     win_transfers = (Transfer(source, credit, won_cents),) if won_cents else ()
     transfers = (*win_transfers, *progressives.build_payment(machine, game, credit))
@@ -132,7 +132,7 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
     entry_id = f"{game.play_id}.double_up"
     if stakes_cents and not machine.journal.has_transaction(entry_id):  # otherwise posted before a power loss
-        credit = machine.credit(CreditKind.CASHABLE)
+        credit = machine.name_credit_account(CreditKind.CASHABLE)
         moves: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
             source = "house:double_up_win" if number else "house:win"

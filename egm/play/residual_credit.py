@@ -62,7 +62,7 @@ def remove_residual(machine: Machine, _: Event) -> None:
     machine.post(
         RESIDUAL_REMOVED,
         ResidualRemoved(amount_cents=amount_cents),
-        transfers=machine.take(amount_cents, "house:residual"),
+        transfers=machine.build_debit_transfers(amount_cents, "house:residual"),
     )
     machine.notice = Notice(code="residual_removed", values={"amount_cents": amount_cents})
 
@@ -79,8 +79,8 @@ def play_residual(machine: Machine, _: Event) -> None:
     except RngError as error:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
     won_cents = prize_cents if value < amount_cents else 0
-    stake = machine.take(amount_cents, "house:residual")
-    credit = machine.credit(CreditKind.CASHABLE)
+    stake = machine.build_debit_transfers(amount_cents, "house:residual")
+    credit = machine.name_credit_account(CreditKind.CASHABLE)
     win = (Transfer("house:residual_win", credit, won_cents),) if won_cents else ()
     machine.post(
         RESIDUAL_PLAYED,

@@ -175,7 +175,7 @@ def start_game(machine: Machine, _: Event) -> None:
         levels=progressive_round.build_levels_played,
         round_id="" if round_ is None else round_.round_id,
     )
-    wagered = machine.take(bet.cents, "house:wager")
+    wagered = machine.build_debit_transfers(bet.cents, "house:wager")
     machine.post(
         GAME_START,
         game,
@@ -219,7 +219,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         machine.notice = answered_for if is_own_seat else answer.notice
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
-    staked = machine.take(staked_cents, "house:wager")
+    staked = machine.build_debit_transfers(staked_cents, "house:wager")
     step = take_step(
         machine, conversation, choice, progressive_round, None if round_ is None else round_.find_step(number)
     )

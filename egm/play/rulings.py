@@ -151,7 +151,7 @@ def _build_settling_transfers(
     amounts_cents = (over_cents - push_cents, push_cents, staked_cents - over_cents)
     _, pushed, undecided = split_stakes(staked, amounts_cents, machine.position)
     win_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
-    credit = machine.credit(CreditKind.CASHABLE)
+    credit = machine.name_credit_account(CreditKind.CASHABLE)
     return (
         tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided),
         (

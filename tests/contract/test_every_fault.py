@@ -111,8 +111,14 @@ ROWS = [
 _DEVICES = Path("egm/devices")
 #: Kind -> the modules whose drivers report its faults.
 SOURCES = {
-    "bill_acceptor": ("id003/driver.py", "ebds/driver.py", "cctalk/bill.py", "cctalk/talk.py", "worth.py"),
-    "coin_acceptor": ("cctalk/coin.py", "cctalk/talk.py", "worth.py"),
+    "bill_acceptor": (
+        "id003/driver.py",
+        "ebds/driver.py",
+        "cctalk/bill.py",
+        "cctalk/talk.py",
+        "channel_values.py",
+    ),
+    "coin_acceptor": ("cctalk/coin.py", "cctalk/talk.py", "channel_values.py"),
     "hopper": ("cctalk/hopper.py", "cctalk/talk.py"),
     "ticket_printer": ("printer_driver.py", "tcl/driver.py", "ithaca/driver.py"),
     "io_board": ("ioboard/driver.py",),

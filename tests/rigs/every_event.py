@@ -230,14 +230,14 @@ def _await_number(rig: MachineRig) -> None:
 
 
 def _reserve(rig: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
-    fund = (Transfer("world:bill", rig.machine.credit(CreditKind.CASHABLE), 500),)
+    fund = (Transfer("world:bill", rig.machine.name_credit_account(CreditKind.CASHABLE), 500),)
     write_undeclared(rig.machine, "bill.in", transfers=fund)
     write_undeclared(
         rig.machine,
         "cashout.request",
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
-        transfers=(Transfer(rig.machine.credit(CreditKind.CASHABLE), target, 500),),
+        transfers=(Transfer(rig.machine.name_credit_account(CreditKind.CASHABLE), target, 500),),
         state={MoneyKey.PAY_OUT: {"id": pay_out_id, "amount_cents": 500, **more}},
     )
 

@@ -95,7 +95,7 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]
 def win_is_taken(machine: Machine, game: GameRecord) -> bool:
     """Return whether the player of the last game has cashed out since; then WIN is not shown to the next player."""
     end = machine.journal.get(f"{game.play_id}.end")
-    credit_accounts = {machine.credit(kind) for kind in CreditKind}
+    credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
         flow.source in credit_accounts
         for entry in machine.journal.entries(_CASH_OUTS, since=end.sequence)

@@ -191,7 +191,7 @@ def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
     details = {"amount_cents": cents}
     if kind == "played":
         details |= {"prize_cents": cents + 1, "draws": [[cents + 1, cents, "residual"]], "won_cents": 0}
-    stake = rig.machine.take(cents, "house:residual")
+    stake = rig.machine.build_debit_transfers(cents, "house:residual")
     write_undeclared(
         rig.machine, f"residual.{kind}", transfers=stake, counts={"residuals": 1}, details=details
     )

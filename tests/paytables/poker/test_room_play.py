@@ -432,7 +432,7 @@ def test_no_prompt_and_no_cue_has_the_hole_cards_of_another_seat():
 
 @pytest.mark.requirement("S-33")
 def test_each_seat_sees_what_every_player_has_bet_has_left_and_receives():
-    game, stacks = NO_LIMIT.at({"button": 3}), {1: 160, 7: 200}
+    game, stacks = NO_LIMIT.for_table({"button": 3}), {1: 160, 7: 200}
     for viewer in stacks:
         steps, outcome = play(
             game, combine(game, stacks, viewer), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"

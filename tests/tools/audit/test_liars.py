@@ -391,7 +391,10 @@ def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     cents = {CreditKind.NONRESTRICTED: 100}
     rig.machine.component(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
     rig.engine.handle(EventType.TRANSFER_ORDERED)
-    own, promotional = rig.machine.credit(CreditKind.CASHABLE), rig.machine.credit(CreditKind.NONRESTRICTED)
+    own, promotional = (
+        rig.machine.name_credit_account(CreditKind.CASHABLE),
+        rig.machine.name_credit_account(CreditKind.NONRESTRICTED),
+    )
     write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
     played(rig)
     whys = [finding.why for finding in Auditor(Shelf()).run(rig.journal.iter_bodies()).findings]

@@ -26,7 +26,7 @@ GAMES = {
     "quebec-pai-gow-poker": "paytables.poker.paigow.rules.deal_one",
     "quebec-sic-bo": "paytables.sicbo.table.throw_dice",
     "quebec-craps": "paytables.craps.rules.throw_dice",
-    "quebec-roulette-french": "SpunTable.drawn",
+    "quebec-roulette-french": "SpunTable.draw_result",
     "maple-classic": "Reels.spin",
 }
 

@@ -73,4 +73,4 @@ def test_types_are_in_words(hint: Any, words: str) -> None:
 
 def test_a_meaning_is_written_in_the_words_of_json() -> None:
     text = "The part of ``level``\n(:meth:`paytables.game.Rules.for_table`), or None."
-    assert format_meaning(text) == "The part of `level` (`paytables.game.Rules.at`), or null."
+    assert format_meaning(text) == "The part of `level` (`paytables.game.Rules.for_table`), or null."
