@@ -48,12 +48,12 @@ MEMORY = {
 }
 #: States of the process alone: no memory has them.
 UNREMEMBERED = {State.LOCKED, State.BETTING}
-BEGINNING = [rule for rule in RULES if rule.within not in {None, EVERYWHERE}]
+BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, EVERYWHERE}]
 
 
 def wrong_states(rule):
     """Every state in which an entry may not be, and what makes it so."""
-    return [(state, planted) for state, planted in MEMORY.items() if not is_within(state, rule.within)]
+    return [(state, planted) for state, planted in MEMORY.items() if not is_within(state, rule.allowed_states)]
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +75,11 @@ def test_every_rule_of_what_begins_something_says_in_which_states_it_may():
     silent = [
         rule.kind
         for rule in RULES
-        if rule.within is None
+        if rule.allowed_states is None
         and (
             rule.entry.phase is Phase.RESERVE
             or (rule.entry.phase is Phase.POST and rule.moves)
-            or any(was is None and rule.state.get(key) is not None for key, was in rule.before.items())
+            or any(was is None and rule.state.get(key) is not None for key, was in rule.state_before.items())
         )
     ]
     assert silent == []
