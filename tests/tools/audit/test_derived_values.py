@@ -126,7 +126,7 @@ OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
     ],
 )
 def test_options_after_a_change_are_those_before_and_the_change(played, told, after, is_right):
-    rule = next(rule for rule in BY_KIND["options.changed"] if rule.may)
+    rule = next(rule for rule in BY_KIND["options.changed"] if rule.permission)
     whole = {
         **told,
         "person": "2",
