@@ -34,8 +34,8 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
     bets = {spot.id: credits_}
     while True:
         more = dict(bets)
-        for name, spot_ in bets.items():
-            for needed, least in _iter_needed_spots(spots, spots[name], spot_):
+        for name, staked in bets.items():
+            for needed, least in _iter_needed_spots(spots, spots[name], staked):
                 more[needed] = max(more.get(needed, 0), least)
         for follower in followers:
             if follower.times is not None and follower.needs in more:

@@ -1,8 +1,8 @@
 """Unproved controller messages: held, staff are called, and two persons rule.
 
-A controller's message is accepted as far as it can be checked here. A mystery prize must be the one whose
-commitment this machine has received, opened, on this machine's own terms: increment, stake, ceiling and
-start. The award of a hit must lie between the level's base and its ceiling, and near the amount the level has
+A controller's message is accepted as far as it can be checked here. The revealed secret of a mystery prize
+must match the commitment received earlier, and its increment, stake, ceiling and start must be those of this
+machine. The award of a hit must lie between the level's base and its ceiling, and near the amount the level has
 shown. Nothing else is paid automatically: it is stored under :attr:`ProgressiveKey.HELD`, locks the machine,
 and ends with a ruling that names the persons, the reason and the doubt.
 """

@@ -28,7 +28,7 @@ _WIDEST_ROW: Final = 9
 #: of its name.
 _TITLE: Final = (150.0, 136.0)
 _TAIL: Final = 5
-#: Matches the price at the end of a group id, which separates groups of one kind with different odds.
+#: Matches the odds at the end of a group id; groups of one kind that differ in odds differ only there.
 _PRICE: Final = re.compile(r"(?:[ -][\d:.]+)+$")
 #: A run of fewer spots has no separate row.
 _RUN: Final = 4

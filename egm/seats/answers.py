@@ -3,8 +3,8 @@
 An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
 game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in
 time, the table answers for it with the first option that costs nothing. The round does not wait for a seat
-that cannot play, or for standing bets whose seat started no game when betting closed. Whether the stakes of
-all seats are wagered, which players against each other depend on, the table answers itself, at once.
+that cannot play, or for standing bets whose seat started no game when betting closed. In games between
+players, the table itself answers at once whether every seat has wagered its stake.
 """
 
 from collections.abc import Iterator

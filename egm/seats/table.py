@@ -223,8 +223,8 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
 def _can_take_part(seat: Seat) -> bool:
     """Return whether a seat's game can start, if the seats of the round need each other.
 
-    The stakes of players against each other are settled from one another: a stake that another seat covers must be
-    wagered. Where each plays against the operator, a game that cannot start is refused when it is its turn.
+    When players play against each other, one seat's loss pays another's win, so only seats whose game can start take
+    part. Where each plays against the operator, a game that cannot start is refused when it is its turn.
     """
     bet = find_bet_in_force(seat.machine)
     if bet is None or not bet.game.rules.has_fixed_seats:

@@ -4,7 +4,7 @@ Numbers are counted in a fixed number of buckets, by a digest, known and unknown
 whether a number exists, and typing many numbers does not fill the memory. Tries without a key are counted
 separately, so that no player can lock out a person who has one. Terminals and the machine count each other's
 tries, so that using both gives nobody twice as many. A lock lasts a number of seconds of the machine's own
-running time, not of the clock; a restart starts what was left of it again.
+running time, not of the clock; after a restart it lasts for the seconds that were stored last.
 """
 
 import hashlib

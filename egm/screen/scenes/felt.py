@@ -55,11 +55,11 @@ from egm.screen.view import (
 
 #: A sign longer than this is not a number; the spot's name is printed instead.
 _SIGN: Final = 3
-#: A cell no higher than this has no room for its odds; one lower than the second has a smaller text.
+#: A cell no higher than _LOW has no room for its odds; one lower than _HIGH has a smaller text.
 _LOW: Final = 56.0
+_HIGH: Final = 80.0
 #: The texts of the keys that set two hands: by the marked cards, or the house way.
 _SETTING: Final = {"play": "set_so", "set_as": "house"}
-_HIGH: Final = 80.0
 #: A turning wheel's share of the field's width, or in portrait of its height.
 _WHEEL_WIDE: Final = 0.4
 _WHEEL_PORTRAIT: Final = 0.46

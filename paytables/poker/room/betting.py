@@ -75,7 +75,7 @@ class Betting:
     last_bettor: int | None = None
     """The seat that made the last bet of the game (s. 67.102)."""
     turn: int = field(default=0)
-    """The index of the player from whom the next one to act is searched."""
+    """The index at which the search for the next player to act starts."""
 
     # ------------------------------------------------------------------ the state
     @property
@@ -107,7 +107,7 @@ class Betting:
 
     # ------------------------------------------------------------------ forced bets, betting rounds
     def start_round(self, sizes: Sizes, first: int) -> None:
-        """Start a betting round; ``first`` is the index of the player from whom the first to act is searched."""
+        """Start a betting round; ``first`` is the index at which the search for the first to act starts."""
         self.sizes, self.turn = sizes, first
         self.level, self.last_raise, self.raises = 0, sizes.least, 0
         for player in self.players:
