@@ -53,7 +53,9 @@ BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, EVERYWH
 
 def wrong_states(rule):
     """Every state in which an entry may not be, and what makes it so."""
-    return [(state, planted) for state, planted in MEMORY.items() if not is_within(state, rule.allowed_states)]
+    return [
+        (state, planted) for state, planted in MEMORY.items() if not is_within(state, rule.allowed_states)
+    ]
 
 
 @pytest.fixture(scope="module")
