@@ -26,6 +26,7 @@ from paytables import Outcome, Wager
 #: A value that fulfils each condition, and one of the same type that does not.
 CONDITIONS = {
     record_fields.AMOUNT: (5, 0),
+    record_fields.POSITIVE: (5, 0),
     record_fields.COUNT: (0, -1),
     record_fields.WORDS: ("words", " "),
     record_fields.TIME: ("2026-01-01T00:00:00+00:00", "noon"),

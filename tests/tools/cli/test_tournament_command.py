@@ -140,7 +140,7 @@ REFUSED = {
     ),
     "other game": (
         ("bet = 3\n\n[[prizes", 'bet = 3\ngame = "quebec-blackjack"\n\n[[prizes'),
-        "machines[2].game: quebec-blackjack has not the bets of maple-classic",
+        "machines[2].game: quebec-blackjack does not have the bets of maple-classic",
     ),
 }  # fmt: skip
 
