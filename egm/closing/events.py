@@ -14,7 +14,7 @@ class ClosingEvent(EventName):
     CLOSE_TABLES = "close_tables"
     OPEN_TABLES = "open_tables"
     TABLES_DUE = "tables_due"
-    """Time has passed, and what the players are told of the closing has changed."""
+    """Time has passed, and the message to players about the closing has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

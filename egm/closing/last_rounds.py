@@ -1,7 +1,7 @@
-"""The last rounds before the tables close: how many each table still plays, and what the players are told.
+"""The last rounds before the tables close: how many each table still plays, and the message that players read.
 
 The last half hour is announced, then the last three rounds of each table (Monaco arts. 5.1, 8.4, 9 and 13.4; the
-French casino hold'em). Each position that plays alone has a table of its own; positions that play one round share
+French casino hold'em). Each position that plays alone has its own table; positions that play one round share
 one. After its last round a table takes no new bets, but bets that stand on it are played on until they are decided.
 """
 
@@ -28,7 +28,7 @@ ANNOUNCED_BEFORE: Final = timedelta(minutes=30)
 
 @dataclass(slots=True)
 class RoundsSinceClosing:
-    """The rounds that tables have begun since the closing time: read from the journal once, then followed."""
+    """The rounds that tables have started since the closing time: read from the journal once, then followed."""
 
     at: str = ""
     sequence: int = 0
@@ -60,7 +60,7 @@ def is_table(game: Game) -> bool:
 
 
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
-    """Return the rounds begun since the closing time, after reading the journal's new entries."""
+    """Return the rounds started since the closing time, after reading the journal's new entries."""
     since = machine.component(RoundsSinceClosing)
     if since.at != at.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
@@ -96,7 +96,7 @@ def notify_table_closed(machine: Machine, _: Event) -> None:
 
 
 def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield what the player at a table is told of its closing: the minutes left, the last rounds, or the end."""
+    """Yield the message to the player at a table about its closing: the minutes left, the last rounds, or the end."""
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table(game):
         return

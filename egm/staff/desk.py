@@ -89,7 +89,7 @@ class MenuPage(Protocol):
         return {}
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the page as it is to be shown now; the desk adds id, person and notice."""
+        """Return the page in its present state; the desk adds id, person and notice."""
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:

@@ -121,7 +121,7 @@ class Options:
     off: tuple[str, ...] = ()
     """The ids of the games that are not offered."""
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The offered denominations by game; a game that is not listed offers all of its own."""
+    """The offered denominations by game; a game that is not listed offers all its denominations."""
     bet_limit_cents: int | None = None
     bet_minimum_cents: int | None = omit_if_default(None)
 

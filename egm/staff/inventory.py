@@ -47,7 +47,7 @@ _LINES: Final = (
 def build_inventory_entry(
     machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
-    """Return the machine's entry in the venue's inventory as it is now.
+    """Return the machine's present entry in the venue's inventory.
 
     Raises OperatorError if the photograph cannot be read.
     """

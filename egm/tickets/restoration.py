@@ -28,7 +28,7 @@ from egm.tickets.record import Action
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
 from meters.storage import DiskStorage, MediumError
 
-#: Name of the second copy in old versions, which stored it beside the journal's.
+#: Name of the second copy in old versions, which stored it next to the journal's.
 _OLD_LOG_NAME: Final = "tickets.log"
 #: States in which a ticket may still be money, and the moves from each to its redemption.
 _WAYS_TO_REDEEMED: Final = {

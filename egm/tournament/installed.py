@@ -46,7 +46,7 @@ def read_installed_rules(machine: Machine) -> Tournament | None:
 
 
 def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
-    """Return the SHA-256 and the content of the installed rules. Raises InvariantError if there are none."""
+    """Return the SHA-256 and the content of the installed rules. Raises InvariantError without installed rules."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
     return installed.digest, parse_rules(installed.text)
 
@@ -130,7 +130,7 @@ def rules_are_lawful(machine: Machine, _: Event) -> bool:
 
 @refusal_code("rules_describe_the_machine")
 def rules_file_describes_machine(machine: Machine, event: Event) -> bool:
-    """Return whether the rules list this machine as it is: its game, denomination and wager, and no linked level."""
+    """Return whether the rules list this machine with its game, denomination and wager, and it has no linked level."""
     text = machine.component(RulesFile).read()
     if text is None or not rules_are_lawful(machine, event):
         return False

@@ -141,7 +141,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     """Return whether no rules are installed, their tournament is over, or no entry was sold here that is not void.
 
-    The rules of a tournament are public until it ends (s. 125), and whoever has bought an entry plays by them.
+    The rules of a tournament are public until it ends (s. 125), and those who bought an entry play by them.
     """
     rules = read_installed_rules(machine)
     return rules is None or read_local_time(machine) >= compute_end(rules) or not read_sold_entries(machine)

@@ -1,7 +1,7 @@
 """A machine's statements by day, month or year: what its meters moved, and what was counted.
 
 They are computed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal
-equals that of the machine. An entry belongs to the gaming day of its own time, even if the clock was set: in
+equals that of the machine. An entry belongs to the gaming day of its recorded time, even if the clock was set: in
 the time zone, and with the day's first hour, that the last power-up before it recorded (UTC and midnight if
 it recorded none).
 """

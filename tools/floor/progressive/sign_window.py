@@ -90,7 +90,7 @@ class SignFile:
         return False
 
     def close(self) -> None:
-        """Do nothing: the file with the sign's picture stays as it is."""
+        """Do nothing: the file with the sign's picture stays unchanged."""
 
 
 async def show_sign(
