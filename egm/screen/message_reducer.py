@@ -150,7 +150,7 @@ def _is_round_shown(view: View, play_id: str) -> bool:
 def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
     """Return the show of a game's steps without those shown before an earlier decision of the same game."""
     old, decision = view.show, view.decision
-    if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
+    if old is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
         return Show(play, view.now, steps, find_standing_result(view))
     last = old.steps[-1]
     if isinstance(last, TableStep):

@@ -10,7 +10,7 @@ intervention is derived from journal entries alone: see :mod:`egm.staff.sheet`.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.ioboard.codec import DOORS
+from egm.devices.ioboard.codec import DOORS, MONEY_DOORS
 from egm.errors import InvariantError
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
@@ -54,7 +54,7 @@ OPENINGS: Final[Mapping[str, str]] = {
 #: Kind of intervention -> the doors it covers.
 COVERED: Final[Mapping[str, frozenset[str]]] = {
     "repair": frozenset(DOORS) - _COLLECTED,
-    "collection": _COLLECTED | {"main", "hopper", "belly"},
+    "collection": MONEY_DOORS | {"main"},
 }
 
 

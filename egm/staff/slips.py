@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.devices.interface import Devices, PrintState, TicketJob
+from egm.devices.ioboard.codec import MONEY_DOORS
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.money.events import PrintFailure
@@ -35,7 +36,7 @@ _AUDIT: Final = "AUDIT"
 #: Door -> the ticket that its opening prints (SD addenda 1-2 and 4-5).
 _TICKETS_OF_DOORS: Final[Mapping[str, str]] = {
     "main": _AUDIT,
-    **dict.fromkeys(("logic", "belly", "drop", "cash_box", "stacker", "hopper"), _ACCESS),
+    **dict.fromkeys(("logic", *MONEY_DOORS), _ACCESS),
 }
 #: The meters on an audit ticket, in minor units.
 _METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")

@@ -6,7 +6,7 @@ game, if ties are decided by it, and ``status`` if it is not complete: ``interru
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -121,14 +121,14 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
     everyone = [each.entry for each in results.entries]
     if len({each.participant for each in results.entries}) < rules.entries.participants_min:
         return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=(), cancelled=True)
-    entries = {each.entry: each for each in sorted(results.entries, key=lambda each: each.entry)}
     outcome = _Outcome()
     groups: list[list[Standing]] = []
     scored_entries: list[list[EntryResult]] = []
-    for scored, standings, qualified in _iter_rounds(rules, entries, outcome):
+    for scored, standings, qualified in _iter_rounds(rules, results, outcome):
         scored_entries.append(scored)
         groups.append(standings[len(qualified) :])
-    for entry, result in entries.items():
+    for result in sorted(results.entries, key=lambda each: each.entry):
+        entry = result.entry
         if len(result.rounds) > (played := outcome.rounds[entry]):
             raise ResultsError(
                 f"entry {entry}: round {played + 1}: it did not qualify for this round; if it was given by mistake,"
@@ -146,10 +146,11 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
 
 
 def _iter_rounds(
-    rules: Tournament, entries: Mapping[int, EntryResult], outcome: _Outcome
+    rules: Tournament, results: Results, outcome: _Outcome
 ) -> Iterator[tuple[list[EntryResult], list[Standing], list[Standing]]]:
     """Yield for each round the entries that keep their rank, the standings, and those who go on to the next round."""
-    playing = [*entries]
+    entries = {each.entry: each for each in results.entries}
+    playing = sorted(entries)
     for n, terms in enumerate(rules.rounds, 1):
         scored = [entries[entry] for entry in playing if _score(rules, entries[entry], n, outcome)]
         standings = _list_best(rules, scored, n, outcome.points)
@@ -164,8 +165,7 @@ def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[S
     Raises :class:`ResultsError` if the results up to this round do not fit the rules, or there is no such round.
     """
     _check_entries(rules, results)
-    entries = {each.entry: each for each in sorted(results.entries, key=lambda each: each.entry)}
-    rounds = islice(_iter_rounds(rules, entries, _Outcome()), number - 1, number)
+    rounds = islice(_iter_rounds(rules, results, _Outcome()), number - 1, number)
     for _, standings, qualified in rounds:
         return standings, qualified
     raise ResultsError(f"round {number}: the rules have {len(rules.rounds)}")

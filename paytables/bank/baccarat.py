@@ -24,6 +24,7 @@ from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt, Strict
 from paytables.layout import Case, Odds, Pay, push_bet, settle_bet
+from paytables.wording import describe_commission
 
 #: Points of each rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
@@ -62,11 +63,7 @@ class Commission(Strict):
 
     def describe(self, code: str) -> str:
         """Return the text on the commission that follows the bet's odds, in one language."""
-        texts = {
-            "en": ", less 1 credit for each {0} staked or part of them",
-            "fr": ", moins 1 crédit par {0} misés ou fraction de {0}",
-        }
-        return texts[code].format(self.per)
+        return f", {describe_commission(1, self.per)[code]}"
 
 
 class BaccaratBet(BankBet):

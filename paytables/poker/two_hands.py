@@ -39,7 +39,7 @@ from paytables.layout import (
 from paytables.player_bank import BANK, FIRST_ROUND, STAKE, BankTurn, PlayerBank, PlayerBankRules
 from paytables.poker.proof import Exact, check_stored_proof
 from paytables.seating import describe_owner, format_hand_id, list_seat_hands, may_see
-from paytables.wording import format_count
+from paytables.wording import describe_commission
 
 SPOT: Final = STAKE
 SURRENDER: Final = "surrender"
@@ -65,10 +65,8 @@ class Commission(Strict):
 
     def terms(self) -> dict[str, str]:
         """Return what a winning bet pays after the commission, as text by language."""
-        return {
-            "en": f"1:1, less {format_count(self.credits, 'credit')} for each {self.of} staked",
-            "fr": f"1:1, moins {format_count(self.credits, 'crédit')} par {self.of} misés",
-        }
+        texts = describe_commission(self.credits, self.of)
+        return {language: f"1:1, {text}" for language, text in texts.items()}
 
 
 class Chances(Strict):
@@ -390,10 +388,7 @@ class TwoHands(PlayerBankRules):
 
     def explain(self) -> tuple[str, ...]:
         """Return one English sentence: what a winning bet pays."""
-        fee = self.definition.commission
-        return (
-            f"both hands better pay 1:1 less {fee.credits} for each {format_count(fee.of, 'credit')} staked",
-        )
+        return (f"both hands better pay {self.definition.commission.terms()['en']}",)
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: these games have no remarks."""

@@ -53,6 +53,8 @@ EDGES_MAX: Final = 32
 HARD_METERS: Final = 6
 
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
+#: The doors of areas that hold money.
+MONEY_DOORS: Final = frozenset({"belly", "drop", "cash_box", "stacker", "hopper"})
 KEYS: Final = ("attendant", "operator", "audit", "reset")
 BUTTONS: Final = (
     "play",

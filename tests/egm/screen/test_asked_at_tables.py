@@ -167,8 +167,8 @@ def count_shown_cards(view, theme):
 @pytest.mark.requirement("S-04")
 @pytest.mark.parametrize("name", ["quebec-texas-holdem-room", "quebec-pai-gow", "quebec-let-it-ride"])
 def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
-    game, told = felt(name)
-    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
+    game, game_view = felt(name)
+    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     seats = game.rules.cloth.table.seats
     alone = wager_of(lay_chips(view, theme), game)
     wager = game.rules.combine_seat_wagers(alone, 1, dict.fromkeys(range(seats), alone))
@@ -177,7 +177,7 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
     checked = 0
     while played.decision is not None:
         if played.decision.kind != SEATS_DECIDE:
-            view = apply_message(view, build_question(played, told, seat=1))
+            view = apply_message(view, build_question(played, game_view, seat=1))
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision
             checked += not played.cues

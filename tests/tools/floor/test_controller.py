@@ -291,20 +291,20 @@ def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
 @pytest.mark.requirement("I-09")
 @pytest.mark.parametrize("way", ["credit", "hand", "void"])
 def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, clock, way):
-    def told():
+    def list_shown_wins():
         floor.controller.values()
         return [(won.level, won.machine, won.amount_cents) for won in floor.controller.wins]
 
     for sequence in range(1, 31):
         floor.give("EGM-2", sequence)
-    assert told() == []
+    assert list_shown_wins() == []
     award = floor.claim("EGM-2", "c1", 30)
-    assert told() == [("grand", "EGM-2", award.amount_cents)]
+    assert list_shown_wins() == [("grand", "EGM-2", award.amount_cents)]
     paid_cents = {"credit": award.amount_cents, "hand": award.amount_cents - 1, "void": 0}[way]
     floor.commit("EGM-2", "c1", paid_cents, way=way)
-    assert told() == ([] if way == "void" else [("grand", "EGM-2", paid_cents)])
+    assert list_shown_wins() == ([] if way == "void" else [("grand", "EGM-2", paid_cents)])
     clock.move(timedelta(minutes=1))
-    assert told() == []
+    assert list_shown_wins() == []
 
 
 @pytest.mark.requirement("I-11", "I-14:a")

@@ -144,16 +144,16 @@ def choose_answer(decision: Question) -> Choice:
     return Choice(decision.prompt.get("reference", first))
 
 
-def build_question(played: Round, told: GameView, seat: int) -> Decision:
+def build_question(played: Round, game_view: GameView, seat: int) -> Decision:
     """Return the message to a seat about the decision that a round waits for.
 
     Raises ValueError if it waits for none.
     """
     decision = played.decision
     if decision is None:
-        raise ValueError(f"{told.id}: the round waits for no decision")
+        raise ValueError(f"{game_view.id}: the round waits for no decision")
     return Decision(
-        play_id=told.id,
+        play_id=game_view.id,
         kind=decision.kind,
         options=decision.options if decision.seat == seat else (),
         seat=decision.seat,

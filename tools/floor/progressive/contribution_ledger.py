@@ -11,7 +11,7 @@ from egm.errors import OperatorError
 from egm.progressive.level import FULL_LEVEL
 from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, Enrolment, find_unlawful_fall
 from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
-from tools.floor.progressive.records import ClaimRecord, LevelRecord, Win
+from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
 
 
@@ -78,7 +78,7 @@ class ContributionLedger:
             share=str(claim.share or ""),
         )
         session.put_claim(hit)
-        session.put_level(replace(reset_record, last_win=_build_win(hit)))
+        session.put_level(replace(reset_record, last_claim=hit.claim))
         return hit
 
     def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
@@ -109,8 +109,6 @@ class ContributionLedger:
         if record is None:
             raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
         session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
-        if record.last_win is not None and record.last_win.claim == hit.claim:
-            record = replace(record, last_win=None)
         returned = record.level.give_back(hit.amount_cents)
         if not record.successor:
             session.put_level(replace(record, level=returned))
@@ -134,10 +132,7 @@ class ContributionLedger:
         if record.level.terms.mystery:
             return
         more_cents, level = paid_cents - hit.amount_cents, record.level
-        paid = replace(hit, amount_cents=paid_cents)
-        session.put_claim(paid)
-        if record.last_win is not None and record.last_win.claim == hit.claim:
-            record = replace(record, last_win=_build_win(paid))
+        session.put_claim(replace(hit, amount_cents=paid_cents))
         if not record.successor:
             session.put_level(
                 _record_fall(replace(record, level=level.correct(more_cents)), level.shown_cents)
@@ -206,10 +201,6 @@ class ContributionLedger:
         )
         self.hand_over(session, successor, amount)
         return amount
-
-
-def _build_win(hit: ClaimRecord) -> Win:
-    return Win(claim=hit.claim, machine=hit.machine, amount_cents=hit.amount_cents, at=hit.awarded_at)
 
 
 def _record_fall(record: LevelRecord, shown_cents: int) -> LevelRecord:

@@ -392,12 +392,19 @@ class Controller:
             for record in records:
                 day = at.date().isoformat()
                 session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
-            self.wins = tuple(
-                LevelWin(level=record.id, machine=win.machine, amount_cents=win.amount_cents)
-                for record in records
-                if (win := record.last_win) is not None and at - datetime.fromisoformat(win.at) < _WIN_SHOWN
-            )
+            self.wins = tuple(self._iter_recent_wins(session, records, at))
             return [self._build_value(session, record, at) for record in records]
+
+    @staticmethod
+    def _iter_recent_wins(
+        session: Session, records: Iterable[LevelRecord], at: datetime
+    ) -> Iterator[LevelWin]:
+        """Yield the last win of each level that signs show at this time; that of a void game is not shown."""
+        for record in records:
+            hit = session.claim(record.last_claim) if record.last_claim else None
+            if hit is None or hit.way == "void" or at - datetime.fromisoformat(hit.awarded_at) >= _WIN_SHOWN:
+                continue
+            yield LevelWin(level=record.id, machine=hit.machine, amount_cents=hit.amount_cents)
 
     def _build_value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
         """Return the message that states a progressive level's current value."""

@@ -18,16 +18,6 @@ def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Win:
-    """Who won a progressive level, how much, and when (ISO 8601, UTC): what signs show for a while."""
-
-    claim: str
-    machine: str
-    amount_cents: int
-    at: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRecord:
     """One progressive level: its amount, the terms every contributing machine must have, and its history.
 
@@ -49,8 +39,8 @@ class LevelRecord:
     """The most hits that one wager can have."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
     """The partial shares that can be won, with each one's mean hits per wager."""
-    last_win: Win | None = None
-    """The last hit, unless its game was void."""
+    last_claim: str = ""
+    """The claim of the last hit, or empty."""
     peak_cents: int = 0
     """The most this controller has ever shown of it; no machine can have shown more."""
 
@@ -85,7 +75,7 @@ class LevelRecord:
                 "hits_most": self.hits_most,
                 "shares": {share: str(odds) for share, odds in self.shares.items()},
                 "peak_cents": self.peak_cents,
-                "last_win": None if self.last_win is None else asdict(self.last_win),
+                "last_claim": self.last_claim,
             },
             ensure_ascii=False,
             sort_keys=True,
@@ -108,7 +98,7 @@ class LevelRecord:
             hits_most=int(data.get("hits_most", 1)),
             shares={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
             peak_cents=int(data.get("peak_cents", 0)),
-            last_win=Win(**data["last_win"]) if data.get("last_win") else None,
+            last_claim=data.get("last_claim", ""),
         )
 
 

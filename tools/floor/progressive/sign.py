@@ -128,13 +128,13 @@ class Sign:
         level = self._levels.get(name)
         if level is None:
             return Plate(level=name, names={}, thousandths=None, heard_ns=None)
-        won, told_ns = self._wins.get(name, (None, 0))
+        win, win_ns = self._wins.get(name, (None, 0))
         return Plate(
             level=name,
             names=level.value.names,
             thousandths=level.thousandths(now_ns) if level.is_fresh(now_ns) else None,
             heard_ns=None if level.heard_ns is None else now_ns - level.heard_ns,
-            win=won if now_ns - told_ns <= STALE_NS else None,
+            win=win if now_ns - win_ns <= STALE_NS else None,
         )
 
 
