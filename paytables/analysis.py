@@ -244,6 +244,8 @@ class BetAnalysis:
     notes: tuple[str, ...] = ()
     required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
+    is_covered_by_players: bool = False
+    """Other players pay what this bet wins, so the house's minimum return does not apply to it."""
 
     def with_distribution(self, distribution: WinDistribution, *, hit_min_credits: int | None = None) -> Self:
         """Return these figures with a win distribution, which must be complete, and what follows from it.
@@ -262,11 +264,6 @@ class BetAnalysis:
             max_win_credits=top,
             max_win_probability=distribution.compute_chance_of_at_least(top),
         )
-
-    @property
-    def is_covered_by_players(self) -> bool:
-        """Return whether other players pay what this bet wins, so that the house's minimum return is not of it."""
-        return "others" in self.options
 
     @property
     def profit_probability(self) -> Fraction | None:

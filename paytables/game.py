@@ -88,6 +88,9 @@ class Rules(Protocol):
     def seats_min(self) -> int:
         """Return the number of seats with bets without which no round is played."""
 
+    def count_seats_needed(self, wager: Wager) -> int:
+        """Return the number of seats with bets without which no round with this wager is played."""
+
     @property
     def has_fixed_seats(self) -> bool:
         """Return whether a seat is the same player position in every round, because the table state names seats."""

@@ -40,6 +40,10 @@ class Tableless:
         """Return 1: a round is played by one seat alone."""
         return 1
 
+    def count_seats_needed(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
+        """Return how many seats a round of the wager needs: those that any round of the game needs."""
+        return self.seats_min
+
     @property
     def has_fixed_seats(self) -> bool:
         """Return False: no table state names a seat, so a seat may be another player position in the next round."""

@@ -9,7 +9,6 @@ game is in the journal.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -75,7 +74,7 @@ class SharedTable:
     """Unanswered decisions that block other seats, by round id (or play id)."""
 
     refusal: Notice | None = None
-    """Why the round whose betting closes is not played; None if it is."""
+    """Why the seat whose game starts is not in the round whose betting closes; None for no particular reason."""
 
     wheel: WheelTurned | None = None
     """The last report of the real wheel's reader, or None before the first one and after a lost line."""
@@ -160,8 +159,9 @@ class SharedTable:
         """Start the games of these seats as one round."""
         able = [seat for seat in seats if _can_take_part(seat)]
         places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
-        self.refusal = _find_refusal(seats[0].machine, game, places)
-        places = {} if self.refusal else places
+        refusals = _remove_refused_seats(able, places)
+        round_refusal = _find_refusal(seats[0].machine, game, places)
+        places = {} if round_refusal else places
         wagers = dict(places.values())
         common_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
@@ -169,7 +169,9 @@ class SharedTable:
             seat.game = ""
             round_in_common = seat.machine.component(PositionRounds)
             seat.machine.install(shared_state)
-            if (number := seat.machine.position.number) in places:
+            number = seat.machine.position.number
+            self.refusal = refusals.get(number, round_refusal)
+            if number in places:
                 round_in_common.starting, round_in_common.seat = common_round, places[number][0]
             try:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
@@ -214,10 +216,37 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
         if bet is not None:
             position, rules = seat.machine.position.number, bet.game.rules
             number = position - 1 if rules.has_fixed_seats else len(wagers)
-            with suppress(WagerError):
+            try:
                 rules.combine_seat_wagers(bet.wager, number, {})
-                wagers[position] = (number, bet.wager)
+            except RefusedRoundError:  # judged with the bets of the other seats later
+                pass
+            except WagerError:
+                continue
+            wagers[position] = (number, bet.wager)
     return wagers
+
+
+def _remove_refused_seats(seats: list[Seat], places: dict[int, tuple[int, Wager]]) -> dict[int, Notice]:
+    """Remove the seats whose bets do not fit those of the others; return the reason by position number.
+
+    A game that several seats must play together is refused as a whole instead (:func:`_find_refusal`).
+    """
+    refusals: dict[int, Notice] = {}
+    for seat in seats:
+        number, bet = seat.machine.position.number, find_bet_in_force(seat.machine)
+        if bet is None or number not in places or bet.game.rules.seats_min > 1:
+            continue
+        try:
+            bet.game.rules.combine_seat_wagers(bet.wager, places[number][0], dict(places.values()))
+        except RefusedRoundError as error:
+            del places[number]
+            refusals[number] = _build_refusal_notice(error)
+    return refusals
+
+
+def _build_refusal_notice(error: RefusedRoundError) -> Notice:
+    """Return the notice that gives a player the reason of a refused round."""
+    return Notice(code=error.notice, severity="warning", values=dict(error.values))
 
 
 def _can_take_part(seat: Seat) -> bool:
@@ -244,7 +273,7 @@ def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, W
         for number, wager in wagers.items():
             at.combine_seat_wagers(wager, number, wagers)
     except RefusedRoundError as error:
-        return Notice(code=error.notice, severity="warning", values=dict(error.values))
+        return _build_refusal_notice(error)
     except WagerError:
         return _NOT_ACCEPTED
     return None

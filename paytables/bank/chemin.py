@@ -377,7 +377,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         seats = self._build_sample_seats(stakes)
         own = 0 if BANK in stakes else 1
         options = {"bets": dict(stakes), "seat": own, "others": {str(n): bets for n, bets in seats.items()}}
-        found = replace(found, options=options, table={BANK: Turn().to_json()})
+        found = replace(found, options=options, table={BANK: Turn().to_json()}, is_covered_by_players=True)
         if BANK in stakes:
             return found
         returns = {

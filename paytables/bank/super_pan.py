@@ -244,6 +244,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             return replace(
                 found,
                 options={"bets": dict(stakes), "seat": 0, "others": others},
+                is_covered_by_players=True,
                 table={BANK: BankTurn(took_part=(0, 1)).to_json()},
             )
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})

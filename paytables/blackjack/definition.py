@@ -111,6 +111,10 @@ class BlackjackDefinition(TableDefinition):
             )
         if self.main.hands > 1 and self.rules.second_card == "hole":
             raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
+        if self.rules.back_bets and (self.table.seats == 1 or self.boxes > 1 or self.main.hands > 1):
+            raise ValueError(
+                "rules.back_bets: a bet on another's hand needs several seats, each with one box against one hand"
+            )
         ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
         twice = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if twice is not None:

@@ -24,7 +24,18 @@ from paytables.analysis import (
 from paytables.blackjack.advice import PlayData, Question, read_advice
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.schema import ACTIONS, INSURANCE, MAIN, ExactHouseRules, Proof, Sampled, Side
+from paytables.blackjack.round import format_back_spot_id
+from paytables.blackjack.schema import (
+    ACTIONS,
+    BACK,
+    INSURANCE,
+    MAIN,
+    BackedHand,
+    ExactHouseRules,
+    Proof,
+    Sampled,
+    Side,
+)
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
@@ -36,6 +47,7 @@ STRATEGY: Final = (
     "by the cards of the hand and the dealer's first card, each hand of a split by its own; see the policy"
 )
 _BOX: Final = re.compile(r"-\d+$", re.ASCII)
+BACKED_STRATEGY: Final = "the best play of the player whose hand it is"
 CHART: Final = "the chart by totals"
 #: A band for n games is stated only if at least n times this many rounds were simulated.
 _WELL_WITHIN: Final = 20
@@ -56,7 +68,35 @@ def prove(
 
     It needs laboratory packages and up to a minute, and calls ``report_progress``.
     """
-    return {MAIN: _add_sampled_rounds(definition, _compute_proof(definition.house, report_progress))}
+    proof = _compute_proof(definition.house, report_progress)
+    if definition.rules.back_bets:
+        proof = proof.model_copy(update={"backed": _compute_backed_hand(definition.house)})
+    return {MAIN: _add_sampled_rounds(definition, proof)}
+
+
+@lru_cache(maxsize=8)
+def _compute_backed_hand(house: ExactHouseRules) -> BackedHand:
+    """Compute the exact figures of a bet on another player's hand. Raises AnalysisError if it may be split twice."""
+    from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
+
+    table = policies.Table(house)
+    laws = []
+    for choose, take in (
+        (policies.choose_best, policies.choose_highest_sum),
+        (policies.choose_worst, policies.choose_lowest_sum),
+    ):
+        answers: dict[Question, int] = {}
+        played = table.result(policies.record_answers(choose, answers), take)
+        if not nets.is_within_reach(table, played, nets.SUPPORT_MAX):
+            raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
+        laws.append(nets.compute_backed_distribution(table, answers, played))
+    best, worst = (sum((net * chance for net, chance in law.items()), Fraction(0)) for law in laws)
+    return BackedHand(
+        mean=format_exact(best),
+        worst=format_exact(worst),
+        law={format_exact(net): format_exact(chance) for net, chance in laws[0].items()},
+    )
 
 
 def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
@@ -115,6 +155,12 @@ def find_proof(definition: BlackjackDefinition) -> Proof:
     return definition.proved.get(MAIN) or _compute_proof(definition.house, ignore_progress)
 
 
+def find_backed_hand(definition: BlackjackDefinition) -> BackedHand:
+    """Return the exact figures of a bet on another player's hand: those stored, or computed if none are."""
+    proof = definition.proved.get(MAIN)
+    return _compute_backed_hand(definition.house) if proof is None or proof.backed is None else proof.backed
+
+
 def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     found: dict[Fraction, Fraction] = {}
@@ -158,6 +204,10 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
         replace(_analyse_stakes(definition, side.id, {side.id: side.limits.least}, depth), required_bets=main)
         for side in definition.side
     ]
+    if definition.rules.back_bets:
+        others = {"0": {MAIN: least}}
+        own = _analyse_back_bets(definition, BACK, {format_back_spot_id(0): least}, depth)
+        bets.append(replace(own, options={**own.options, "seat": 1, "others": others}))
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
@@ -167,7 +217,35 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
+    if definition.rules.back_bets and all(_BOX.sub("", spot) == BACK for spot in stakes):
+        return _analyse_back_bets(definition, "bets", stakes, Depth.FULL)
     return _analyse_stakes(definition, "bets", stakes, Depth.FULL)
+
+
+def _analyse_back_bets(
+    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth
+) -> BetAnalysis:
+    """Return the exact figures of bets on other players' hands, ``stakes`` in credits by spot.
+
+    Each has the same return, which that hand's player decides.
+    """
+    backed = find_backed_hand(definition)
+    figures = BetAnalysis(
+        bet=name,
+        cost_credits=sum(stakes.values()),
+        options={"bets": dict(stakes)},
+        rtp=1 + Fraction(backed.mean),
+        strategy=BACKED_STRATEGY,
+        worst_rtp=1 + Fraction(backed.worst),
+    )
+    if depth in {Depth.RETURN, Depth.PRIZES} or len(stakes) > 1:
+        return figures
+    cost = figures.cost_credits
+    return figures.with_distribution(
+        build_distribution(
+            {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in backed.law.items()}
+        )
+    )
 
 
 def _analyse_stakes(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -91,8 +91,24 @@ def compute_net_variance(table: Table, answers: Mapping[Question, int], played: 
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
+def compute_backed_distribution(
+    table: Table, answers: Mapping[Question, int], played: Result
+) -> dict[Fraction, Fraction]:
+    """Return the probability of each net of one stake on another player's hand, which that player plays by ``answers``.
+
+    The stake stays on the first hand of a split, and is never insured or doubled (Québec s. 16). The play must
+    split into two hands at most.
+    """
+    return _BackedDistribution(
+        table, answers, replace(played, insured=set(), even=set())
+    ).compute_distribution()
+
+
 class _NetDistribution:
     """The net distribution of one blackjack play, computed for each first card of the dealer in turn."""
+
+    doubled_stakes = 2
+    """How many stakes a doubled hand has."""
 
     def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
         house = table.house
@@ -226,7 +242,7 @@ class _NetDistribution:
                     if answer not in {HIT, DOUBLE}:
                         found[hand, self._find_hand_nets(round_, hand, 1, first=first)] += share
                         continue
-                    stakes = 2 if answer == DOUBLE else 1
+                    stakes = self.doubled_stakes if answer == DOUBLE else 1
                     bust = self._find_lost_nets(stakes, first=first)
                     found[hand, bust] += share
                     for child in (c for _, c in round_.known[hand].next if c in tree):
@@ -239,7 +255,7 @@ class _NetDistribution:
                         if answer == HIT:
                             still_unfinished[child] += count
                         else:
-                            found[child, self._find_hand_nets(round_, child, 2, first=first)] += count
+                            found[child, self._find_hand_nets(round_, child, stakes, first=first)] += count
             unfinished = still_unfinished
         return found
 
@@ -263,6 +279,23 @@ class _NetDistribution:
         """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
         return (*(won,) * ENDS, -int(first) * self.unit if self.house.hole else won)
+
+
+class _BackedDistribution(_NetDistribution):
+    """The net distribution of a stake on another player's hand."""
+
+    doubled_stakes = 1
+
+    def _iter_split_nets(
+        self,
+        round_: Round,
+        split: Split,
+        beside: Nets,  # noqa: ARG002 (the base's)
+    ) -> Iterable[tuple[int, Fraction]]:
+        """Yield each net of the first hand of a pair that is split, with its probability; nothing is ``beside``."""
+        hands = self.played.split[round_.up, split.pair, split.fewer]
+        ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
+        yield from _iter_net_chances(round_, _create_one_hand_sums(ends, CARD[split.pair - 1]), self.share)
 
 
 def _add_nets(nets: Nets, beside: Nets) -> Nets:

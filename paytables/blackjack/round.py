@@ -15,6 +15,7 @@ from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.blackjack.schema import (
     ACES,
     ACTIONS,
+    BACK,
     BEST,
     EVEN,
     INSURANCE,
@@ -53,16 +54,23 @@ def format_spot_id(name: str, box: int) -> str:
     return name if not box else f"{name}-{box + 1}"
 
 
+def format_back_spot_id(seat: int) -> str:
+    """Return the id of the spot for bets on the hand of a seat (0 is the first), such as ``back-1``."""
+    return f"{BACK}-{seat + 1}"
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of the stake on a blackjack hand.
 
-    It plays against one of the dealer's hands. ``added`` stakes come from a double or a split.
+    It plays against one of the dealer's hands. ``added`` stakes come from a double or a split. ``back`` bets are
+    those of another seat: they follow the hand, but are never insured, doubled or split (Québec s. 16).
     """
 
     bet: Bet
     against: int
     added: bool = False
+    back: bool = False
 
 
 @dataclass(slots=True)
@@ -94,9 +102,14 @@ class Hand:
         return not self.split and is_blackjack(self.values)
 
     @property
+    def own_pieces(self) -> list[Piece]:
+        """Return the stakes of the hand's own player that are not settled yet."""
+        return [piece for piece in self.pieces if not piece.back]
+
+    @property
     def staked(self) -> int:
-        """Return the stakes on the blackjack hand that are not settled yet, in credits."""
-        return sum(piece.bet.credits for piece in self.pieces)
+        """Return what the hand's own player has on the blackjack hand that is not settled yet, in credits."""
+        return sum(piece.bet.credits for piece in self.own_pieces)
 
 
 @dataclass(slots=True)
@@ -244,7 +257,7 @@ class BlackjackRound:
             spot = format_spot_id(INSURANCE, box.number)
             stakes["insurance"] = Bet(spot, hand.staked // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
-            if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.pieces):
+            if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.own_pieces):
                 stakes[QUARTER] = Bet(spot, hand.staked // 4, box.seat)
             options += stakes
         if hand.is_blackjack and self.up in self.house.even_money:
@@ -254,10 +267,12 @@ class BlackjackRound:
         chosen = yield from self._ask(box, hand, "insurance", options, stakes)
         if chosen in stakes:
             part = 4 if chosen == QUARTER else 2
-            for piece in hand.pieces:
+            for piece in hand.own_pieces:
                 box.insured[piece.against] = replace(stakes[chosen], credits=piece.bet.credits // part)
         elif chosen == "even_money":
-            yield from _settle_pieces(hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY))
+            yield from _settle_pieces(
+                hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY), lambda piece: not piece.back
+            )
 
     def _play_box(self, box: Box, draw: Draw) -> Iterator[Step]:
         """Play a box's hands one after another, including those of splits."""
@@ -498,25 +513,28 @@ def _settle_pieces(
     is_included: Callable[[Piece], bool] = _accept_every_piece,
 ) -> Iterator[Settlement]:
     """Settle those stakes on a blackjack hand for which ``is_included`` is true, combining those on one spot."""
-    stakes: dict[tuple[str, int], int] = {}
+    stakes: dict[tuple[str, int, bool], int] = {}
     for piece in filter(is_included, hand.pieces):
-        key = piece.bet.spot, piece.bet.seat
+        key = piece.bet.spot, piece.bet.seat, piece.back
         stakes[key] = stakes.get(key, 0) + piece.bet.credits
     hand.pieces = [piece for piece in hand.pieces if not is_included(piece)]
-    for (spot, seat), credits_ in stakes.items():
+    for (spot, seat, back), credits_ in stakes.items():
         settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
-        hand.became.append(settlement.name)
+        if not back:
+            hand.became.append(settlement.name)
         yield settlement
 
 
 def _list_added_pieces(box: Box, hand: Hand) -> list[Piece]:
     """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
     main = format_spot_id(MAIN, box.number)
-    return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
+    return [
+        Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.own_pieces
+    ]
 
 
 def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[Box]:
-    """Return the boxes of the table that have bets, in the order of the seats."""
+    """Return the boxes of the table that have bets, in the order of the seats; bets of others on a hand come last."""
     boxes = []
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):
@@ -526,6 +544,8 @@ def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[B
             sides = [(side, mine.get(format_spot_id(side.id, number))) for side in definition.side]
             staked = [(side, bet) for side, bet in sides if bet is not None]
             if pieces:
+                backed = format_back_spot_id(seat)
+                pieces += [Piece(bet, 0, back=True) for bet in bets if bet.spot == backed]
                 name = f"box-{seat * definition.boxes + number + 1}"
                 boxes.append(Box(seat, number, name, [Hand(name, [], pieces)], staked))
     return boxes

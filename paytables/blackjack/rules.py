@@ -12,11 +12,22 @@ from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
 from paytables.blackjack.advice import PlayData, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
-from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, ExactHouseRules, Proof
+from paytables.blackjack.round import BANK, BlackjackRound, format_back_spot_id, format_spot_id
+from paytables.blackjack.schema import (
+    ACTIONS,
+    BACK,
+    EVEN,
+    INSURANCE,
+    INSURED,
+    MAIN,
+    TEN,
+    ExactHouseRules,
+    Proof,
+)
 from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
+from paytables.errors import RefusedRoundError, WagerError
 from paytables.layout import Layout, Odds, check_credit_multiples, check_forms
 from paytables.poker.proof import check_stored_proof
 from paytables.seating import SeatedRules
@@ -27,6 +38,7 @@ _HALF: Final = Odds.parse("1:2")
 _DEALER: Final = Text(en="Dealer", fr="Croupier")
 _PLAYER: Final = Text(en="Player", fr="Joueur")
 _BOX: Final = Text(en="box {0}", fr="case {0}")
+_BACK: Final = Text(en="On player {0}'s hand", fr="Sur la main du joueur {0}")
 
 
 @dataclass(frozen=True)
@@ -40,8 +52,29 @@ class BlackjackRules(SeatedRules):
     @cached_property
     def cloth(self) -> Layout:
         """Return the layout: each box's main bets, its insurance (staked in play only) and its side bets."""
-        spots = tuple(spot for box in range(self.definition.boxes) for spot in self._build_spots(box))
-        return Layout(spots, self.definition.table, self.definition.form)
+        spots = [spot for box in range(self.definition.boxes) for spot in self._build_spots(box)]
+        return Layout((*spots, *self._build_back_spots()), self.definition.table, self.definition.form)
+
+    def _build_back_spots(self) -> list[Spot]:
+        """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
+        limits, names = self.definition.main.limits.model_dump(), _BACK.model_dump()
+        return [
+            _build_spot(
+                spot_id,
+                BACK,
+                {code: text.format(seat + 1) for code, text in names.items()},
+                "1:1",
+                limits,
+                None,
+            )
+            for seat, spot_id in enumerate(self._back_spot_ids)
+        ]
+
+    @cached_property
+    def _back_spot_ids(self) -> tuple[str, ...]:
+        """Return the spot of bets on each seat's hand, in the order of seats; empty without such bets."""
+        seats = self.definition.table.seats if self.definition.rules.back_bets else 0
+        return tuple(format_back_spot_id(seat) for seat in range(seats))
 
     def _build_spots(self, box: int) -> list[Spot]:
         """Return every betting spot of one box: main bets, insurance and side bets."""
@@ -112,10 +145,59 @@ class BlackjackRules(SeatedRules):
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.seating.SeatedRules.wager`). Raises WagerError."""
         accepted = super().wager(credits_, **options)
+        self._check_back_bets(accepted)
         if self.definition.table.most_win is not None:
             returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.by_seat.items()}
             self.cloth.check_highest_win(returns)
         return accepted
+
+    def _check_back_bets(self, wager: Wager) -> None:
+        """Check a wager's bets on hands of other seats (Québec s. 16). Raises WagerError.
+
+        Only a seat without a box of its own may bet so, on a hand that is dealt, and all bets on a hand together
+        may not exceed the limit of one: those of lower seats take precedence. The seats that bet are only known
+        in a round of several; there the error is a RefusedRoundError.
+        """
+        is_round = wager.seat is not None or "seats" in wager.options
+        on_table = {(bet.seat, bet.spot): bet.credits for bet in (*wager.bets, *wager.others)}
+        for seat, bets in wager.by_seat.items():
+            backed = [spot for spot in self._back_spot_ids if spot in bets]
+            if backed and len(backed) < len(bets):
+                raise WagerError(f"bets.{backed[0]}: a player with a box of their own bets on no other hand")
+            for spot in backed if is_round else ():
+                owner = self._back_spot_ids.index(spot)
+                own_credits, most = on_table.get((owner, MAIN)), self.definition.main.limits.most
+                if own_credits is None:
+                    raise RefusedRoundError(
+                        "no_hand_to_bet_on",
+                        f"bets.{spot}: seat {owner} has no hand in this round",
+                        player=owner + 1,
+                    )
+                before = sum(on_table.get((lower, spot), 0) for lower in range(seat))
+                if own_credits + before + bets[spot] > most:
+                    raise RefusedRoundError(
+                        "hand_limit_reached",
+                        f"bets.{spot}: {bets[spot]:,} credits more than the {own_credits + before:,} already bet on"
+                        f" the hand; {most:,} at most",
+                        player=owner + 1,
+                    )
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Play a round, alone or as one seat of several. Raises WagerError for a lone bet on another's hand."""
+        if wager.seat is None and "seats" not in wager.options and self.count_seats_needed(wager) > 1:
+            raise WagerError("bets: a bet on another player's hand needs that player in the round")
+        return super().play(wager, draw)
+
+    def count_seats_needed(self, wager: Wager) -> int:
+        """Return how many seats a round of this wager needs: two if it bets on another's hand."""
+        return (
+            2 if any(spot in bets for bets in wager.by_seat.values() for spot in self._back_spot_ids) else 1
+        )
+
+    @property
+    def has_fixed_seats(self) -> bool:
+        """Return whether the number of a seat is that of its position, because bets name the seat of a hand."""
+        return bool(self._back_spot_ids)
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
         """Return an upper bound on the credits that one seat's bets may return.
@@ -124,7 +206,8 @@ class BlackjackRules(SeatedRules):
         """
         rules = self.definition.rules
         won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
-        most = 0
+        best_win = max(won, rules.blackjack.net)
+        most = sum(int(bets.get(spot, 0) * (1 + best_win)) for spot in self._back_spot_ids)
         for box in range(self.definition.boxes):
             staked = sum(bets.get(format_spot_id(name, box), 0) for name in ACTIONS)
             split = int(2 * rules.split.hands * staked * (1 + won))

@@ -141,6 +141,9 @@ class HouseRules(Strict):
     even_money: Literal["no", "ace", "ten"] = "no"
     sevens: Pay | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
     suited_678: Pay | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
+    back_bets: bool = Field(
+        default=False, description="a player without a box may bet on another player's hand (s. 16)"
+    )
 
 
 @cache
@@ -274,7 +277,9 @@ class Side(Strict):
 MAIN: Final = "main"
 ACTIONS: Final = (MAIN, "second", "third")
 INSURANCE: Final = "insurance"
-RESERVED: Final = frozenset({*ACTIONS, INSURANCE})
+#: The spots of bets on another player's hand: ``back-1`` is on the hand of the first seat.
+BACK: Final = "back"
+RESERVED: Final = frozenset({*ACTIONS, INSURANCE, BACK})
 
 
 class Main(Strict):
@@ -332,6 +337,18 @@ class Sampled(Strict):
         return squares / self.rounds - self.mean(hands) ** 2
 
 
+class BackedHand(Strict):
+    """Exact figures of a bet on another player's blackjack hand, in stakes: only the first hand of a split counts.
+
+    ``mean`` is its mean net if that player plays best, ``worst`` if that player plays worst; ``law`` has the
+    probability of each net with the best play.
+    """
+
+    mean: Exact
+    worst: Exact
+    law: dict[str, Exact]
+
+
 class Proof(Strict):
     """Exact figures of one initial stake on a blackjack hand, from a fresh shoe; amounts in stakes.
 
@@ -341,7 +358,8 @@ class Proof(Strict):
     dealer's own rules, ``worst`` that of the worst decisions. ``law`` has the probability of each net of the
     best play; ``variance`` is their variance if splits make too many hands for ``law``; both are absent if
     there are too many for either (:mod:`paytables.blackjack.net_distribution`). ``sampled`` has what cannot be
-    counted: a shoe dealt to its stop card, and distributions missing from ``law``.
+    counted: a shoe dealt to its stop card, and distributions missing from ``law``. ``backed`` has the figures of
+    bets on another player's hand, if the table takes them.
     """
 
     mean: Exact
@@ -354,3 +372,4 @@ class Proof(Strict):
     law: dict[str, Exact] = Field({})
     variance: Exact | None = None
     sampled: Sampled | None = None
+    backed: BackedHand | None = None

@@ -103,6 +103,13 @@ _AT_ONCE: Final = {
         "croupier.",
     ),
 }
+_BACK_BETS: Final = Text(
+    en="Without a bet of your own, you may bet on other players' hands, within the limit of a hand. Your bet follows "
+    "that player's decisions but is never insured, doubled or split: it stays on the first hand.",
+    fr="Sans mise de votre côté, vous pouvez miser sur la main d'autres joueurs, dans la limite d'une main. Votre mise "
+    "suit les décisions de ce joueur, mais n'est jamais assurée, doublée ni partagée : elle reste sur la première "
+    "main.",
+)
 _ACTIONS: Final = Text(
     en="The dealer plays {0} hands of the same first card against yours; bet against at least {1} of them. "
     "Doubling or splitting adds to each of these bets.",
@@ -136,6 +143,8 @@ def describe_rules(
     if rules.even_money != "no":
         lines.append(_choose_language(_EVEN[rules.even_money], code))
     lines += [_choose_language(_AT_ONCE[name], code) for _, name, _, _ in pays if name in _AT_ONCE]
+    if rules.back_bets:
+        lines.append(_choose_language(_BACK_BETS, code))
     if main.hands > 1:
         lines.append(_choose_language(_ACTIONS, code).format(main.hands, main.least_hands))
     return lines

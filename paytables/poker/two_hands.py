@@ -419,6 +419,7 @@ class TwoHands(PlayerBankRules):
             bet=BANK,
             worst_rtp=None,
             options={"bets": {BANK: bank}, "seat": 0, "others": {"1": {SPOT: bank}}},
+            is_covered_by_players=True,
             table={BANK: BankTurn(took_part=(0, 1)).to_json()},
         )
         if cost == bank:

@@ -47,7 +47,14 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
         _check_equal_shares(cases)
     counted = depth if tie is not None else Depth.RETURN
     found = analyse_cases(STACK, wager, cases, counted)
-    found = replace(found, prizes=(), options=options, table={"button": _OWN}, notes=(_NOTE,))
+    found = replace(
+        found,
+        prizes=(),
+        options=options,
+        table={"button": _OWN},
+        notes=(_NOTE,),
+        is_covered_by_players=True,
+    )
     if depth is Depth.RETURN:
         return found
     return replace(found, max_win_credits=stack * definition.table.seats, max_win_probability=None)

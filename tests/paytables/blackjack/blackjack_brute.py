@@ -128,6 +128,14 @@ class Brute:
         return net
 
 
+class BruteBacker(Brute):
+    """The same for another player's stake on the hand: on the first of a split, and never doubled."""
+
+    def _compute_spot_net(self, dealer, done):
+        hand, _, came_of_split = done[0]
+        return super()._compute_spot_net(dealer, [(hand, 1, came_of_split)])
+
+
 def pair_of(hand, waiting, done, came_of_split):
     """Whether a hand began as a pair that could not be split again: its play may know that."""
     return came_of_split and len(hand) >= 2 and hand[0] == hand[1]

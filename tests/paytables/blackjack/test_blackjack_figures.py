@@ -171,6 +171,9 @@ def test_a_table_carries_its_figures_and_its_chart(name):
     for bet in analyse(load_game(name), Depth.FULL).bets:
         if bet.required_bets:  # a side bet by itself, which no play of the hand makes better
             assert bet.worst_rtp <= bet.simplest_rtp == bet.rtp < 1
+        elif bet.bet == "back":  # only another player plays it
+            assert bet.worst_rtp < bet.rtp < 1
+            assert bet.distribution.moment(1) == bet.rtp * bet.cost_credits
         else:
             assert bet.worst_rtp < bet.simplest_rtp < bet.rtp < 1
         laid = {**bet.required_bets, **bet.options["bets"]}

@@ -17,23 +17,24 @@ from paytables.blackjack.hands import CARD
 from paytables.blackjack.net_distribution import (
     SUPPORT_MAX,
     VARIANCE_MAX,
+    compute_backed_distribution,
     compute_net_distribution,
     compute_net_variance,
     is_within_reach,
 )
 from paytables.blackjack.sampled import sample
 from paytables.figure_binding import add_binding_digest
-from tests.paytables.blackjack.blackjack_brute import STAND, Brute, natural, shoe_of
+from tests.paytables.blackjack.blackjack_brute import STAND, Brute, BruteBacker, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
 from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch
 
 
-def laid(rules, shoe=None, ups=policies.UPS):
-    """Return the best play's law, its answers and what it took."""
+def laid(rules, shoe=None, ups=policies.UPS, compute=compute_net_distribution):
+    """Return the law of the best play for its own stake or another's, its answers and what it took."""
     table, answers = policies.Table(rules, ups, shoe=shoe), {}
     best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert is_within_reach(table, best, SUPPORT_MAX)
-    return compute_net_distribution(table, answers, best), answers, best
+    return compute(table, answers, best), answers, best
 
 
 def every_round(counts, brute, answers, best):
@@ -83,6 +84,20 @@ def test_the_law_is_that_of_every_round_of_a_tiny_shoe(name):
     assert sum(found.values()) == 1
     for net, chance in found.items():
         played = Brute(**brute, measure=lambda won, net=net: won == net)
+        assert every_round(counts, played, answers, best) == chance, net
+
+
+@pytest.mark.requirement("S-11:b")
+@pytest.mark.parametrize("name", TINY)
+def test_the_law_of_a_bet_on_another_hand_is_that_of_every_round_of_a_tiny_shoe(name):
+    counts, rules, brute = TINY[name]
+    rules = house(**{"double_after_split": True, "insurance": None, **rules})
+    ups = [n for n, count in enumerate(counts, 1) if count]
+    found, answers, best = laid(rules, counts, ups, compute_backed_distribution)
+    assert sum(found.values()) == 1
+    assert set(found) <= {Fraction(-1), Fraction(0), Fraction(1), Fraction(3, 2)}
+    for net, chance in found.items():
+        played = BruteBacker(**brute, measure=lambda won, net=net: won == net)
         assert every_round(counts, played, answers, best) == chance, net
 
 

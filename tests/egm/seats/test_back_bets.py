@@ -1,0 +1,169 @@
+"""Bets on another player's blackjack hand (Québec s. 16): settled with that hand, within its limit, or not accepted."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+from rigs.cards import dealing
+
+from egm.kernel.events import EventType, State
+from egm.play.records.games import open_game
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.table import SharedTable
+from meters import open_view
+from meters.entry import decode
+from paytables import WagerError, load_game
+from tools.audit.games import GameAudit, Shelf
+from tools.audit.verify import Auditor
+
+GAME = "quebec-blackjack"
+CENTS, STAKE = 25, 10
+CREDIT_CENTS = 10_000
+#: Two boxes and the dealer: a pair of eights, which is split; a nineteen, which stands. The first eight becomes
+#: eighteen, the second is bust with twenty-four; the dealer ends with seventeen.
+CARDS = "8s Th 7s 8d 9c Td 6h Tc Ts"
+
+
+def bet(rig, chance, **bets):
+    """A player with credit places bets; the amounts are credits by spot, with an underscore for the hyphen."""
+    rig.machine.chance = chance
+    rig.insert(CREDIT_CENTS)
+    named = {spot.replace("_", "-"): amount for spot, amount in bets.items()}
+    rig.engine.handle(EventType.BET, value=sum(named.values()), options={"bets": named})
+    rig.engine.handle(EventType.PLAY)
+    return rig.state
+
+
+def close(rigs):
+    table = rigs[0].machine.component(SharedTable)
+    table.close(rigs[0].machine.games[GAME].digest)
+    take_recorded_steps(table)
+    answer_overdue_turns(table)
+
+
+def answer(rigs, seat, choice):
+    rigs[seat].engine.handle(EventType.CHOOSE, value=choice)
+    take_recorded_steps(rigs[0].machine.component(SharedTable))
+
+
+def end(rigs):
+    for rig in rigs:
+        rig.report_shown()
+        assert rig.state is State.IDLE
+    return [rig.credit_cents - CREDIT_CENTS for rig in rigs]
+
+
+def audit(rigs, folder):
+    rigs[0].journal.self_audit()
+    rigs[0].close()
+    with open_view(folder) as view:
+        bodies = list(view.iter_bodies())
+    assert Auditor(Shelf()).run(bodies).findings == []
+    return bodies
+
+
+@pytest.mark.requirement("S-11:b", "O-01")
+def test_a_bet_follows_the_first_hand_of_a_split_and_is_not_split(seats, tmp_path):
+    rigs = seats(GAME, count=3)
+    chance = dealing(CARDS, decks=6)
+    assert bet(rigs[0], chance, main=STAKE) is State.BETTING
+    assert bet(rigs[1], chance, main=STAKE) is State.BETTING
+    assert bet(rigs[2], chance, back_1=STAKE, back_2=2 * STAKE) is State.BETTING
+    close(rigs)
+    assert [open_game(rig.machine).wager.seat for rig in rigs] == [0, 1, 2]
+    answer(rigs, 0, "split")
+    answer(rigs, 0, "stand")
+    answer(rigs, 0, "hit")
+    answer(rigs, 1, "stand")
+    games = [open_game(rig.machine) for rig in rigs]
+    assert [game.staked_cents for game in games] == [2 * STAKE * CENTS, STAKE * CENTS, 3 * STAKE * CENTS]
+    settled = [sorted((e.spot, e.name, e.credits) for e in game.outcome.settlements) for game in games]
+    assert settled == [
+        [("main", "lost", 0), ("main", "won", 20)],
+        [("main", "won", 20)],
+        [("back-1", "won", 20), ("back-2", "won", 40)],
+    ]
+    assert end(rigs) == [0, STAKE * CENTS, 3 * STAKE * CENTS]
+    audit(rigs, tmp_path)
+
+
+@pytest.mark.requirement("S-11:b")
+def test_a_bet_on_a_hand_that_is_not_dealt_is_not_accepted(seats, tmp_path):
+    rigs = seats(GAME, count=3)
+    chance = dealing(CARDS, decks=6)
+    bet(rigs[0], chance, main=STAKE)
+    bet(rigs[2], chance, back_2=STAKE)
+    close(rigs)
+    assert [rig.state for rig in rigs] == [State.PLAYING, State.IDLE, State.IDLE]
+    notice = rigs[2].machine.notice
+    assert (notice.code, notice.values) == ("no_hand_to_bet_on", {"player": 2})
+    assert rigs[2].credit_cents == CREDIT_CENTS
+    assert rigs[0].machine.notice is None
+    assert open_game(rigs[0].machine).wager.options["others"] == {}
+
+
+@pytest.mark.requirement("S-11:b")
+def test_all_bets_on_a_hand_stay_within_its_limit_and_lower_positions_take_precedence(seats):
+    rigs = seats(GAME, count=4)
+    chance = dealing(CARDS, decks=6)
+    assert bet(rigs[0], chance, main=150) is State.BETTING
+    assert bet(rigs[1], chance, back_1=300) is State.BETTING
+    assert bet(rigs[2], chance, back_1=52) is State.BETTING
+    assert bet(rigs[3], chance, back_1=50) is State.BETTING
+    close(rigs)
+    assert [rig.state for rig in rigs] == [State.PLAYING, State.PLAYING, State.IDLE, State.PLAYING]
+    notice = rigs[2].machine.notice
+    assert (notice.code, notice.values) == ("hand_limit_reached", {"player": 1})
+    assert rigs[2].credit_cents == CREDIT_CENTS
+
+
+@pytest.mark.requirement("S-11:b")
+def test_only_a_player_without_a_box_bets_on_another_hand(seats):
+    rigs = seats(GAME, count=2)
+    chance = dealing(CARDS, decks=6)
+    assert bet(rigs[0], chance, main=STAKE, back_2=STAKE) is State.IDLE
+    rules = load_game(GAME).rules
+    with pytest.raises(WagerError, match="a player with a box of their own bets on no other hand"):
+        rules.wager(20, bets={"main": 10, "back-2": 10})
+    with pytest.raises(WagerError, match="seat 0 has no hand in this round"):
+        rules.wager(10, bets={"back-1": 10}, seat=0, others={"1": {"main": 10}})
+    with pytest.raises(WagerError, match="seat 1 has no hand in this round"):
+        rules.wager(10, bets={"back-2": 10}, seat=2, others={"1": {"back-1": 10}, "0": {"main": 10}})
+    with pytest.raises(WagerError, match="needs that player in the round"):
+        rules.play(rules.wager(10, bets={"back-1": 10}), chance)
+
+
+@pytest.mark.requirement("S-11:b")
+def test_a_machine_of_one_position_takes_no_bet_on_another_hand(seats):
+    (rig,) = seats(GAME, count=1)
+    assert bet(rig, dealing(CARDS, decks=6), back_1=STAKE) is State.IDLE
+    assert rig.credit_cents == CREDIT_CENTS
+
+
+@pytest.mark.requirement("S-11:b", "E-05")
+def test_an_altered_bet_on_another_hand_is_found(seats, tmp_path):
+    rigs = seats(GAME, count=2)
+    chance = dealing(CARDS.replace("Th ", "").replace("9c ", ""), decks=6)
+    bet(rigs[0], chance, main=STAKE)
+    bet(rigs[1], chance, back_1=STAKE)
+    close(rigs)
+    answer(rigs, 0, "stand")
+    end(rigs)
+    bodies = audit(rigs, tmp_path)
+    entries = [entry for entry in map(decode, bodies) if entry.kind.startswith("game.")]
+    second = [n for n, entry in enumerate(entries) if entry.kind == "game.start"][1]
+
+    def list_findings(**options):
+        record = deepcopy(entries[second].transaction.record)
+        record["wager"]["options"].update(options)
+        findings = []
+        checked = GameAudit(Shelf(), lambda _, why: findings.append(why))
+        lie = entries[second]._replace(transaction=replace(entries[second].transaction, record=record))
+        for entry in (*entries[:second], lie, *entries[second + 1 :]):
+            checked.check_entry(entry)
+        return findings
+
+    assert list_findings() == []
+    assert list_findings(bets={"back-1": 2 * STAKE})
+    assert list_findings(bets={"back-2": STAKE})
+    assert list_findings(others={})
