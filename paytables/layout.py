@@ -291,6 +291,9 @@ class Layout:
         for spot in self.spots:
             if spot.needs is not None:
                 companions.check_required_bet(spot, spot.needs, bets_after)
+            other = next((each for each in spot.excludes if bets_after.get(each)), None)
+            if other is not None and bets_after.get(spot.id):
+                raise WagerError(f"bets.{spot.id}: not together with a bet on {other!r}")
         total, most = sum(bets_after.values()), self.table.most
         if most is not None and total > most:
             raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")

@@ -7,7 +7,7 @@ or because the profile has paused the player, all bets are returned. Nothing is 
 by leaving.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from egm.kernel.credits import split_stakes
@@ -59,8 +59,18 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
         if _build_spot_view(old, {}) != _build_spot_view(new, highest_bets)
     }
     felt = felt.model_copy(update={"spots": spot_views})
-    closed = list_closed_spots(machine.component(Pools), at, cents)
+    closed = {
+        *list_closed_spots(machine.component(Pools), at, cents),
+        *_iter_spots_of_no_other(machine, spots),
+    }
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
+
+
+def _iter_spots_of_no_other(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
+    """Yield the spots of bets on the hand of this position itself, or of a seat that the machine does not have."""
+    position = machine.position
+    others = {number - 1 for number in range(1, position.of + 1)} - {position.number - 1}
+    return (spot.id for spot in spots if spot.hand_of is not None and spot.hand_of not in others)
 
 
 def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:

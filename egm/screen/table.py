@@ -43,6 +43,8 @@ class Spot:
     most: int
     step: int
     needs: str | None
+    excludes: tuple[str, ...]
+    """The spots on which no bet may be placed together with one here."""
     covers: tuple[str, ...]
     share: int | None = None
     times: int | None = None
@@ -160,6 +162,7 @@ def read_table(game: GameView) -> Table:
                 most=int(data_spot["most"]),
                 step=int(data_spot.get("step", 1)),
                 needs=None if data_spot.get("needs") is None else str(data_spot["needs"]),
+                excludes=tuple(map(str, data_spot.get("excludes", ()))),
                 covers=tuple(map(str, data_spot.get("covers", ()))),
                 share=None if data_spot.get("share") is None else int(data_spot["share"]),
                 most_times=None if data_spot.get("most_times") is None else int(data_spot["most_times"]),
@@ -333,6 +336,8 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
         return "needs", (spot.needs,)
     if spot.id in limits.shut:
         return "shut", ()
+    if any(bets.get(other, 0) > 0 for other in spot.excludes):
+        return "apart", ()
     first = limits.felt.first
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
         return "first", first

@@ -38,7 +38,7 @@ _HALF: Final = Odds.parse("1:2")
 _DEALER: Final = Text(en="Dealer", fr="Croupier")
 _PLAYER: Final = Text(en="Player", fr="Joueur")
 _BOX: Final = Text(en="box {0}", fr="case {0}")
-_BACK: Final = Text(en="On player {0}'s hand", fr="Sur la main du joueur {0}")
+_BACK: Final = Text(en="Player {0}'s hand", fr="Main du joueur {0}")
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,12 @@ class BlackjackRules(SeatedRules):
 
     def _build_back_spots(self) -> list[Spot]:
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
-        limits, names = self.definition.main.limits.model_dump(), _BACK.model_dump()
-        return [
-            _build_spot(
-                spot_id,
-                BACK,
-                {code: text.format(seat + 1) for code, text in names.items()},
-                "1:1",
-                limits,
-                None,
-            )
-            for seat, spot_id in enumerate(self._back_spot_ids)
-        ]
+        limits, spots = self.definition.main.limits.model_dump(), []
+        for seat, spot_id in enumerate(self._back_spot_ids):
+            names = {code: text.format(seat + 1) for code, text in _BACK.model_dump().items()}
+            spot = _build_spot(spot_id, BACK, names, "1:1", limits, None)
+            spots.append(replace(spot, excludes=(MAIN,), hand_of=seat))
+        return spots
 
     @cached_property
     def _back_spot_ids(self) -> tuple[str, ...]:
@@ -85,7 +79,8 @@ class BlackjackRules(SeatedRules):
             words = self._build_stake_name(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._find_needed_bet(n, box)
             spot = _build_spot(format_spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
-            spots.append(replace(spot, reserve=self._added, optional=self._insured))
+            excludes = self._back_spot_ids
+            spots.append(replace(spot, reserve=self._added, optional=self._insured, excludes=excludes))
         if definition.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
@@ -154,17 +149,16 @@ class BlackjackRules(SeatedRules):
     def _check_back_bets(self, wager: Wager) -> None:
         """Check a wager's bets on hands of other seats (Québec s. 16). Raises WagerError.
 
-        Only a seat without a box of its own may bet so, on a hand that is dealt, and all bets on a hand together
-        may not exceed the limit of one: those of lower seats take precedence. The seats that bet are only known
-        in a round of several; there the error is a RefusedRoundError.
+        Such a bet must be on a hand that is dealt, and all bets on a hand together may not exceed the limit of one:
+        those of lower seats take precedence. The seats that bet are only known in a round of several; there the
+        error is a RefusedRoundError.
         """
-        is_round = wager.seat is not None or "seats" in wager.options
+        if wager.seat is None and "seats" not in wager.options:
+            return
         on_table = {(bet.seat, bet.spot): bet.credits for bet in (*wager.bets, *wager.others)}
         for seat, bets in wager.by_seat.items():
             backed = [spot for spot in self._back_spot_ids if spot in bets]
-            if backed and len(backed) < len(bets):
-                raise WagerError(f"bets.{backed[0]}: a player with a box of their own bets on no other hand")
-            for spot in backed if is_round else ():
+            for spot in backed:
                 owner = self._back_spot_ids.index(spot)
                 own_credits, most = on_table.get((owner, MAIN)), self.definition.main.limits.most
                 if own_credits is None:

@@ -49,6 +49,10 @@ class Spot:
     step: int = 1
     open: bool = True
     needs: str | None = None
+    excludes: tuple[str, ...] = ()
+    """The spots on which the same player may not bet in the same round."""
+    hand_of: int | None = None
+    """The seat whose hand the bet is on, if only other players may make it."""
     covers: tuple[str, ...] = ()
     """The single results it wins on, as the display names them: pockets of a wheel, totals of dice."""
     worth_cents: int | None = None
@@ -90,6 +94,7 @@ class Spot:
             "open": self.open,
             "needs": self.needs,
             "covers": list(self.covers),
+            **({"excludes": list(self.excludes)} if self.excludes else {}),
             **({} if self.share is None else {"share": self.share}),
             **({} if self.times is None else {"times": self.times}),
             **({} if self.most_times is None else {"most_times": self.most_times}),

@@ -8,6 +8,7 @@ from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import open_game
+from egm.play.tables import read_table_view
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
@@ -123,7 +124,7 @@ def test_only_a_player_without_a_box_bets_on_another_hand(seats):
     chance = dealing(CARDS, decks=6)
     assert bet(rigs[0], chance, main=STAKE, back_2=STAKE) is State.IDLE
     rules = load_game(GAME).rules
-    with pytest.raises(WagerError, match="a player with a box of their own bets on no other hand"):
+    with pytest.raises(WagerError, match=r"bets\.main: not together with a bet on 'back-2'"):
         rules.wager(20, bets={"main": 10, "back-2": 10})
     with pytest.raises(WagerError, match="seat 0 has no hand in this round"):
         rules.wager(10, bets={"back-1": 10}, seat=0, others={"1": {"main": 10}})
@@ -136,8 +137,17 @@ def test_only_a_player_without_a_box_bets_on_another_hand(seats):
 @pytest.mark.requirement("S-11:b")
 def test_a_machine_of_one_position_takes_no_bet_on_another_hand(seats):
     (rig,) = seats(GAME, count=1)
-    assert bet(rig, dealing(CARDS, decks=6), back_1=STAKE) is State.IDLE
+    assert {f"back-{number}" for number in range(1, 8)} <= set(read_table_view(rig.machine)[1])
+    assert bet(rig, dealing(CARDS, decks=6), back_2=STAKE) is State.IDLE
     assert rig.credit_cents == CREDIT_CENTS
+
+
+@pytest.mark.requirement("S-11:b")
+def test_a_position_is_offered_the_hands_of_the_machines_other_positions(seats):
+    rigs = seats(GAME, count=3)
+    closed = [{spot for spot in read_table_view(rig.machine)[1] if spot.startswith("back")} for rig in rigs]
+    missing = {"back-4", "back-5", "back-6", "back-7"}
+    assert closed == [missing | {f"back-{number}"} for number in (1, 2, 3)]
 
 
 @pytest.mark.requirement("S-11:b", "E-05")

@@ -120,14 +120,15 @@ def _act(view: View, name: str, value: object, theme: Theme) -> View:
 
 
 def lay_chips(view: View, theme: Theme) -> View:
-    """Place chips of every value on spots of every group."""
+    """Place chips of every value on spots of every group, except where a spot excludes another."""
     table = view.table
     assert table is not None
     spots = list(table.spots)
     view = _act(view, "clear", None, theme)
     for number, spot in enumerate(spots[:: max(1, len(spots) // _LAID)]):
-        view = _act(view, "chip", table.chips[number % len(table.chips)], theme)
-        view = _act(view, "spot", spot, theme)
+        if not any(other in view.chips.bets for other in table.spots[spot].excludes):
+            view = _act(view, "chip", table.chips[number % len(table.chips)], theme)
+            view = _act(view, "spot", spot, theme)
     return view
 
 
