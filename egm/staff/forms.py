@@ -16,7 +16,7 @@ from egm.staff.interventions import (
     no_intervention_is_open,
 )
 from egm.staff.numbers import number_is_locked
-from egm.staff.options import AMOUNTS, machine_is_open, no_position_is_in_use, no_tournament_is_on
+from egm.staff.options import AMOUNTS, OPTION_NEEDS
 from egm.staff.stock import BOXES, box_is_not_counted_yet
 
 _BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
@@ -29,7 +29,7 @@ OPTIONS: Final[Mapping[str, Form]] = {
         event=EventType.OPTIONS,
         permission=Permission.CONFIGURE,
         fields=fields,
-        needs=(machine_is_open, no_position_is_in_use, no_tournament_is_on),
+        needs=OPTION_NEEDS,
         values={"option": option},
     )
     for option, fields in (

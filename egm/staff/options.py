@@ -13,7 +13,7 @@ from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.kernel.rules import refusal_code
+from egm.kernel.rules import Guard, refusal_code
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
@@ -167,6 +167,16 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None
             return replace(options, denominations_cents=denominations_cents)
         case _:
             return None
+
+
+#: What must hold before an option can be changed; the form shows which of it holds.
+OPTION_NEEDS: Final[tuple[Guard[Machine], ...]] = (
+    machine_is_open,
+    no_position_is_in_use,
+    no_tournament_is_on,
+)
+#: The guards of the change of an option; the name of each is the code of its refusal.
+OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_NEEDS, options_form_is_valid)
 
 
 # ---------------------------------------------------------------------------------------------- effects
