@@ -342,6 +342,7 @@ def _pay_coins_and_a_rest(coins):
 def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
+    assert coins.journal.meters().values["hopper_level"] == 25 - 500, "no fill was recorded"
     assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
     assert coins.machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is None
 

@@ -134,6 +134,8 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
             told = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
             words = " ".join(texts.number(told).split())
             assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
+        if list_reel_stages(game) and read_field(game).lines:
+            assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
         assert game.version in flat

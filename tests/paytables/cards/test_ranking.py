@@ -91,7 +91,7 @@ def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
         assert rank.strength(table.members[n].tolist()) == strengths[n]
 
 
-@pytest.mark.requirement("S-15")
+@pytest.mark.requirement("S-15", "S-29")
 @pytest.mark.parametrize(
     "better_first",
     [
@@ -111,7 +111,7 @@ def test_pai_gow_has_its_own_straights_and_its_joker(better_first):
     assert len(set(strengths)) == len(strengths)
 
 
-@pytest.mark.requirement("S-15")
+@pytest.mark.requirement("S-15", "S-29")
 def test_what_the_joker_of_pai_gow_makes():
     rank = Ranking(PAI_GOW)
     made = {
