@@ -53,6 +53,7 @@ from egm.tournament.installed import (
     RulesFile,
     install_rules,
     is_in_tournament,
+    read_installed_rules,
     remove_rules,
     rules_are_installed,
     rules_are_lawful,
@@ -323,7 +324,7 @@ def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
 
 def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
     """Yield that a tournament is announced, whose rules players find in the help."""
-    if machine.memory.get(TournamentKey.RULES) is not None and not is_in_tournament(machine):
+    if read_installed_rules(machine) is not None and not is_in_tournament(machine):
         yield Notice(code="tournament_announced", lasting=True)
 
 

@@ -40,7 +40,13 @@ class TournamentPage(MenuPage):
 
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:
-    """Return what keeps the rules file from being installed; empty if there is no file or no fault."""
+    """Return what keeps the rules file from being installed; empty if there is no file or no fault.
+
+    Faults that this version of the software finds in the installed rules come first.
+    """
+    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    if installed is not None and read_installed_rules(machine) is None:
+        return list_file_faults(installed.text, machine.local_date)
     text = machine.component(RulesFile).read()
     if text is None:
         return ()

@@ -5,6 +5,7 @@ the by-law or equal conditions forbid in complete rules: the week of publication
 every number of entries that can be sold (s. 127), the fee of Let It Ride (s. 124) and unequal machines.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -36,6 +37,8 @@ RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
 _LET_IT_RIDE: Final = "quebec-let-it-ride"
 _PARTICIPANTS_MAX: Final = 10_000
 _ENTRIES_MAX: Final = 10
+#: The years in which a tournament may start, so that a date before its start or after its end is always a date.
+_YEARS: Final = range(2000, 9901)
 
 _Cents = Annotated[int, Field(gt=0, le=10**12, strict=True)]
 _Count = Annotated[int, Field(gt=0, le=10**6, strict=True)]
@@ -179,6 +182,10 @@ class Tournament(_Table):
         faults = [*self._iter_round_faults(), *self._iter_prize_faults(), *self._iter_machine_faults()]
         if self.entries.closes > self.starts:
             faults.append(build_fault("entries.closes", f"it is after the start, {self.starts}"))
+        if self.starts.year not in _YEARS:
+            faults.append(
+                build_fault("starts", f"the year {self.starts.year} is not {_YEARS[0]} to {_YEARS[-1]}")
+            )
         if faults:
             raise build_rule_error(*faults)
         return self
@@ -233,6 +240,11 @@ class Tournament(_Table):
             if machine.number in seen:
                 yield build_fault(f"machines[{n}].number", f"{machine.number} is listed twice")
             seen.add(machine.number)
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the rules file."""
+        return hashlib.sha256(self._text.encode()).hexdigest()
 
     @property
     def prize_plan(self) -> PrizePlan:

@@ -93,6 +93,9 @@ class TournamentAudit:
         self._report_finding = report_finding
         self._read_meters = read_meters
         self._tournament: _Tournament | None = None
+        """The tournament whose rules are installed."""
+        self._known: dict[str, _Tournament] = {}
+        """Every tournament whose rules were installed, by their SHA-256: they may be installed again."""
         self._meters: dict[str, int] | None = None
         """The meters of play when the tournament was entered."""
         self._purses: dict[int, Purse] = {}
@@ -148,7 +151,7 @@ class TournamentAudit:
             parse_rules(installed.text)
         except OperatorError:  # reported where they were installed
             return None
-        return _Tournament(installed.digest, installed.text)
+        return self._known.setdefault(installed.digest, _Tournament(installed.digest, installed.text))
 
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Read the installed rules, which must have their digest and be allowed by the by-law."""
@@ -165,7 +168,7 @@ class TournamentAudit:
             return
         for violation in list_violations(rules, entry.time_utc.date()):
             self._report_finding(entry, f"the rules break the by-law: {violation}")
-        self._tournament = _Tournament(record.digest, record.text)
+        self._tournament = self._known.setdefault(record.digest, _Tournament(record.digest, record.text))
 
     def _compare_meters(self, entry: StoredEntry) -> None:
         """Check that no meter of play has moved since the tournament was entered."""
