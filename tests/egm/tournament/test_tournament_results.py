@@ -199,10 +199,41 @@ def change_seller(entries):
     find(entries, "tournament.entry")["record"]["persons"] = []
 
 
+def change_selected_credit(entries):
+    find(entries, "tournament.round")["state"]["selection"]["denomination_cents"] = 100
+
+
+def change_selected_game(entries):
+    find(entries, "tournament.round")["state"]["selection"]["game_id"] = "maple-classic-95"
+
+
+def change_points_before(entries):
+    find(entries, "tournament.game")["record"]["credit_before_cents"] += 5
+
+
+def change_credit(entries):
+    record = find(entries, "tournament.game")["record"]
+    record["denomination_cents"], record["credit_before_cents"] = 100, 30_000
+
+
+def change_version(entries):
+    find(entries, "tournament.game")["record"]["game"]["version"] = "9.9.9"
+
+
+def change_number(entries):
+    find(entries, "tournament.rules")["record"]["number"] = "9"
+
+
 @pytest.mark.requirement("L-07")
 @pytest.mark.parametrize(
     ("change", "kind", "why"),
     [
+        (change_selected_credit, "tournament.round", "state.selection: expected a game of"),
+        (change_selected_game, "tournament.round", "state.selection: expected a game of"),
+        (change_points_before, "tournament.game", "record.credit_before_cents: expected 1500"),
+        (change_credit, "tournament.game", "record.denomination_cents: expected a game of"),
+        (change_version, "tournament.game", "record.game.version: expected"),
+        (change_number, "tournament.rules", "record.number: the rules do not list machine 9"),
         (change_rules, "tournament.rules", "record.digest is not the SHA-256"),
         (change_fee, "tournament.entry", "expected 5000 by the rules"),
         (change_points, "tournament.round", "expected 300 by the rules"),
