@@ -161,7 +161,7 @@ _FORMS: Final = (
         permission=Permission.PAY_BY_HAND,
         subject="players",
         fields=(_ENTRY, _PARTICIPANT, Field(name="round", kind=FieldKind.NUMBER, least=1, most=20)),
-        needs=(tournament_is_on, position_is_free),
+        needs=(tournament_is_on, installed_rules_describe_machine, position_is_free),
     ),
     Form(
         id="tournament_round_end",
@@ -223,7 +223,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _FORMS,
         TournamentEvent.BEGIN_ROUND,
         _MENU,
-        (tournament_is_on, position_is_free, round_may_begin),
+        (tournament_is_on, installed_rules_describe_machine, position_is_free, round_may_begin),
         begin_round,
         Next.SAME,
     ),

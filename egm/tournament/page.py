@@ -40,14 +40,14 @@ class TournamentPage(MenuPage):
 
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:
-    """Return what keeps the rules file from being installed; empty if there is no file or no fault.
-
-    Faults that this version of the software finds in the installed rules come first.
-    """
+    """Return why the installed rules cannot be played here, and what keeps the rules file from being installed."""
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
-    if installed is not None and read_installed_rules(machine) is None:
-        return list_file_faults(installed.text, machine.local_date)
-    text = machine.component(RulesFile).read()
+    texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
+    return tuple(fault for text in dict.fromkeys(texts) for fault in _list_text_faults(machine, text))
+
+
+def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
+    """Return the faults of the text of a rules file, and why it does not describe this machine; empty without one."""
     if text is None:
         return ()
     faults = list_file_faults(text, machine.local_date)

@@ -167,12 +167,13 @@ def position_is_free(machine: Machine, _: Event) -> bool:
 
 
 def first_round_may_start(machine: Machine, event: Event) -> bool:
-    """Return whether the sold entry starts later, or this position is free for it and in the tournament."""
+    """Return whether the sold entry starts later, or this machine can give its round to this position now."""
     match event.of(EntryForm).start:
         case "later":
             return True
         case "here":
-            return is_in_tournament(machine) and position_is_free(machine, event)
+            is_ready = is_in_tournament(machine) and installed_rules_describe_machine(machine, event)
+            return is_ready and position_is_free(machine, event)
     return False
 
 

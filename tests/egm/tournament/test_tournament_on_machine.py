@@ -676,3 +676,25 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
     assert hall.room.state is State.IDLE
     for cached in (parse_rules, find_rules, _build_rules_view, list_file_faults):
         cached.cache_clear()
+
+
+@pytest.mark.requirement("A-05", "L-08")
+@pytest.mark.parametrize("change", ["number", "games"])
+def test_no_round_begins_at_a_machine_that_the_rules_describe_no_longer(hall, change):
+    """As after a change of the cabinet file: nothing is sold for a round that cannot begin."""
+    hall = hall(games=("maple-classic", "icebreak")).enter()
+    if change == "number":
+        hall.number = "99"
+    else:
+        hall.games = ("icebreak",)
+    hall.cut_power()
+    hall.rules.path.unlink()
+    page = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page
+    assert ("machine 99 is not listed" if change == "number" else "is not offered here") in str(page)
+    hall.room.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert hall.begin(1, "P-1", 1) == "refused.machine_fits_the_rules"
+    assert hall.sell(1, "P-1") == "refused.first_round_may_start"
+    assert hall.room.journal.balance_cents("fees:sold") == 0
+    assert hall.sell(1, "P-1", start="later") is None
+    assert hall.fill("tournament_leave") is None
+    assert hall.room.state is State.IDLE
