@@ -35,7 +35,14 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
 from egm.money.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
 from egm.play.keys import PlayKey, TableKey
-from egm.play.records.game_record import GamePointer, GameRecord, Hit, Share, TableRecord
+from egm.play.records.game_record import (
+    GamePointer,
+    GameRecord,
+    Hit,
+    Share,
+    TableRecord,
+    are_stakes_between_players,
+)
 from egm.play.records.games import CARRIED_GAME, PUSH
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
@@ -236,7 +243,11 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- games
 def _claim_game(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded."""
+    """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded.
+
+    If players win each other's stakes, an undecided game is carried over with the others of its round, or, if one of
+    them was declared void, paid by hand like that one.
+    """
     position, play_id = parse_position(name), book.read(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
@@ -273,6 +284,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
             for pool, cents in awards
             if cents
         ]
+    is_void = game.round_id in book.seen.void_rounds
+    is_held = outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
     way = "hand" if outcome is not None else "void"
     closed_wins = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
     paid_entries = (
@@ -293,8 +306,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
                 "awaited": waits,
                 "steps_behind_round": max(behind, 0),
             },
-            carried=(_build_game_entry(book, claim, play_id, game, state),),
-            paid=(lambda _: paid_entries) if by_hand else None,
+            carried=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
+            paid=(lambda _: paid_entries) if by_hand and not is_held else None,
         )
     )
 

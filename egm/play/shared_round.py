@@ -5,15 +5,18 @@ them; the others take the recorded step. After a power loss the journal shows ho
 had progressed, so that no card is drawn twice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
-from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.game_record import GameChoice, GameRecord, Step, are_stakes_between_players
 from egm.play.records.games import CHOICE, find_beginning, open_game
 from egm.record_codec import from_json
+from meters import StoredEntry
 from paytables import Decision, Wager
 
 
@@ -84,6 +87,11 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
 
 def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
     """Return the steps of the most advanced game of this game's round, according to this machine's journal."""
+    return max(_read_recorded_steps(machine, game).values(), key=len, default=game.steps)
+
+
+def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[Step, ...]]:
+    """Return the steps of each game of this game's round that has taken a choice, by play, from the journal."""
     start = machine.journal.get(f"{game.play_id}.start")
     plays: dict[str, tuple[Step, ...]] = {}
     for entry in () if start is None else machine.journal.entries(CHOICE, since=start.sequence):
@@ -95,7 +103,41 @@ def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]
                 *(earlier_steps or find_beginning(machine, choice.play_id)[1].steps),
                 step,
             )
-    return max(plays.values(), key=len, default=game.steps)
+    return plays
+
+
+def is_round_void(machine: Machine, game: GameRecord) -> bool:
+    """Return whether another game of the open game's round was declared void, so that no game of it goes on.
+
+    It matters only if the players win each other's stakes: those of a void game are no longer there to be won.
+    If another seat was ahead of the void game, the round goes on as recorded.
+    """
+    start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
+    voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
+    if not voids:
+        return False
+    plays = {game.play_id: game.steps, **_read_recorded_steps(machine, game)}
+    furthest = max(len(game.round_steps), *map(len, plays.values()))
+    return any(
+        len(steps) == furthest and are_stakes_between_players(steps)
+        for entry in voids
+        for steps in _iter_steps_of_round(machine, game, _read_voided_play(entry), plays)
+    )
+
+
+def _read_voided_play(entry: StoredEntry) -> str:
+    """Return the play that a journal entry declares void."""
+    return from_json(GameVoid, entry.record, f"entry {entry.sequence}, {entry.kind}").play_id
+
+
+def _iter_steps_of_round(
+    machine: Machine, game: GameRecord, play_id: str, plays: Mapping[str, tuple[Step, ...]]
+) -> Iterator[tuple[Step, ...]]:
+    """Yield the steps of a play of the journal, if it belongs to this game's round; ``plays`` has those of others."""
+    with suppress(KeyError):  # a play whose start is lost
+        beginning = find_beginning(machine, play_id)[1]
+        if beginning.round_id == game.round_id:
+            yield plays.get(play_id, beginning.steps)
 
 
 def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
@@ -129,7 +171,7 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
         return False
     if game.wager.seat is None:
         return True
-    if round_ is None:
+    if round_ is None or is_round_void(machine, game):
         return False
     return round_.find_step(len(game.steps)) is None or (
         answering_seat is not None and answer_is_already_recorded(machine, event)

@@ -40,8 +40,14 @@ class TournamentPage(MenuPage):
 
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:
-    """Return what keeps the rules file from being installed; empty if there is no file or no fault."""
-    text = machine.component(RulesFile).read()
+    """Return why the installed rules cannot be played here, and what keeps the rules file from being installed."""
+    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
+    return tuple(fault for text in dict.fromkeys(texts) for fault in _list_text_faults(machine, text))
+
+
+def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
+    """Return the faults of the text of a rules file, and why it does not describe this machine; empty without one."""
     if text is None:
         return ()
     faults = list_file_faults(text, machine.local_date)

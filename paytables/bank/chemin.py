@@ -339,18 +339,20 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(stakes, self._find_best_answer())
 
-    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager, as the bank and against it, whatever is answered at five."""
-        stakes = {bet.spot: bet.credits for bet in wager.bets}
-        for answer in (DRAW, STAND):
-            yield from self._iter_cases(stakes, answer)
-            yield from self._iter_cases(stakes, answer, is_banker=False)
+    def find_highest_round_return(self, wager: Wager) -> int:
+        """Return the most credits a round can return: as the bank, or against it.
 
-    def _iter_cases(
-        self, stakes: Mapping[str, int], answer: str, *, is_banker: bool = True
-    ) -> Iterator[Case]:
+        A banco is taken of at most twice its amount as the bank, so that as much again of the stake is covered. If
+        it is not taken, it is returned, and all of the stake may be covered.
+        """
+        stakes = {bet.spot: bet.credits for bet in wager.bets}
+        bank, banco, stake = (stakes.get(name, 0) for name in (BANK, BANCO, STAKE))
+        as_bank = bank - self.definition.bank.compute_commission(bank)
+        return wager.credits + max(as_bank, stake, banco + min(banco, stake))
+
+    def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[Case]:
         """Yield one case for each result. A seat with a bet on the bank holds it, and its other bets are returned."""
-        main = BANK if BANK in stakes and is_banker else BANCO if BANCO in stakes else STAKE
+        main = BANK if BANK in stakes else BANCO if BANCO in stakes else STAKE
         for result, chance in _compute_result_chances(self.definition.shoe.decks)[answer].items():
             bets = [Bet(spot, credits_) for spot, credits_ in stakes.items()]
             yield Case(

@@ -322,7 +322,8 @@ class GameAudit:
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
             return
-        self._rounds.end_play(play_id, is_void=kind == GAME_VOID.kind)
+        steps = len(play.steps) + (0 if play.game is None else len(play.game.steps))
+        self._rounds.end_play(play_id, steps, is_void=kind == GAME_VOID.kind)
         replayed = None if play.game is None else self._replay(play, play.game)
         if kind == GAME_VOID.kind:
             self.voided += 1
@@ -571,6 +572,8 @@ class GameAudit:
             has_won=game is not None and conversation is not None and has_won(game, record),
             lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
+            is_between_players=self._rounds.are_stakes_between_players(start),
+            is_round_void=self._rounds.is_void(start),
         )
         if why_not := reason_not_void(void_record.ruling, open_game):
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None

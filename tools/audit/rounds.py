@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MAX
-from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.game_record import GameChoice, GameRecord, Step, are_stakes_between_players
 from egm.play.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
@@ -30,6 +30,8 @@ class _Round:
     """Its plays that have not ended; a seat may stay behind for any length of time."""
     has_void_play: bool = False
     """Whether staff declared a play of it void."""
+    void_play: str = ""
+    """The play whose declaration as void ended the round, because the players win each other's stakes; or empty."""
     number: int | None = None
     """The number that a physical wheel reported for it."""
 
@@ -159,13 +161,18 @@ class RoundAudit:
         """After a power loss, no longer expect the missing games of the round that was being started."""
         self._beginning = None
 
-    def end_play(self, play_id: str, *, is_void: bool) -> None:
-        """Remove an ended play from its round; a round's data is dropped some time after its last play."""
+    def end_play(self, play_id: str, steps: int, *, is_void: bool) -> None:
+        """Remove an ended play of ``steps`` steps from its round; a round's data is dropped some time after its last.
+
+        If a play is void, its round ends unless a seat is ahead, or each seat plays against the operator.
+        """
         key = self._round_of.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
             return
         round_.has_void_play = round_.has_void_play or is_void
+        if is_void and steps == len(round_.steps) and are_stakes_between_players(round_.steps):
+            round_.void_play = round_.void_play or play_id
         round_.open.discard(play_id)
         if not round_.open:
             self._over[key] = None
@@ -197,6 +204,10 @@ class RoundAudit:
                 f"record.round_id: expected {start.round_id if shared else ''!r}, found {choice.round_id!r}",
             )
         elif shared:
+            if self.is_void(start):
+                self._report_finding(
+                    entry, f"a game of the round {start.round_id} was declared void, and another one goes on"
+                )
             self._record_step(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
     def _find_round(self, game: GameRecord) -> _Round | None:
@@ -207,6 +218,16 @@ class RoundAudit:
         """Return whether another seat has already recorded the next step of an open game."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and len(round_.steps) > len(game.steps)
+
+    def is_void(self, game: GameRecord) -> bool:
+        """Return whether another play of a game's round was declared void, which ended the round."""
+        round_ = None if game.wager.seat is None else self._find_round(game)
+        return round_ is not None and round_.void_play not in {"", game.play_id}
+
+    def are_stakes_between_players(self, game: GameRecord) -> bool:
+        """Return whether the players of an open or just ended game's round win each other's stakes."""
+        round_ = None if game.wager.seat is None else self._find_round(game)
+        return round_ is not None and are_stakes_between_players(round_.steps)
 
     def _record_step(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None

@@ -4,7 +4,7 @@
 units if the name ends in ``cents``, else credits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from egm.record_codec import inline_record, omit_if_default
 from egm.record_fields import Cents, Count, Digest, Positive
 from meters.transaction import JSON
-from paytables import Outcome, Wager
+from paytables import ALL_STAKED, Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
 """A number drawn: its exclusive upper bound, its value and its purpose."""
@@ -36,6 +36,11 @@ class Step:
     choice: JSON
     """The player's choice that led to it, or None for the first step."""
     draws: tuple[DrawRecord, ...]
+
+
+def are_stakes_between_players(steps: Iterable[Step]) -> bool:
+    """Return whether the players of a round with these steps win each other's stakes: it began once all had staked."""
+    return any(step.choice == ALL_STAKED for step in steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
