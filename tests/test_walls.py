@@ -122,7 +122,8 @@ def skeleton(tmp_path_factory):
         copy.touch()
     (folder / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     clean = lint(folder)
-    assert clean.returncode == 0, clean.stdout + clean.stderr
+    broken = clean.stdout.partition("Broken contracts\n")[2] + clean.stderr
+    assert clean.returncode == 0, f"pyproject.toml, [tool.importlinter], of the folders as they are: {broken}"
     assert f"{len(CONTRACTS)} kept, 0 broken" in clean.stdout
     return folder
 
@@ -146,6 +147,20 @@ def test_the_walls_of_the_house_are_there():
         "foundations",
         "chance",
     } <= CONTRACTS.keys()
+
+
+def test_every_folder_of_egm_is_named_by_the_walls_that_list_folders():
+    folders = {file.parent.name for file in (ROOT / "egm").glob("*/__init__.py")}
+    layers_ = [layer.split(" | ") for layer in CONTRACTS["house"]["layers"]]
+    above = {name for layer in layers_[: layers_.index(["kernel"])] for name in layer}
+    features = {f"egm.{name}.*" for name in above & folders - {"app", "screen", "testing"}}
+    hidden = {f"egm.{name}" for name in folders - {"kernel", "links", "screen", "testing"}}
+    for contract, due in (("shared", features | {"egm.app"}), ("screen", hidden)):
+        listed = set(CONTRACTS[contract]["forbidden_modules"])
+        assert listed == due, (
+            f"pyproject.toml, forbidden_modules of the contract {contract!r}: "
+            f"add {sorted(due - listed)}, remove {sorted(listed - due)}"
+        )
 
 
 def test_both_contracts_let_the_same_features_import_what_others_show():

@@ -1,1 +1,1 @@
-"""Integrity: doors, faults, the software check, the clock, hard meters and the memory clear."""
+"""Integrity: doors, faults, generator, clock, hard meters, memory, software check: what stops play, who restarts it."""

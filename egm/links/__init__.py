@@ -1,1 +1,1 @@
-"""Links: the lines of hosts and inspectors (SAS, GAT, Prometheus), the screen's socket, and systemd."""
+"""Links: the lines of hosts and inspectors (SAS, GAT, metrics), both ends of the screen's socket, and systemd."""

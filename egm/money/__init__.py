@@ -1,1 +1,1 @@
-"""Money: value in and out, hand-pays, tickets, and the host that authorises tickets and transfers."""
+"""Money: value in and out, hand-pays, disputed amounts, rulings on money, and the ticket ledger."""

@@ -1,1 +1,1 @@
-"""Play: rounds from wager to result, installed games, player protection, residual credit, prizes in kind."""
+"""Play: rounds, installed games, player protection, residual credit, prizes in kind, rulings on games."""

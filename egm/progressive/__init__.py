@@ -1,4 +1,4 @@
-"""Progressives: prizes that grow at a pre-established rate with each wager (Québec by-law, s.91).
+"""Progressives: levels that grow with each wager (Québec by-law, s.91), the link to a controller, broadcasts.
 
 ``level`` is the arithmetic of one amount, shared by machine, controller and audit; ``posting`` expresses its
 whole units as transfers. ``slots`` is the cabinet file's part, ``pools`` the levels that the games play for

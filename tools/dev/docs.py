@@ -5,6 +5,7 @@ outside the marks is written by hand. :data:`BLOCKS` names the parts. The long t
 in ``build/docs/reference/``, which are not committed (:data:`REFERENCE`).
 """
 
+import ast
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -14,15 +15,18 @@ from typing import Final
 import click
 
 from egm.errors import OperatorError
+from paytables import FAMILIES
 from tools.dev.conformance.requirements import ROOT
 from tools.dev.freshness import write_or_check_pages
 from tools.lab.documents import PARTS
+from tools.lab.entry_reference import format_meaning
 from tools.lab.markdown import format_table
 
 #: the documents with generated parts, from the root of the checkout
 DOCUMENTS: Final = (
     "README.md",
     "ARCHITECTURE.md",
+    "paytables/DEFINITIONS.md",
     "egm/profiles/PROFILES.md",
     "egm/CABINET-FILE.md",
     "egm/devices/WIRING.md",
@@ -121,9 +125,40 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
     return format_table(["Package", "Needed by", "What it does here, and why this one"], rows)
 
 
+def layers(root: Path = ROOT) -> str:
+    """Return a table of the folders of ``egm``, from the top layer, each with the first line of its docstring.
+
+    Raises :class:`DocumentError` naming each folder without a docstring.
+    """
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    (house,) = (each for each in project["tool"]["importlinter"]["contracts"] if each["id"] == "house")
+    rows, bare = [], []
+    for number, layer in enumerate(house["layers"], start=1):
+        for name in layer.split(" | "):
+            module = root / "egm" / name / "__init__.py"
+            if not module.is_file():
+                continue  # a single module below the folders
+            summary = (ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or "").partition(
+                "\n"
+            )[0]
+            bare += () if summary else (f"egm/{name}/__init__.py",)
+            rows.append([str(number), f"`{name}/`", format_meaning(summary)])
+    if bare:
+        raise DocumentError(f"the first line of its docstring must say what is in it: {', '.join(bare)}")
+    return format_table(["Layer", "Folder", "Contents"], rows)
+
+
+def families() -> str:
+    """Return the names of the families of games."""
+    *first, last = (f"`{name}`" for name in sorted(FAMILIES))
+    return f"The families are {', '.join(first)} and {last}."
+
+
 #: the generated parts by name
 BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
     "dependencies": dependencies,
+    "families": families,
+    "layers": layers,
     **PARTS,
 }
 

@@ -1,6 +1,7 @@
 """Dice thrown on the table, and the point of craps with its puck."""
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -18,6 +19,9 @@ from egm.screen.theme import Colour, mix, parse_colour
 #: The share of a throw during which dice move; then they lie still, so that they can be read.
 _RUNS: Final = 0.62
 _BODY: Final = parse_colour("#c41226")
+#: The largest side of a die, and the gap between two.
+_SIDE: Final = 150.0
+_GAP: Final = 34.0
 _POINTS: Final = (4, 5, 6, 8, 9, 10)
 #: Pip positions of each face, from -1 to 1.
 PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
@@ -46,15 +50,30 @@ def draw_die(stage: Stage, rect: Rect, face: int) -> None:
     stage.painter.art(("die", face), rect, partial(draw_die_art, face=face))
 
 
-def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, since: float) -> None:
-    """Draw the throw: dice enter from the right, tumble and stop; then show their sum."""
+def draw_resting_dice(stage: Stage, dice: Sequence[int], rect: Rect) -> None:
+    """Draw dice that lie beside each other in the middle of a rectangle."""
+    x, y, w, h = rect
+    side = min(_SIDE, h, w / (len(dice) + 1.5))
+    for i, face in enumerate(dice):
+        middle = x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _GAP)
+        draw_die(stage, (middle - side / 2, y + (h - side) / 2, side, side), face)
+
+
+def draw_dice(
+    stage: Stage, dice: Sequence[int], total: int | None, times: tuple[float, float], since: float
+) -> None:
+    """Draw the throw: dice enter from the right, tumble and stop; then show ``total`` if the game counts it.
+
+    ``times`` are the start and the end of the throw.
+    """
+    begin, stop = times
     p, (x, y, w, h) = stage.painter, stage.layout.field
     share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
     still = share >= 1 or stage.view.reduced_motion
-    side = min(150.0, w / (len(dice) + 1.5))
+    side = min(_SIDE, w / (len(dice) + 1.5))
     progress = ease_out(share)
     for i, face in enumerate(dice):
-        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + 34), y + h / 2 - 20)
+        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _GAP), y + h / 2 - 20)
         if still:
             draw_die(stage, (target[0] - side / 2, target[1] - side / 2, side, side), face)
             continue
@@ -65,9 +84,9 @@ def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, si
         key = ("die turned", tumbling, turn, p.px(side))
         turned = p.find_or_create(key, partial(_draw_turned_die, (p.px(side), p.px(side)), tumbling, turn))
         p.put(turned, (p.px(at[0]) - turned.get_width() // 2, p.px(at[1]) - turned.get_height() // 2))
-    if still:
+    if still and total is not None:
         style = Style("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
-        p.text(str(sum(dice)), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
+        p.text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
 
 
 def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:

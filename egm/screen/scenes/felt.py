@@ -23,7 +23,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
 from egm.screen.scenes.chips import CHIP, STANDING, draw_chip, draw_returned_amount, find_chip_colour
 from egm.screen.scenes.decision_text import format_answer, format_question
-from egm.screen.scenes.dice import draw_dice, draw_point
+from egm.screen.scenes.dice import draw_dice, draw_point, draw_resting_dice
 from egm.screen.scenes.felt_glass import find_settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, lay_out_hand_keys
 from egm.screen.scenes.pays import format_spot_odds
@@ -156,7 +156,8 @@ def _draw_wheel_or_dice(stage: Stage, table: Table, step: TableStep, time: StepT
                 draw_point(stage, None, moving=True)
             _draw_felt(stage, table, None)
             stage.painter.shade(stage.layout.field, (0, 12, 8, 90))
-            draw_dice(stage, tuple(map(int, cue["dice"])), begin, stop, since)
+            total = step.display.get("total")
+            draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), since)
             return True
         return False
     return False
@@ -432,7 +433,8 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
     """Draw the keys for the answers with their costs.
 
-    Draw above them the stake that the decision is about, or at a game without cards the question.
+    Draw above them the stake that the decision is about; at a game without cards also the question, and
+    the dice that it is about.
     """
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
@@ -449,6 +451,10 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         )
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
+    dice = [int(face) for face in decision.display.get("dice", ())]
+    if dice and keys:
+        top = y + 210
+        draw_resting_dice(stage, dice, (x + 20, top, w - 40, keys[0][0][1] - 20 - top))
     for rect, action in keys:
         if action.name == "choose":
             draw_button(stage, rect, format_answer(stage, decision, str(action.value)), size="body")

@@ -117,7 +117,8 @@ def describe_outcome(stage: Stage, result: RoundResult) -> str:
     if felt == "craps":
         return _format_throw(stage, result)
     if felt == "dice":
-        return say("felt.ended_dice", dice=code, total=sum(int(die) for die in display.get("dice", ())))
+        total = display.get("total")
+        return say("felt.ended_dice", dice=code, total=total) if total else say("felt.ended", result=code)
     if "pocket" in display:
         name, colour = (
             stage.texts.choose_translation(table.names.get(code, {}), code),

@@ -173,11 +173,12 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
         (LAID, {"result": "26", "pocket": "26"}, None, "Result: 26 black", "Résultat : 26 noir"),
         (
             "quebec-sic-bo",
-            {"dice": [3, 2, 6], "result": "3-2-6"},
+            {"dice": [3, 2, 6], "total": 11, "result": "3-2-6"},
             None,
             "Dice: 3-2-6, total 11",
             "Dés : 3-2-6, total 11",
         ),
+        ("quebec-sic-bo", {"dice": [6, 5], "result": "6-5"}, None, "Result: 6-5", "Résultat : 6-5"),
         (
             "quebec-craps",
             {**DICE, "come_out": False, "point": None},

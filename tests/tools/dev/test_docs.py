@@ -8,7 +8,7 @@ import pytest
 from tools.cli.commands import COMMANDS
 from tools.cli.reference import format_command_reference
 from tools.dev.conformance.requirements import ROOT
-from tools.dev.docs import BLOCKS, DOCUMENTS, REFERENCE, DocumentError, dependencies, fill, parts
+from tools.dev.docs import BLOCKS, DOCUMENTS, REFERENCE, DocumentError, dependencies, fill, layers, parts
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -89,3 +89,22 @@ def test_only_what_stands_between_the_marks_is_written():
 def test_a_document_with_broken_marks_is_refused(text, reason):
     with pytest.raises(DocumentError, match=f"D.md: .*{reason}"):
         fill("D.md", text, {"one": lambda: "new"})
+
+
+def test_the_table_of_layers_has_every_folder_of_egm_and_needs_its_docstring(tmp_path):
+    folders = {file.parent.name for file in (ROOT / "egm").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| \d+ \| `(\w+)/` \| \w", layers(), re.MULTILINE)) == folders
+    (tmp_path / "pyproject.toml").write_text(
+        '[[tool.importlinter.contracts]]\nid = "house"\nlayers = ["upper | other", "lower", "single"]\n'
+    )
+    for name, text in (("upper", '"""What is above."""\n'), ("other", ""), ("lower", '"""Below."""\n')):
+        (tmp_path / "egm" / name).mkdir(parents=True)
+        (tmp_path / "egm" / name / "__init__.py").write_text(text)
+    with pytest.raises(DocumentError, match=r"what is in it: egm/other/__init__\.py$"):
+        layers(tmp_path)
+    (tmp_path / "egm" / "other" / "__init__.py").write_text('"""Beside it."""\n')
+    assert layers(tmp_path).splitlines()[2:] == [
+        "| 1 | `upper/` | What is above. |",
+        "| 1 | `other/` | Beside it. |",
+        "| 2 | `lower/` | Below. |",
+    ]

@@ -14,7 +14,6 @@ from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, Game, RecordingDraw, Wager
 from paytables.contract import FACES, Play
-from paytables.craps.rules import CrapsRules
 from paytables.game import Rules
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import MultiplierBonus
@@ -26,9 +25,6 @@ from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
-from paytables.roulette.spun import SpunTable
-from paytables.sicbo.table import SicBoTable
-from paytables.wheel.rules import WheelRules
 from paytables.wording import format_count
 from tools.lab.certification.finding import Case, Finding, Status, status_from_check
 
@@ -97,15 +93,15 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
 def _count_equal_parts(rules: Rules) -> int | None:
     """Return the number of equal parts of the object a game shows: pockets, faces of a die, positions at a table.
 
-    None for any other object.
+    The presentation says which object the screen draws. None for any other object.
     """
-    if isinstance(rules, WheelRules):
-        return len(rules.definition.wheel.parts)
-    if isinstance(rules, SpunTable):
-        return len(rules.parts)
-    if isinstance(rules, SicBoTable | CrapsRules):
+    if isinstance(rules, TwoHands):
+        return POSITIONS
+    shown = rules.presentation()
+    if "dice" in shown:
         return FACES
-    return POSITIONS if isinstance(rules, TwoHands) else None
+    parts = shown.get("wheel", shown.get("parts"))
+    return len(parts) if isinstance(parts, list) else None
 
 
 # ------------------------------------------------------------------ a round with scripted draws

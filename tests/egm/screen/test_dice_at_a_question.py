@@ -1,0 +1,96 @@
+"""A question about thrown dice shows them while it waits; their sum is shown only where the game counts it."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+from rigs.layouts import LAYOUTS
+
+from egm.kernel.messages import Decision, Play
+from egm.screen.layout import is_inside
+from egm.screen.message_reducer import apply_message
+from egm.screen.painter import Painter
+from egm.screen.picture import Picture
+from egm.screen.scenes.felt import lay_out_felt_answers
+from egm.screen.view import build_view_timeline
+from tools.dev.gallery.felts import felt, lay_chips
+from tools.lab.views import build_idle_view
+
+#: A total that no spot of the cloth has.
+THROWN, TOTAL = (6, 6, 6), 18
+
+
+class Watched(Painter):
+    """Keeps the dice that lie on the table, with their place, and every text."""
+
+    def __init__(self, theme):
+        super().__init__(theme)
+        self.dice, self.read = [], []
+
+    def art(self, key, rect, make, **more):
+        self.dice += [(key[1], rect)] if key[0] == "die" else []
+        return super().art(key, rect, make, **more)
+
+    def text(self, words, *args, **how):
+        self.read.append(words)
+        return super().text(words, *args, **how)
+
+
+@pytest.fixture
+def playing(theme):
+    """A table of dice in the middle of a round, its chips on the cloth."""
+    game, told = felt("quebec-sic-bo")
+    view = lay_chips(build_idle_view((told,), told, "en", felt=game.rules.build_current_view()), theme)
+    return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()}))
+
+
+def drawn(view, theme, layout):
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+    painter, picture = Watched(theme), Picture(theme, layout=layout)
+    picture.painter = painter
+    picture.draw(pygame.Surface(picture.pixels), view)
+    return painter, picture._build_stage(view)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_thrown_dice_lie_above_the_answers(playing, theme, layout):
+    question = Decision(
+        play_id=playing.game.id,
+        kind="double",
+        options=("stand", "double"),
+        seat=0,
+        display={"kind": "table", "felt": "dice", "dice": list(THROWN)},
+        costs={"double": 5},
+        cues=({"cue": "dice", "dice": list(THROWN)},),
+    )
+    view = apply_message(playing, question)
+    view = replace(view, now=view.now + build_view_timeline(view, theme).rolled + 0.1)
+    painter, stage = drawn(view, theme, layout)
+    assert [face for face, _ in painter.dice] == [*THROWN]
+    answers = [rect for rect, _ in lay_out_felt_answers(stage, view.decision)]
+    for _, (x, y, w, h) in painter.dice:
+        assert is_inside(stage.layout.field, x, y)
+        assert y + h <= min(top for _, top, _, _ in answers)
+        assert w == h >= 40
+
+
+@pytest.mark.parametrize("total", [None, TOTAL])
+def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(playing, theme, total):
+    display = {"kind": "table", "felt": "dice", "dice": list(THROWN), "result": "6-6-6"}
+    play = Play(
+        play_id=playing.game.id,
+        game_id=playing.game.id,
+        bet_credits=5,
+        win_credits=0,
+        win_cents=0,
+        display=display if total is None else {**display, "total": total},
+        cues=({"cue": "dice", "dice": list(THROWN)},),
+    )
+    view = apply_message(playing, play)
+    step = build_view_timeline(view, theme).steps[-1]
+    view = replace(view, now=view.show.began + step.begin + (step.spun - step.begin) * 0.93)
+    painter, _ = drawn(view, theme, LAYOUTS["landscape"])
+    assert [face for face, _ in painter.dice] == [*THROWN]
+    assert (str(TOTAL) in painter.read) is (total is not None)
