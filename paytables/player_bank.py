@@ -37,7 +37,7 @@ class PlayerBank(Strict):
     limits: Limits
 
     def build_spot(self, *, is_open: bool) -> Spot:
-        """Return the betting spot of the bank."""
+        """Return the spot on which a seat bets to offer to be the bank."""
         return Spot(
             id=BANK,
             group=BANK,

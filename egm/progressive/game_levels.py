@@ -75,7 +75,7 @@ def open_levels(machine: Machine) -> None:
     """
     for pool in machine.component(Pools).by_id.values():
         if not pool.is_own:
-            _store_first_mark(machine, pool)
+            _store_first_link_progress(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
         levels = machine.journal.state(key)
@@ -103,7 +103,7 @@ def open_levels(machine: Machine) -> None:
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
 
 
-def _store_first_mark(machine: Machine, pool: Pool) -> None:
+def _store_first_link_progress(machine: Machine, pool: Pool) -> None:
     """Store the first count of contributions to a controller's progressive level when the level is first configured."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:

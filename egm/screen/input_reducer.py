@@ -17,7 +17,7 @@ from egm.screen.table import (
     NEIGHBOURS,
     ON_CHIPS,
     ON_FELT,
-    build_limits,
+    build_bet_limits,
     clear_chips,
     double_bets,
     place_chips,
@@ -294,7 +294,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
         return _change_table_display(view, name, value), ()
     if not view.accepts("bet"):
         return view, ()
-    limits = build_limits(snapshot)
+    limits = build_bet_limits(snapshot)
     changed = {
         "spot": lambda: place_chips(table, chips, (str(value),), limits),
         "pocket": lambda: place_chips(

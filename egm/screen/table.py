@@ -306,7 +306,7 @@ class Limits:
         return self.bet_max_here - sum(self.standing.values()) + taken_down
 
 
-def build_limits(snapshot: Snapshot) -> Limits:
+def build_bet_limits(snapshot: Snapshot) -> Limits:
     """Return the bet limits in the table's current state."""
     unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
     return Limits(
@@ -557,7 +557,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
     """Return whether the total of the chips is below the venue's minimum, so that they are no valid bet yet."""
-    return 0 < chips.credits < build_limits(snapshot).bet_min_here
+    return 0 < chips.credits < build_bet_limits(snapshot).bet_min_here
 
 
 def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
@@ -565,7 +565,7 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
 
     Chips below the venue's minimum request an empty bet.
     """
-    limits = build_limits(snapshot)
+    limits = build_bet_limits(snapshot)
     changes = {spot: now for spot, now in chips.plays.items() if limits.find_bet(chips.bets, spot) > 0}
     chips = replace(chips, clearing=chips.due)
     if is_under_minimum(chips, snapshot):

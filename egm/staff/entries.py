@@ -742,14 +742,14 @@ class TestStarted:
     device: str
     """The device under test."""
     test: Literal["print", "pay", "take", "light"]
-    """The test: print a page, pay coins, accept and return a bill, or switch a lamp."""
+    """The test: print a page, pay coins, take bills and tickets and return them, or switch outputs on."""
     person: Staff
     coins: Positive | None = omit_if_default(None)
     """The number of coins to pay, or null for another test."""
     on: bool | None = omit_if_default(None)
-    """Whether the lamp is switched on, or null for another test."""
+    """Whether the acceptor takes bills and tickets, or null for another test."""
     outputs: tuple[str, ...] | None = omit_if_default(None)
-    """The names of the outputs, or null for another test."""
+    """The outputs of the I/O board to switch on, or null for another test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

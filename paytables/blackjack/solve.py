@@ -281,7 +281,10 @@ class Round:
 
 
 class Play:
-    """The calculation of a blackjack play's value over all hands. ``unit`` is the value of one stake."""
+    """The calculation of a blackjack play's value over all hands.
+
+    A value is an integer: the player's net result in ``unit`` parts of a stake, summed over all ways to deal the cards.
+    """
 
     def __init__(self, house: ExactHouseRules) -> None:
         self.house = house
@@ -302,12 +305,12 @@ class Play:
         return node.other if self.house.hole else node.other + node.blackjack
 
     def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
-        """Return the value of a hand with ``stakes`` stakes that is paid at ``pay`` before the dealer draws."""
+        """Return the value of a hand that is paid at once at the odds ``pay``, before the dealer draws."""
         saved = node.first if self.first_stake_only and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * saved
 
     def compute_standing_value(self, hand: int, node: Node, stakes: int = 1) -> int:
-        """Return the value of a blackjack hand on which the player stands with ``stakes`` stakes."""
+        """Return the value of standing on a blackjack hand that carries the given number of stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
         lost = 0 if self.first_stake_only else node.blackjack

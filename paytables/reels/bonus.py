@@ -336,7 +336,7 @@ class Hold(_SmallStage):
         return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result of a hold-and-spin run, from the number and total value of coins."""
+        """Return the probability of each pair of total credits and awards in which a hold-and-spin run can end."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):

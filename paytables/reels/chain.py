@@ -187,7 +187,7 @@ class Chain:
         The stages' tables must include second moments.
         """
         if self.memory[award.name].is_plain:
-            run_worth = self._compute_plain_worth(award.name, award.size)
+            run_worth = self._compute_worth_of_plain_run(award.name, award.size)
             return Worth(run_worth.mean * award.times, run_worth.variance * award.times)
         if award.name in self._open:
             raise AnalysisError(
@@ -200,7 +200,7 @@ class Chain:
         self._open.pop()
         return worth
 
-    def _compute_plain_worth(self, stage: str, size: int) -> Worth:
+    def _compute_worth_of_plain_run(self, stage: str, size: int) -> Worth:
         """Return mean and variance of the credits of one run of a plain stage, with everything that it starts."""
         if (stage, size) not in self._worth:
             group = self._group(stage)

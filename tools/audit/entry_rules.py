@@ -190,10 +190,10 @@ class EntryRulesAudit:
         self._odd.clear()
 
     def _follow_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
-        """Store the entry if its position should have recorded its terms for residual credit before it.
+        """Collect the entries of a player position that has not recorded its residual credit terms yet.
 
-        The terms of the first position are known from the start. A later record of the terms removes the
-        entries again.
+        :meth:`close` reports them, unless the position records its terms later. The terms of the first
+        position are known from the start.
         """
         records_terms, has_started = PlayKey.RESIDUAL in ledger.state, IntegrityKey.BOOTS in ledger.state
         if entry.kind == _TERMS:

@@ -241,7 +241,7 @@ class LevelAudit:
             self._sequences[ahead.pool] = ahead.counted
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
-        """Process a ruling by two people on an unproved claim, or on the amount of the game's own hit."""
+        """Check that two people ruled on a progressive claim and gave a reason; store the amount they awarded."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
             persons = list(record.persons)
             self._report_finding(

@@ -66,7 +66,7 @@ class _Tournament:
 
     @property
     def rules(self) -> Tournament:
-        """Return the rules."""
+        """Return the tournament's rules, parsed from the text of the rules file."""
         return parse_rules(self.text)
 
 

@@ -225,7 +225,7 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
-    """Return a table of the intervals in which a bet's return lies after some numbers of games."""
+    """Return a table of confidence intervals of a bet's return: one row for each number of games."""
     columns = _build_right_aligned_columns("games", *(row["quantile"] for row in bet["volatility"]))
     rows = []
     for i, first in enumerate(bet["volatility"][0]["bands"]):

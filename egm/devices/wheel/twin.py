@@ -134,7 +134,7 @@ class WheelTwin(Twin[Report]):
         return self._set_warning(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
     def _set_warning(self, warning: Warnings, text: str) -> str:
-        """Set a warning, which makes the current spin faulty, and return ``text``."""
+        """Set a warning of the wheel, so that the current spin is faulty; return ``text``, which describes it."""
         self._warnings |= warning
         return text
 

@@ -37,7 +37,7 @@ from egm.screen.table import (
     Limits,
     Spot,
     Table,
-    build_limits,
+    build_bet_limits,
     find_closed_reason,
     is_bet_playing,
     read_bets_in_force,
@@ -193,7 +193,7 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
     view, chips = stage.view, stage.view.chips
     laid = lay_out_felt(table, chips, stage.layout)
     pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
-    limits = build_limits(view.snapshot) if view.snapshot is not None else None
+    limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     shown_step = (
         find_settled_step(stage)
         if settled_step is not None and not has_changed_marks_since_game(view)
@@ -394,7 +394,7 @@ def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, settled_step:
     for settlement in settled_step.settlements if settled_step is not None else ():
         spot = str(settlement.get("spot", ""))
         returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
-    limits = build_limits(view.snapshot) if view.snapshot is not None else None
+    limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in laid.at:
         new, stood = now.get(spot, 0), standing.get(spot, 0)
         aside = 16.0 if new > 0 and stood else 0.0

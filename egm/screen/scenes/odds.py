@@ -137,7 +137,10 @@ def _format_spot_names(stage: Stage, chances: Chances) -> str:
 
 
 def _find_odds_suffix(chances: Chances) -> str:
-    """Return the odds in a bet's name, such as ``2:1`` for a bet whose pay depends on the point."""
+    """Return the odds at the end of a bet's id with a space before them, such as `` 2:1``, or "" if there are none.
+
+    A bet whose pay depends on the point has one id for each of its odds.
+    """
     odds = chances.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 

@@ -14,7 +14,7 @@ from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt import _list_bets_to_draw
 from egm.screen.scenes.felt_glass import _format_result_sign, find_settled_step, list_shown_results
-from egm.screen.table import build_limits, find_closed_reason, read_bets_in_force
+from egm.screen.table import build_bet_limits, find_closed_reason, read_bets_in_force
 from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
 from paytables import WagerError, list_table_games
 from tools.dev.gallery import Walk, felts
@@ -71,7 +71,7 @@ def player(table, theme):
 
 def spots_of(player):
     """The spots that take a bet, the first of all and then those that do beside it."""
-    spots, held = player.view.table.spots.values(), build_limits(player.view.snapshot)
+    spots, held = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
     first = next(spot for spot in spots if not find_closed_reason(spot, {}, held)[0])
     laid = {first.id: first.least}
     return [first, *(spot for spot in spots if spot != first and not find_closed_reason(spot, laid, held)[0])]
@@ -334,7 +334,7 @@ def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
     free = {
         spot.id
         for spot in view.table.spots.values()
-        if not find_closed_reason(spot, {}, build_limits(view.snapshot))[0]
+        if not find_closed_reason(spot, {}, build_bet_limits(view.snapshot))[0]
     }
     while picture.choices(view)[view.focus].value not in free:
         view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
