@@ -17,8 +17,8 @@ from egm.screen.marks import (
     find_ticket_maximum,
     is_keno,
     is_slip,
-    list_forms_on_offer,
     list_bonuses_with_fee,
+    list_forms_on_offer,
     list_permitted_spot_counts,
 )
 from egm.screen.motion import ease_out
