@@ -51,7 +51,7 @@ def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
     return int(found[1]) if found is not None and found[2] == journal_tag else None
 
 
-class Gatherer:
+class IdentifierCollector:
     """Collects what the index of identifiers must contain for one archive segment, from its entries in order."""
 
     def __init__(self) -> None:

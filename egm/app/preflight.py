@@ -15,7 +15,7 @@ from egm.config.levels import Kind
 from egm.config.on_this_computer import find_impossible_folders, find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
-from egm.play.installed_games import Certifying, admit_games
+from egm.play.installed_games import CertificateRules, admit_games
 from egm.play.prize_limits import compute_largest_prizes
 from egm.profiles import Profile, list_profile_ids, load_profile
 from egm.tickets.templates import load_template
@@ -183,7 +183,7 @@ def _iter_game_faults(
             profile,
             file.progressives,
             compute_largest_prizes,
-            Certifying(file.machine.certifier, certified),
+            CertificateRules(file.machine.certifier, certified),
             has_wheel=file.has_wheel,
         )
         offered += not refused

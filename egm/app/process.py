@@ -60,7 +60,7 @@ from egm.money.ticket_ledger import is_accounted, open_store
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
-from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit_games, note_cabinet_file
+from egm.play.installed_games import CertificateRules, InstalledGame, Refusal, admit_games, note_cabinet_file
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import note_enrolment
@@ -153,7 +153,7 @@ class MachineProcess:
                     self._profile,
                     self._file.progressives,
                     cache_in_journal(journal),
-                    Certifying(self._file.machine.certifier, certified),
+                    CertificateRules(self._file.machine.certifier, certified),
                     self._show_game_examined,
                     has_wheel=self._file.has_wheel,
                 )

@@ -18,7 +18,7 @@ from egm.memory_clear.entries import TRANSFER_IDENTIFIERS
 from egm.memory_clear.records import compute_short_digest
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH
-from egm.play.records.game_record import GameChoice, GameRecord, MysteryWon, Step
+from egm.play.records.game_record import GameChoice, GameRecord, MysteryWon, RecordedStep
 from egm.play.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
 from egm.progressive.entries import LEVEL_OPENED
 from egm.progressive.keys import ProgressiveKey
@@ -47,7 +47,7 @@ class Evidence:
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
-        self.rounds: dict[str, tuple[Step, ...]] = {}
+        self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
         """The steps of the longest game of each shared round that has an open game."""
         self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()

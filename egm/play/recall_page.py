@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Replay, ServicePage, Words
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import find_definition
@@ -50,7 +50,7 @@ class PlayList(MenuPage):
             _build_play_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED)
         )
         position_column = ("position",) if machine.position.of > 1 else ()
-        table = Table(
+        table = PageTable(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
         )
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
@@ -95,7 +95,7 @@ class PlayDetail(MenuPage):
         """Return the play's data page, or the picture of one of its steps."""
         title = say("service.recall.title", play=self.play.play_id)
         if self.at < 0:
-            show = Action(
+            show = PageAction(
                 id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
             )
             tables = _build_play_tables(machine, self.play, self.steps, self.positions)
@@ -111,9 +111,11 @@ class PlayDetail(MenuPage):
             else (),
             actions=(
                 BACK,
-                Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0),
-                Action(id="later", label=say("service.recall.later"), enabled=forward),
-                Action(id="figures", label=say("service.recall.figures")),
+                PageAction(
+                    id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0
+                ),
+                PageAction(id="later", label=say("service.recall.later"), enabled=forward),
+                PageAction(id="figures", label=say("service.recall.figures")),
             ),
         )
 
@@ -177,9 +179,9 @@ def _apply_later_steps(play: Play) -> GameRecord:
     return game
 
 
-def _build_play_row(machine: Machine, play: Play) -> Row:
+def _build_play_row(machine: Machine, play: Play) -> PageRow:
     """Return a play's row in the list of plays: time, position, game, bet, win and state."""
-    return Row(
+    return PageRow(
         cells=(
             say_time(play.start.time_utc.isoformat()),
             *((say_number(play.position),) if machine.position.of > 1 else ()),
@@ -216,7 +218,7 @@ def _find_definition(machine: Machine, name: GameName) -> Game | None:
 
 def _build_play_tables(
     machine: Machine, play: Play, steps: tuple[ReplayStep, ...], positions: Mapping[int, int]
-) -> tuple[Table, ...]:
+) -> tuple[PageTable, ...]:
     """Return all recorded data of a play as tables (E-01, E-04)."""
     game = _apply_later_steps(play)
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
@@ -251,7 +253,7 @@ def _build_play_tables(
         build_pair_table(rows),
         build_pair_table(iter_wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),
         *([build_pair_table(choices, say("service.recall.choices"))] if choices else []),
-        *([Table(title=say("service.recall.wins"), rows=lines)] if lines else []),
+        *([PageTable(title=say("service.recall.wins"), rows=lines)] if lines else []),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.play.events import ChoiceRequest
-from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep
 from egm.play.records.games import CHOICE, find_beginning, open_game
 from egm.record_codec import from_json
 from paytables import Decision, Wager
@@ -23,13 +23,13 @@ class SharedRound:
 
     round_id: str
     wagers: Mapping[int, Wager] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
 
-    def find_step(self, number: int) -> Step | None:
+    def find_step(self, number: int) -> RecordedStep | None:
         """Return the step with this number, or None if no seat's game in the shared round has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
-    def add_step(self, number: int, step: Step) -> None:
+    def add_step(self, number: int, step: RecordedStep) -> None:
         """Store the step with this number that a game of the round has recorded; ignore one that is stored already."""
         if number == len(self.steps):
             self.steps.append(step)
@@ -82,14 +82,14 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
     return common_round
 
 
-def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
+def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
     """Return the steps of the most advanced game of this game's round, according to this machine's journal."""
     start = machine.journal.get(f"{game.play_id}.start")
-    plays: dict[str, tuple[Step, ...]] = {}
+    plays: dict[str, tuple[RecordedStep, ...]] = {}
     for entry in () if start is None else machine.journal.entries(CHOICE, since=start.sequence):
         choice = from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if choice.round_id == game.round_id:
-            step = Step(choice=choice.choice, draws=choice.draws)
+            step = RecordedStep(choice=choice.choice, draws=choice.draws)
             earlier_steps = plays.get(choice.play_id)
             plays[choice.play_id] = (
                 *(earlier_steps or find_beginning(machine, choice.play_id)[1].steps),

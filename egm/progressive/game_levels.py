@@ -54,7 +54,7 @@ from meters import Transfer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Award:
+class GameHit:
     """A game's hit of a progressive level. ``amount_cents``: locked, minor units; None until a controller replies."""
 
     pool: str
@@ -251,17 +251,17 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
     )
 
 
-def list_awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
+def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
     """Return every progressive hit of a game so far, with its locked amount if there is one."""
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
-def _build_award(machine: Machine, hit: Hit) -> Award:
+def _build_award(machine: Machine, hit: Hit) -> GameHit:
     """Return a game's progressive hit, with its amount if that is locked."""
     record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
-    return Award(
+    return GameHit(
         pool=hit.pool,
         level=hit.level,
         claim=hit.claim,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.entries import Entries, find_author
 from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED
-from egm.kernel.service_pages import Row, Table, Words
+from egm.kernel.service_pages import PageRow, PageTable, Words
 from egm.staff.entries import (
     HOPPER_FILLED,
     INTERVENTION_CLOSED,
@@ -102,7 +102,7 @@ class Sheet:
         values_by_name = {name: (self.before.get(name, 0), self.after.get(name, 0)) for name in names}
         return {name: pair for name, pair in values_by_name.items() if self.ended and pair[0] != pair[1]}
 
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the intervention sheet, as shown on the screen and printed."""
         head = build_pair_table(
             (
@@ -119,20 +119,22 @@ class Sheet:
                 ("sheet.signature", say_plain("")),
             )
         )
-        events = Table(
+        events = PageTable(
             title=say("service.sheet.done"),
             columns=build_column_titles("time", "event", "detail", "person"),
             rows=tuple(
-                Row(cells=(say_time(line.when), *_say_event_and_subject(line.what), say_person(line.person)))
+                PageRow(
+                    cells=(say_time(line.when), *_say_event_and_subject(line.what), say_person(line.person))
+                )
                 for line in self.lines
             ),
         )
         names = sorted(self.before.keys() | self.after.keys())
-        meters = Table(
+        meters = PageTable(
             title=say("service.sheet.meters"),
             columns=build_column_titles("meter", "before", "after"),
             rows=tuple(
-                Row(
+                PageRow(
                     cells=(
                         say_meter_name(name),
                         say_meter_value(name, self.before.get(name, 0)),

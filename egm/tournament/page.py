@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, Move, refuse
 from egm.staff.words import BACK, build_pair_table, say, say_local, say_money, say_number, say_plain
@@ -30,8 +30,8 @@ class TournamentPage(MenuPage):
         tables = [build_pair_table(_iter_rows(machine))]
         faults = _list_faults(machine)
         if faults:
-            rows = tuple(Row(cells=(say_plain(fault),), mark="warning") for fault in faults)
-            tables.append(Table(title=say("service.tournament.faults"), rows=rows))
+            rows = tuple(PageRow(cells=(say_plain(fault),), mark="warning") for fault in faults)
+            tables.append(PageTable(title=say("service.tournament.faults"), rows=rows))
         return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)

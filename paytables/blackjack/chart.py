@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
 from paytables.blackjack.hands import CARD, list_values
-from paytables.blackjack.policies import BLACKJACK, PairQuestion, Table
+from paytables.blackjack.policies import BLACKJACK, PairQuestion, StrategyTable
 from paytables.blackjack.schema import ACES, BEST, TEN
 from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sums
 
@@ -63,7 +63,7 @@ class Chart:
             return DOUBLE
         return otherwise if otherwise in options else STAND
 
-    def build_chooser(self, table: Table) -> Chooser:
+    def build_chooser(self, table: StrategyTable) -> Chooser:
         """Return the function that answers each question about a blackjack hand as this chart does."""
 
         def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
@@ -128,7 +128,7 @@ def parse_chart(text: Iterable[str]) -> Chart:
     return chart
 
 
-def find_best_chart(table: Table) -> Chart:
+def find_best_chart(table: StrategyTable) -> Chart:
     """Return the blackjack chart with the highest return for a table's house rules."""
     chart = Chart()
     for round_ in table.rounds:

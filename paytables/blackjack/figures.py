@@ -84,7 +84,7 @@ def _compute_proof(house: ExactHouseRules, report_progress: Callable[[int, int],
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
-    table = policies.Table(house, report_progress=report_progress)
+    table = policies.StrategyTable(house, report_progress=report_progress)
     answers: dict[Question, int] = {}
     best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     chart = find_best_chart(table)

@@ -26,7 +26,7 @@ from paytables.blackjack.schema import ACES, BEST, TEN
 from paytables.blackjack.weighed import compile_kernel, weigh_nets
 
 if TYPE_CHECKING:
-    from paytables.blackjack.policies import Result, Table
+    from paytables.blackjack.policies import StrategyResult, StrategyTable
     from paytables.blackjack.solve import Branch, Round, Split, Tree
     from paytables.cards.arrays import Ints
 
@@ -65,7 +65,7 @@ class _JointResults:
         return _JointResults(self.cards, ways, self.low, step)
 
 
-def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
+def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int) -> bool:
     """Return whether the net distribution of a blackjack play can be counted exactly.
 
     It can if the play splits into at most ``max_hands`` hands and no split depends on suits or ranks.
@@ -78,13 +78,15 @@ def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
 
 
 def compute_net_distribution(
-    table: Table, answers: Mapping[Question, int], played: Result
+    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net of one blackjack stake, if hands are played by ``answers``."""
     return _NetDistribution(table, answers, played).compute_distribution()
 
 
-def compute_net_variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
+def compute_net_variance(
+    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
+) -> Fraction:
     """Return the variance of the net of one blackjack stake, in stakes squared, played by ``answers``."""
     nets = _NetDistribution(table, answers, played).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
@@ -94,7 +96,7 @@ def compute_net_variance(table: Table, answers: Mapping[Question, int], played: 
 class _NetDistribution:
     """The net distribution of one blackjack play, computed for each first card of the dealer in turn."""
 
-    def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
+    def __init__(self, table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult) -> None:
         house = table.house
         self.table, self.house, self.answers, self.played = table, house, answers, played
         paid = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]

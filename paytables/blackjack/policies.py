@@ -33,7 +33,7 @@ Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 
 @dataclass(slots=True)
-class Result:
+class StrategyResult:
     """The value of a blackjack play per initial stake: ``mean`` is the mean net, ``staked`` the mean of all stakes.
 
     ``split`` has the number of hands into which each pair is split, ``insured`` the hands that are insured,
@@ -47,7 +47,7 @@ class Result:
     even: set[int] = field(default_factory=set)
 
 
-class Table:
+class StrategyTable:
     """Computes the expected return of blackjack strategies under one set of house rules, over the dealer's first cards.
 
     ``shoe`` is the number of cards of each value, by default those of the full shoe.
@@ -67,12 +67,12 @@ class Table:
             self.rounds.append(Round(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
-    def result(self, choose: Chooser, take: Taker) -> Result:
+    def result(self, choose: Chooser, take: Taker) -> StrategyResult:
         """Return the value of a blackjack play.
 
         ``choose`` answers questions about a hand; ``take`` those about splits, insurance and even money.
         """
-        found = Result(staked=Fraction(0))
+        found = StrategyResult(staked=Fraction(0))
         for round_ in self.rounds:
             mean, staked = self._sum_round(round_, choose, take, found)
             ways = self.shoe[round_.up - 1]
@@ -82,7 +82,7 @@ class Table:
         found.staked += 1
         return found
 
-    def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
+    def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
 
         The answers about splits and insurance are recorded in ``found``.
@@ -113,7 +113,7 @@ class Table:
         splits: list[Split],
         choose: Chooser,
         take: Taker,
-        found: Result,
+        found: StrategyResult,
     ) -> Sums:
         """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
 
@@ -134,7 +134,7 @@ class Table:
             mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
         return mean, staked
 
-    def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
+    def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes of insuring a hand, or of declining, as ``take`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,

@@ -22,8 +22,8 @@ from paytables.reels.run import (
     Paid,
     PrizeRate,
     Run,
+    RunFigures,
     Running,
-    Table,
     build_table,
     compute_award_rates,
     compute_extras,
@@ -79,11 +79,11 @@ class _SmallStage(ABC):
         return self._compute_distribution()
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> RunFigures:
         """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_table(self._distribution)
 
-    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
+    def table(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact figures of one run of the bonus stage, which always include second moments."""
         return self._table
 
@@ -318,7 +318,7 @@ class Hold(_SmallStage):
         return sum(p.count for p in self.props)
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> RunFigures:
         """Return the exact figures of one run, from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._total_weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._total_weight)
@@ -333,7 +333,9 @@ class Hold(_SmallStage):
             odds[given] += p
             parts[given] += p * expected
             second_moment += p * (coins * (square - mean**2) + expected**2)
-        return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
+        return RunFigures(
+            compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment
+        )
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each pair of total credits and awards in which a hold-and-spin run can end."""

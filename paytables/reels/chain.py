@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
-from paytables.reels.run import GivenAwards, Table
+from paytables.reels.run import GivenAwards, RunFigures
 
 ZERO = Fraction(0)
 #: A kind of run: the stage and its starting size.
@@ -108,7 +108,7 @@ class Chain:
     ``table`` returns a run's figures by stage and size; ``memory`` has what each stage retains between runs.
     """
 
-    table: Callable[[str, int], Table]
+    table: Callable[[str, int], RunFigures]
     memory: Mapping[str, Memory]
     _worth: dict[Node, Worth] = field(default_factory=dict)
     _states: dict[tuple[str, State], Worth] = field(default_factory=dict)
@@ -214,13 +214,13 @@ class Chain:
                 self._worth[node] = Worth(mean, variance)
         return self._worth[stage, size]
 
-    def _compute_run_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
+    def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one run of a stage, with what it starts in stages outside ``group``."""
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
         return table.mean + sum((p * self.worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
-        self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
+        self, table: RunFigures, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
         """Return the variance of one run's credits plus the mean of what it starts, inside and outside ``group``.
 

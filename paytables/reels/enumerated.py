@@ -22,8 +22,8 @@ from paytables.reels.run import (
     Paid,
     PrizeRate,
     Run,
+    RunFigures,
     Running,
-    Table,
     build_table,
     find_top_pays_by_awards,
     select_given_awards,
@@ -80,11 +80,11 @@ class _Enumerated(OnReels, ABC):
         return find_top_pays_by_awards(self._enumeration.distribution)
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> RunFigures:
         """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_table(self._enumeration.distribution)
 
-    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
+    def table(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact figures of one run of the stage, which always include second moments."""
         return self._table
 

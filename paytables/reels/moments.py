@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
-from paytables.reels.run import GivenAwards, PrizeRate, Table, compute_extras, select_given_awards
+from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, compute_extras, select_given_awards
 from paytables.reels.stage import Reels
 
 #: If more components than this give awards, they are not walked together: the complete distribution is used
@@ -174,7 +174,7 @@ def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
     return select_given_awards(awards)
 
 
-def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
+def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
     """Return the exact figures of one run of a reel stage; ``second`` includes what variances need.
 
     They are computed by dynamic programming. ``ends`` come from :func:`ends_by_component`. If too many
@@ -199,10 +199,10 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
         )
     if second:
         parts = _compute_parts(reels, givers)
-        return Table(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
+        return RunFigures(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
     value = reels.graph.value
     total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
-    return Table(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
+    return RunFigures(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
 def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:

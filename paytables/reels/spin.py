@@ -16,7 +16,7 @@ from paytables.reels.run import (
     Paid,
     PrizeRate,
     Run,
-    Table,
+    RunFigures,
     build_table,
     find_top_pays_by_awards,
 )
@@ -151,18 +151,18 @@ class Spin(OnReels):
         return moments.ends_by_component(self.reels)
 
     @cached_property
-    def _means(self) -> Table:
+    def _means(self) -> RunFigures:
         """Return the exact figures of one run without second moments."""
         return moments.run_table(self.reels, self._ends, second=False)
 
     @cached_property
-    def _moments(self) -> Table:
+    def _moments(self) -> RunFigures:
         """Return the exact figures of one run with second moments."""
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return build_table(self.compute_distribution())
         return moments.run_table(self.reels, self._ends, second=True)
 
-    def table(self, *, second: bool) -> Table:
+    def table(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one run; ``second`` includes what variances need.
 
         They come from dynamic programming, or from the run's distribution if many components give awards.

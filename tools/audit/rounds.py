@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MAX
-from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep
 from egm.play.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
@@ -22,7 +22,7 @@ class _Round:
     id: str
     digest: str
     laid: frozenset[Bet]
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     first: list[str] = field(default_factory=list)
     places: dict[int, int | None] = field(default_factory=dict)
     """The seat of each position that plays the round; None at a table without seats."""
@@ -197,7 +197,7 @@ class RoundAudit:
                 f"record.round_id: expected {start.round_id if shared else ''!r}, found {choice.round_id!r}",
             )
         elif shared:
-            self._record_step(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
+            self._record_step(entry, start, number, RecordedStep(choice=choice.choice, draws=choice.draws))
 
     def _find_round(self, game: GameRecord) -> _Round | None:
         """Return the shared round to which the game belongs, or None if it is not known."""
@@ -209,7 +209,13 @@ class RoundAudit:
         return round_ is not None and len(round_.steps) > len(game.steps)
 
     def _record_step(
-        self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
+        self,
+        entry: StoredEntry,
+        game: GameRecord,
+        number: int,
+        step: RecordedStep,
+        *,
+        first: str | None = None,
     ) -> None:
         """Record a step of a round, and report a finding if another seat recorded it differently.
 
@@ -229,7 +235,12 @@ class RoundAudit:
             )
 
     def check_answer_for_seat(
-        self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
+        self,
+        entry: StoredEntry,
+        start: GameRecord,
+        number: int,
+        step: RecordedStep | GameChoice,
+        decision: Decision,
     ) -> None:
         """Check that a reply first recorded by a seat that was not asked is the decision's default reply.
 
@@ -249,7 +260,9 @@ class RoundAudit:
                 f"{decision.unanswered!r}, found {step.choice!r}",
             )
 
-    def _check_all_staked(self, entry: StoredEntry, round_: _Round | None, step: Step | GameChoice) -> None:
+    def _check_all_staked(
+        self, entry: StoredEntry, round_: _Round | None, step: RecordedStep | GameChoice
+    ) -> None:
         """Check that a round of players against each other is played just if every seat has wagered its stakes."""
         missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.places.values())
         if missing and step.choice == ALL_STAKED:

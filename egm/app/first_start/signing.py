@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import SIGNERS, Move, Step, Way, say_failure, say_refusal
+from egm.app.first_start.steps import SIGNERS, Move, SetupStep, Way, say_failure, say_refusal
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import FILE_NAME, Signature, digest_of, find_last_signed_file
-from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
 from egm.kernel.timekeeping import Evidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
 from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
@@ -45,7 +45,7 @@ RESTORED: Final = "put back from the memory"
 
 
 @dataclass(slots=True)
-class SignerProofs(Step):
+class SignerProofs(SetupStep):
     """A first-start step in which the required number of persons prove who they are; then ``act`` is executed.
 
     ``roster`` returns the persons; wrong PINs are counted in ``folder`` and lock a number, as at any
@@ -71,7 +71,7 @@ class SignerProofs(Step):
         """Execute what the persons have signed in this first-start step. Raises OperatorError, OSError."""
         raise NotImplementedError
 
-    def facts(self, draft: Draft) -> tuple[Table, ...]:
+    def facts(self, draft: Draft) -> tuple[PageTable, ...]:
         """Return tables of what the persons confirm with their signatures in this first-start step."""
         raise NotImplementedError
 
@@ -82,17 +82,19 @@ class SignerProofs(Step):
     def page(self, draft: Draft) -> ServicePage:
         """Return the service page of facts to be signed; or the prompt for the number or PIN of the next signer."""
         if not self.signs:
-            sign = Action(id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft))
+            sign = PageAction(
+                id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft)
+            )
             return self._build_page(*self.facts(draft), actions=(sign,))
         if self.number is None:
             prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         rows = tuple(
-            Row(cells=(say_plain(f"{person.id}  {person.name}"),), mark="good") for person in self.proved
+            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), mark="good") for person in self.proved
         )
-        missing = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
-        return self._build_page(Table(rows=(missing, *rows)), prompt=prompt)
+        missing = PageRow(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
+        return self._build_page(PageTable(rows=(missing, *rows)), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
@@ -182,7 +184,7 @@ class Signing(SignerProofs):
         """Return whether the cabinet file has no fault that keeps the machine from starting."""
         return self.faults is not None and not any(fault.stops for fault in self.faults)
 
-    def facts(self, draft: Draft) -> tuple[Table, ...]:
+    def facts(self, draft: Draft) -> tuple[PageTable, ...]:
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
         machine, people = draft.machine, draft.roster.people.values()
         rows = (
@@ -211,16 +213,16 @@ class Signing(SignerProofs):
             (say("first.now" if is_clock_plausible else "first.clock_wrong"), say_time(now.isoformat())),
         )
         if self.faults is None:
-            return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.checking"),)),)))
+            return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.checking"),)),)))
         if not self.may_sign(draft):
             rows = (*rows, (say("first.not_yet"), say_plain("")))
         fault_rows = tuple(
-            Row(cells=(say_plain(fault),), mark="alarm" if fault.stops else "warning")
+            PageRow(cells=(say_plain(fault),), mark="alarm" if fault.stops else "warning")
             for fault in self.faults
         )
         return (
             build_pair_table(rows),
-            *([Table(title=say("first.faults"), rows=fault_rows)] if fault_rows else []),
+            *([PageTable(title=say("first.faults"), rows=fault_rows)] if fault_rows else []),
         )
 
     def act(self, draft: Draft) -> None:
@@ -260,10 +262,10 @@ class Restoring(SignerProofs):
         """Return whether the memory has a signed cabinet file to restore."""
         return bool(self.text)
 
-    def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
+    def facts(self, draft: Draft) -> tuple[PageTable, ...]:  # noqa: ARG002 (a step's)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
         rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known]
-        return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
+        return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.memory.about"),)),)))
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the service page to restore the cabinet file, without a way back, because it is the first."""

@@ -30,7 +30,7 @@ class GameName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RecordedStep:
     """One recorded step of a game: the choice that led to it, its draws, and what it led to."""
 
     choice: JSON
@@ -101,7 +101,7 @@ class GameRecord:
     """The language of the player's screen."""
     credit_before_cents: Count
     """The credit meter before the wager was deducted."""
-    steps: tuple[Step, ...]
+    steps: tuple[RecordedStep, ...]
     """The steps so far: the first, and one for each answer of the player."""
     outcome: Outcome | None
     """The result, or None while a decision is pending."""
@@ -122,7 +122,7 @@ class GameRecord:
     """For a carried-over game: the kind of the entry that ended it, or empty."""
     claim: str = omit_if_default("")
     """For a carried-over game: the claim it was carried over with, or empty."""
-    round_steps: tuple[Step, ...] = omit_if_default(())
+    round_steps: tuple[RecordedStep, ...] = omit_if_default(())
     """For a carried-over game: all steps of its round, if other seats were further ahead."""
 
     @property
@@ -167,7 +167,7 @@ class GameRecord:
 
     def with_step(self, step: "GameChoice") -> "GameRecord":
         """Return the game's record with one more step."""
-        new_step = Step(choice=step.choice, draws=step.draws)
+        new_step = RecordedStep(choice=step.choice, draws=step.draws)
         return replace(
             self,
             steps=(*self.steps, new_step),

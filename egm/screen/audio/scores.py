@@ -116,7 +116,7 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SoundTable:
     """The sound table: the complete contents of ``sounds.toml``."""
 
     instruments: Mapping[str, Instrument]
@@ -125,7 +125,7 @@ class Table:
 
 
 @cache
-def read_sound_table() -> Table:
+def read_sound_table() -> SoundTable:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
     where = ""
     try:
@@ -146,7 +146,7 @@ def read_sound_table() -> Table:
             families[name] = _parse_family(entry, instruments)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise SoundError(f"{_TABLE}: {where}: {error!r}") from error
-    return Table(instruments, common, families)
+    return SoundTable(instruments, common, families)
 
 
 def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
 from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.sheet import Sheet, iter_sheets
@@ -19,7 +19,7 @@ class SheetList(MenuPage):
     def page(self, machine: Machine) -> ServicePage:
         """Return the page with one line per intervention."""
         rows = tuple(
-            Row(
+            PageRow(
                 cells=(
                     say_time(sheet.stopped),
                     say_plain(sheet.person),
@@ -31,7 +31,7 @@ class SheetList(MenuPage):
             )
             for sheet in _list_last_sheets(machine)
         )
-        table = Table(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
+        table = PageTable(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)

@@ -31,7 +31,16 @@ from paytables.poker.pays import NAMES, find_row
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.table import figures
 from paytables.poker.table.advice import Advice
-from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
+from paytables.poker.table.schema import (
+    ORDERS,
+    Option,
+    PokerDefinition,
+    Proof,
+    RoundStep,
+    Row,
+    Stake,
+    Standing,
+)
 from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, format_hand_id, list_seat_hands, may_see
 
 #: The pay of a bet that simply wins.
@@ -203,7 +212,7 @@ class PokerRules(SeatedRules):
         """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].is_independent_of_bank for spot in seat_round.bets)
 
-    def _deal(self, step: Step, shoe: Shoe, draw: Draw, hands: Hands) -> Iterator[Cue]:
+    def _deal(self, step: RoundStep, shoe: Shoe, draw: Draw, hands: Hands) -> Iterator[Cue]:
         """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
         if deal is None or not any(seat_round.bets for seat_round in hands.seats):
@@ -220,7 +229,7 @@ class PokerRules(SeatedRules):
                 cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
                 yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
 
-    def _should_ask(self, step: Step, seat_round: SeatRound) -> bool:
+    def _should_ask(self, step: RoundStep, seat_round: SeatRound) -> bool:
         """Return whether a seat is asked in this step: it has not folded, and its bets leave it a choice."""
         if seat_round.folded or any(name in seat_round.bets for name in step.unless):
             return False
@@ -232,7 +241,7 @@ class PokerRules(SeatedRules):
         return bool(needs & seat_round.bets.keys())
 
     def _ask(
-        self, step: Step, seat_round: SeatRound, hands: Hands
+        self, step: RoundStep, seat_round: SeatRound, hands: Hands
     ) -> Generator[Decision | Settlement, Choice | None, None]:
         """Ask one seat for its answer to a step and apply it; yield the settlements of folded and withdrawn bets."""
         options = {option.id: option for option in step.option if self._is_option_open(option, seat_round)}
@@ -267,7 +276,7 @@ class PokerRules(SeatedRules):
         return Advice(self.definition, self._rankings)
 
     def advice(
-        self, step: Step, seat_round: SeatRound, bank: list[Card], board: list[Card]
+        self, step: RoundStep, seat_round: SeatRound, bank: list[Card], board: list[Card]
     ) -> dict[str, str]:
         """Return the best answer to a step for the prompt, or an empty dictionary if it is not known.
 

@@ -125,7 +125,7 @@ class Deal(Strict):
     board: NaturalInt = 0
 
 
-class Step(Strict):
+class RoundStep(Strict):
     """A step of a poker round, which either deals cards or asks the player a question.
 
     The question is skipped if one of the bets in ``unless`` is staked, or if none of those in ``only`` (if
@@ -139,7 +139,7 @@ class Step(Strict):
     only: tuple[Identifier, ...] = ()
 
     @model_validator(mode="after")
-    def _check_deals_or_asks(self) -> "Step":
+    def _check_deals_or_asks(self) -> "RoundStep":
         """Refuse a step of a poker round that deals and asks, does neither, or asks without a free answer."""
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step either deals or asks")
@@ -222,7 +222,7 @@ class PokerDefinition(TableDefinition):
 
     duel: Duel | None = None
     spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
-    step: Annotated[tuple[Step, ...], Field(min_length=1)]
+    step: Annotated[tuple[RoundStep, ...], Field(min_length=1)]
     progressive: tuple[Progressive, ...] = ()
     strategy: Text | None = Field(None, description="not read: the words are made of `best`")
     simplest: Text | None = Field(None, description="not read: the words are made of `simple`")

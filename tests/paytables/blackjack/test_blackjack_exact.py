@@ -157,7 +157,7 @@ def test_a_tiny_shoe_as_farmer_published_it():
 
 def test_one_deck_and_one_split_as_published():
     """The full single deck of bjstrat.net: +0.000247914 (soft 17 stood on, no double after the one split)."""
-    mean = policies.Table(house()).result(policies.choose_best, policies.choose_highest_sum).mean
+    mean = policies.StrategyTable(house()).result(policies.choose_best, policies.choose_highest_sum).mean
     assert f"{float(mean):.9f}" == "0.000247914"
 
 
@@ -184,7 +184,7 @@ WIZARD = {
 def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
     _, decks, hits, hidden = case
     rules = house(decks=decks, hits_soft_17=hits, hole=hidden, original_only=hidden, hands=1)
-    table = policies.Table(rules, (1,))
+    table = policies.StrategyTable(rules, (1,))
     round_, play = table.rounds[0], table.play
     values = play.values(round_.known, round_.tree, Kind(1), policies.choose_best)
     for (one, other), published in WIZARD[case].items():
@@ -213,7 +213,9 @@ GAMES = {
 @pytest.mark.parametrize("name", GAMES)
 def test_returns_of_whole_games_beside_the_published(name):
     rules, published, millionths = GAMES[name]
-    mean = policies.Table(house(**rules)).result(policies.choose_best, policies.choose_highest_sum).mean
+    mean = (
+        policies.StrategyTable(house(**rules)).result(policies.choose_best, policies.choose_highest_sum).mean
+    )
     assert round((mean - Fraction(published)) * 1_000_000) == millionths
 
 
@@ -231,18 +233,18 @@ BASIC = (  # as any book has it for one deck, soft 17 stood on, no double after 
 
 @pytest.mark.slow
 def test_the_best_chart_of_one_deck_is_the_book():
-    assert format_chart(find_best_chart(policies.Table(house()))) == BASIC
+    assert format_chart(find_best_chart(policies.StrategyTable(house()))) == BASIC
 
 
 def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
-    book, found = parse_chart(BASIC), find_best_chart(policies.Table(house(), (6,)))
+    book, found = parse_chart(BASIC), find_best_chart(policies.StrategyTable(house(), (6,)))
     assert format_chart(book) == BASIC
     assert found.answers == {place: answer for place, answer in book.answers.items() if place[0] == 6}
     assert found.pairs == {place for place in book.pairs if place[0] == 6}
 
 
 def test_no_answer_of_the_chart_alone_can_be_better():
-    table = policies.Table(house(), (10,))
+    table = policies.StrategyTable(house(), (10,))
     mean = table.result(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).take).mean
     changes = [(cell, answer) for (up, cell), answer in parse_chart(BASIC).answers.items() if up == 10]
     for cell, answer in changes[::6]:
@@ -258,7 +260,7 @@ def test_no_answer_of_the_chart_alone_can_be_better():
 
 @pytest.mark.slow
 def test_better_play_returns_more():
-    table = policies.Table(house())
+    table = policies.StrategyTable(house())
     chart = parse_chart(BASIC)
     means = [
         table.result(policies.choose_worst, policies.choose_lowest_sum).mean,
@@ -276,14 +278,14 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
     rules = house(even_money=even, hands=1)
     found = []
     for take in (policies.choose_highest_sum, policies.choose_lowest_sum):
-        table = policies.Table(rules, (1,))
+        table = policies.StrategyTable(rules, (1,))
         result = table.result(policies.choose_best, take)
         found.append(result)
     assert not found[0].insured
     assert not found[0].even
     assert found[1].even <= even
     # worst: a blackjack's mean is 1 either way, and never insured below it
-    node = policies.Table(rules, (1,)).rounds[0].tree[policies.BLACKJACK]
+    node = policies.StrategyTable(rules, (1,)).rounds[0].tree[policies.BLACKJACK]
     assert found[1].mean < found[0].mean
     assert Fraction(node.blackjack, node.other + node.blackjack) == Fraction(15, 49)
 

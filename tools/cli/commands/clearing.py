@@ -13,8 +13,8 @@ from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.memory_clear.carrying import (
     CARRIED,
+    ClaimDecision,
     ClaimInspection,
-    Decision,
     Proposal,
     inspect_claims,
     prepare_clearance,
@@ -253,9 +253,11 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     return Table(columns, rows, title="Tickets in the ticket ledger", empty="no ticket that may be money")
 
 
-def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
+def _parse_decisions(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[str, ClaimDecision]:
     """Return the decisions given with ``--claim``, by claim. Raises click.BadParameter."""
-    decisions: dict[str, Decision] = {}
+    decisions: dict[str, ClaimDecision] = {}
     for value in values:
         claim, equals, words = value.rpartition("=")
         words, _at, copy = words.partition("@")
@@ -265,7 +267,7 @@ def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, .
         if (act == "paid") != (len(paid) == 2 and paid[0].isdecimal()):
             raise click.BadParameter(f"{value!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         cents, by = (int(paid[0]), paid[1]) if paid else (None, "")
-        decisions[claim] = Decision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
+        decisions[claim] = ClaimDecision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
     return decisions
 
 
@@ -299,7 +301,7 @@ def clear_(
     second_person: str,
     reason: str,
     challenge: str,
-    decisions: dict[str, Decision],
+    decisions: dict[str, ClaimDecision],
     carry_others: bool,
     machine_id: str,
     without_roster: bool,
@@ -319,7 +321,7 @@ def clear_(
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
             others = (each.id for each in result.proposals if CARRIED in each.acts)
-            decisions = {**{name: Decision(act=CARRIED) for name in others}, **decisions}
+            decisions = {**{name: ClaimDecision(act=CARRIED) for name in others}, **decisions}
         roster, proof = _prove_identities(
             folder, second, result, (person, second_person), without_roster=without_roster
         )
