@@ -101,7 +101,7 @@ class Archivist:
         yield
         self._publish_new_files(fresh)
         yield
-        index = yield from self._write_index(last, gathered.records())
+        index = yield from self._write_index(last, gathered.build_records())
         reached = Boundary(last, head_hex, digest, index, genesis_body)
         return Transaction(
             id=f"{ARCHIVED_KIND}:{last}",

@@ -70,7 +70,7 @@ class IdentifierCollector:
         elif entry.id.endswith(".end"):
             del self._open[play[1]]
 
-    def records(self) -> list[bytes]:
+    def build_records(self) -> list[bytes]:
         """Return the segment's records for the index of identifiers, sorted.
 
         A play that is still open has a record for its first entry, because its last one will be in a later

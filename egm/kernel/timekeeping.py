@@ -55,14 +55,14 @@ class Evidence:
     """
 
     now: datetime
-    good: datetime | None
-    passed: timedelta | None
+    last_good: datetime | None
+    elapsed: timedelta | None
     unsettled: bool = False
 
 
 def find_clock_doubt(evidence: Evidence) -> Doubt | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, good, elapsed = evidence.now, evidence.good, evidence.passed
+    now, good, elapsed = evidence.now, evidence.last_good, evidence.elapsed
     if now < MADE:
         return Doubt.BEFORE_MADE
     if good is None:
@@ -107,8 +107,8 @@ class Timekeeper:
         return find_clock_doubt(
             Evidence(
                 now=self._clock.now(),
-                good=self._good,
-                passed=self._elapsed if self._running else None,
+                last_good=self._good,
+                elapsed=self._elapsed if self._running else None,
                 unsettled=self._unsettled,
             )
         )

@@ -88,31 +88,37 @@ class PlayDetail(MenuPage):
     steps: tuple[ReplayStep, ...]
     positions: Mapping[int, int] = field(default_factory=dict)
     """Player position by seat, for a round of several seats."""
-    at: int = -1
+    step_index: int = -1
     """Index of the step shown; -1 for the data page."""
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the play's data page, or the picture of one of its steps."""
         title = say("service.recall.title", play=self.play.play_id)
-        if self.at < 0:
+        if self.step_index < 0:
             show = PageAction(
                 id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
             )
             tables = _build_play_tables(machine, self.play, self.steps, self.positions)
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
-        forward, position = self.at + 1 < len(self.steps), self.positions.get(self.steps[self.at].seat)
+        forward, position = (
+            self.step_index + 1 < len(self.steps),
+            self.positions.get(self.steps[self.step_index].seat),
+        )
         position_row = () if position is None else (("recall.of", say("handpay.position", number=position)),)
         return ServicePage(
             id="",
             title=title,
             replay=self._replay(),
             tables=(build_pair_table(position_row),)
-            if position_row and self.steps[self.at].decision_kind
+            if position_row and self.steps[self.step_index].decision_kind
             else (),
             actions=(
                 BACK,
                 PageAction(
-                    id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0
+                    id="earlier",
+                    label=say("service.recall.earlier"),
+                    style="back",
+                    enabled=self.step_index > 0,
                 ),
                 PageAction(id="later", label=say("service.recall.later"), enabled=forward),
                 PageAction(id="figures", label=say("service.recall.figures")),
@@ -121,15 +127,15 @@ class PlayDetail(MenuPage):
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Go to another step of the recalled play, or back to its data page."""
-        targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
+        targets = {"show": 0, "figures": -1, "earlier": self.step_index - 1, "later": self.step_index + 1}
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
             return refuse("not_offered")
-        self.at = targets[action]
+        self.step_index = targets[action]
         return Stay()
 
     def _replay(self) -> Replay:
         """Return the current step of the recalled play, as the screen draws it under the RECALL mark."""
-        step, game = self.steps[self.at], _apply_later_steps(self.play)
+        step, game = self.steps[self.step_index], _apply_later_steps(self.play)
         win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(
             play_id=self.play.play_id,
@@ -142,7 +148,7 @@ class PlayDetail(MenuPage):
             credit_before_cents=game.credit_before_cents,
             win_credits=win_credits,
             win_cents=self.play.win_cents,
-            step=self.at + 1,
+            step=self.step_index + 1,
             steps=len(self.steps),
             decision_kind=step.decision_kind,
             options=step.options,

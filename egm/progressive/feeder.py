@@ -39,7 +39,7 @@ class Feeder:
     value_utc: str = ""
     """The controller's time of the last accepted value."""
     value_run: str = ""
-    values_heard: int = 0
+    values_received: int = 0
     """Values received on this connection; the first may be an old one retained by the broker."""
     heard_ns: int | None = None
 
@@ -64,7 +64,7 @@ class Feeder:
         """Reset what belonged to the lost connection to the controller: enrol again, and send contributions again."""
         self.joined = False
         self.refused = None
-        self.values_heard = 0
+        self.values_received = 0
         self.sent = self.counted
 
     @property
@@ -100,7 +100,7 @@ class Feeder:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.joined or self.heard_ns is None:
             return Shown(self.amount_cents, Status.DOWN)
-        fresh = self.values_heard > 1 and now_ns - self.heard_ns <= stale_ns
+        fresh = self.values_received > 1 and now_ns - self.heard_ns <= stale_ns
         return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
@@ -119,7 +119,7 @@ class Feeder:
         self.value_sequence, self.value_utc, self.value_run = value.sequence, value.time_utc, value.run
         self.falls, self.amount_cents = value.falls, value.amount_cents
         self.prize, self.commitment = value.prize, value.commitment
-        self.values_heard += 1
+        self.values_received += 1
         self.heard_ns = now_ns
         return ""
 

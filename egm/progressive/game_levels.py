@@ -161,7 +161,7 @@ def _build_round(
     """Return the progressive part of a game's step: what its wager feeds, and what the levels hold before it."""
     memory = LevelMemory(
         level=lambda pool: _read_level(machine, pool),
-        mark=lambda pool: find_link_progress(machine, pool),
+        find_link_progress=lambda pool: find_link_progress(machine, pool),
         shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
     )
     return ProgressiveRound(
@@ -230,7 +230,7 @@ def build_step_state(
             f"{ProgressiveKey.LEVEL}{pool}": level.to_json()
             for pool, level in progressive_round.levels.items()
         },
-        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in progressive_round.marks.items()},
+        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in progressive_round.link_progress.items()},
         **claims,
     }
 

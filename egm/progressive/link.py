@@ -238,7 +238,7 @@ class Link:
         self._open.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
-    def locked(self, claim: str) -> None:
+    def note_award_locked(self, claim: str) -> None:
         """Note that the award of a progressive claim is durable on the machine."""
         if claim in self._open:
             self._open[claim].awarded = True
@@ -269,7 +269,7 @@ class Link:
             entry.sent_ns = None
         self.tick(now_ns)
 
-    def disconnected(self) -> None:
+    def handle_disconnection(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
         self._connected = False
         for feeder in self.feeders.values():
@@ -399,7 +399,7 @@ class Link:
         if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
             return
         message = entry.due
-        is_acceptable = feeder.counted >= entry.claim.after and (feeder.values_heard or entry.lost)
+        is_acceptable = feeder.counted >= entry.claim.after and (feeder.values_received or entry.lost)
         if message is None or (message is entry.claim and not is_acceptable):
             return
         self._to_send.append(message)

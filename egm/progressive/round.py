@@ -70,7 +70,7 @@ class LevelMemory:
     """
 
     level: Callable[[str], Level]
-    mark: Callable[[str], LinkProgress]
+    find_link_progress: Callable[[str], LinkProgress]
     shown_cents: Callable[[str], int]
 
 
@@ -105,7 +105,7 @@ class ProgressiveRound:
     earlier: LevelsPlayed
     """What earlier steps of the game contributed and hit."""
     levels: dict[str, Level] = field(default_factory=dict)
-    marks: dict[str, LinkProgress] = field(default_factory=dict)
+    link_progress: dict[str, LinkProgress] = field(default_factory=dict)
     claims: dict[str, ClaimedHit] = field(default_factory=dict)
     frozen: list[tuple[str, int]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
@@ -157,13 +157,13 @@ class ProgressiveRound:
         """Contribute to a controller's progressive level, one stake of it at a time."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
-        mark = self.memory.mark(pool.id)
+        mark = self.memory.find_link_progress(pool.id)
         for _ in range(fed_cents // stake_cents):
             mark = replace(mark, sequence=mark.sequence + 1)
             self.fed.append(
                 Share(pool=pool.id, wager_cents=stake_cents, sequence=mark.sequence, amount=amount)
             )
-        self.marks[pool.id] = mark
+        self.link_progress[pool.id] = mark
 
     def _find_contribution_of_hit(self, pool: Pool | FormerPool) -> int:
         """Return the sequence number of the contribution that belongs to the next hit of a linked level.
@@ -174,7 +174,7 @@ class ProgressiveRound:
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
         if len(sequences) > 1 and hits < len(sequences):
             return sequences[-1 - hits] or 0
-        return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
+        return (self.link_progress.get(pool.id) or self.memory.find_link_progress(pool.id)).sequence
 
     def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: RandomSource) -> bool:
         """Draw whether this wager wins a mystery prize, and record the draw."""

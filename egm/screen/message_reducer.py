@@ -90,7 +90,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last
     chips = replace(chips, last=last, before=(), refused="")
     if table.can_bets_stay:
-        chips = replace(chips, bets={}, plays={}, due=True)
+        chips = replace(chips, bets={}, plays={}, must_report_clearing=True)
     return replace(view, chips=chips)
 
 
@@ -361,8 +361,8 @@ def _remove_due_chips(view: View) -> tuple[View, Messages]:
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()
-    waits = chips.clearing and view.now - chips.requested_at <= ANSWER_SECONDS
-    if chips.due and not waits and snapshot.is_between_games and view.accepts("bet"):
+    waits = chips.is_clearing_unanswered and view.now - chips.requested_at <= ANSWER_SECONDS
+    if chips.must_report_clearing and not waits and snapshot.is_between_games and view.accepts("bet"):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
     if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:

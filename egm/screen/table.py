@@ -55,7 +55,7 @@ class Spot:
     """For a bet that is made only during a round: the possible amounts, as multiples of the bet it needs."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Its pay as text by language, if the odds are not the full description."""
-    round: tuple[str, ...] = ()
+    cycle_spots: tuple[str, ...] = ()
     """The other spots of a cycle of spots that need each other: a chip on one places the minimum on all."""
 
 
@@ -81,9 +81,9 @@ class Table:
     wheel: tuple[str, ...]
     colours: Mapping[str, str]
     names: Mapping[str, Mapping[str, str]]
-    off: frozenset[str] = frozenset()
+    off_on_come_out: frozenset[str] = frozenset()
     """Spots whose bets do not play on a come-out roll, unless the player decides so."""
-    says: frozenset[str] = frozenset()
+    player_decides: frozenset[str] = frozenset()
     """Spots for which the player decides whether a bet plays."""
     calls: Mapping[str, Call] = field(default_factory=dict)
     roads: tuple[str, ...] = ()
@@ -130,14 +130,14 @@ def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
 def _compute_lowest_bet(table: Table) -> int:
     """Return the minimum that starts a round, in credits, including all bets that must be placed together."""
     return min(
-        sum(table.spots[each].least for each in (spot.id, *spot.round))
+        sum(table.spots[each].least for each in (spot.id, *spot.cycle_spots))
         + sum(
             max(each.least, each.times * spot.least)
             for each in table.spots.values()
             if each.needs == spot.id and each.times is not None
         )
         for spot in table.spots.values()
-        if spot.needs is None or spot.round
+        if spot.needs is None or spot.cycle_spots
     )
 
 
@@ -179,8 +179,8 @@ def read_table(game: GameView) -> Table:
             wheel=tuple(map(str, data.get("wheel", ()))),
             colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
             names=data.get("names", {}),
-            off=frozenset(map(str, data.get("off", ()))),
-            says=frozenset(map(str, data.get("says", ()))),
+            off_on_come_out=frozenset(map(str, data.get("off", ()))),
+            player_decides=frozenset(map(str, data.get("says", ()))),
             calls={
                 str(one["id"]): Call(one["names"], _read_bets(one["bets"])) for one in data.get("calls", ())
             },
@@ -193,7 +193,7 @@ def read_table(game: GameView) -> Table:
 
 
 def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot]:
-    """Return the betting spots; if spots require each other in a cycle, each lists the others in ``round``."""
+    """Return the betting spots; if spots require each other in a cycle, each lists the others in ``cycle_spots``."""
 
     def list_cycle(spot: Spot) -> tuple[str, ...]:
         """Return the other spots of a cycle of spots that need each other, or nothing if this spot is in no cycle."""
@@ -202,7 +202,7 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
             cycle.append(needs)
         return tuple(cycle[1:]) if needs == spot.id else ()
 
-    return {name: replace(spot, round=list_cycle(spot)) for name, spot in spots.items()}
+    return {name: replace(spot, cycle_spots=list_cycle(spot)) for name, spot in spots.items()}
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
@@ -231,9 +231,9 @@ class Chips:
     neighbours: int = NEIGHBOURS[0]
     explained_spot: str = ""
     refused: str = ""
-    due: bool = False
+    must_report_clearing: bool = False
     """Whether the machine has yet to be informed that the last round's chips are off the table."""
-    clearing: bool = False
+    is_clearing_unanswered: bool = False
     """Whether that message was sent and not yet answered. Until then, those chips are no bet of the next round."""
     requested: Bets | None = None
     """The requested bet, until the machine answers; None if no request is pending."""
@@ -254,7 +254,7 @@ class Chips:
             before=undo_history,
             explained_spot=touched or self.explained_spot,
             refused="",
-            due=False,
+            must_report_clearing=False,
         )
 
 
@@ -326,7 +326,7 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
     """
     if (
         spot.needs is not None
-        and not spot.round
+        and not spot.cycle_spots
         and spot.times is None
         and _find_needed_bet(spot, bets, limits) <= 0
     ):
@@ -357,7 +357,9 @@ def place_chips(
     bets, why = dict(chips.bets), ""
     for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
-        bets |= {each: limits.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
+        bets |= {
+            each: limits.spot(table.spots[each]).least for each in spot.cycle_spots if not bets.get(each)
+        }
         new_credits, why = _add_chip(
             table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
         )
@@ -486,9 +488,9 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
 
 def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> bool | None:
     """Return whether a bet on a spot plays in the next round, or None if the player has no choice."""
-    if spot not in table.says:
+    if spot not in table.player_decides:
         return None
-    default = limits.felt.plays.get(spot, spot not in table.off)
+    default = limits.felt.plays.get(spot, spot not in table.off_on_come_out)
     return chips.plays.get(spot, default)
 
 
@@ -504,7 +506,9 @@ def undo_chips(chips: Chips) -> Chips:
     """Return the chips without the last change made by the player."""
     if not chips.before:
         return replace(chips, refused="nothing")
-    return replace(chips, bets=chips.before[-1], before=chips.before[:-1], refused="", due=False)
+    return replace(
+        chips, bets=chips.before[-1], before=chips.before[:-1], refused="", must_report_clearing=False
+    )
 
 
 def clear_chips(chips: Chips) -> Chips:
@@ -567,13 +571,13 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
     """
     limits = build_bet_limits(snapshot)
     changes = {spot: now for spot, now in chips.plays.items() if limits.find_bet(chips.bets, spot) > 0}
-    chips = replace(chips, clearing=chips.due)
+    chips = replace(chips, is_clearing_unanswered=chips.must_report_clearing)
     if is_under_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
-        return replace(chips, due=False, requested={}, requested_at=now), (request,)
+        return replace(chips, must_report_clearing=False, requested={}, requested_at=now), (request,)
     working: dict[str, object] = {"working": changes} if changes else {}
     request = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
-    return replace(chips, due=False, requested=chips.bets, requested_at=now), (request,)
+    return replace(chips, must_report_clearing=False, requested=chips.bets, requested_at=now), (request,)
 
 
 def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
@@ -583,11 +587,15 @@ def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, wait
     """
     current = read_bets_in_force(table, snapshot)
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
-    if chips.due or (waits and chips.requested is not None and current != chips.requested and not refused):
+    if chips.must_report_clearing or (
+        waits and chips.requested is not None and current != chips.requested and not refused
+    ):
         return chips
-    if chips.clearing and current and not chips.bets:  # The request was refused or lost: send it again.
-        return replace(chips, requested=None, due=True)
-    chips = replace(chips, requested=None, clearing=False)
+    if (
+        chips.is_clearing_unanswered and current and not chips.bets
+    ):  # The request was refused or lost: send it again.
+        return replace(chips, requested=None, must_report_clearing=True)
+    chips = replace(chips, requested=None, is_clearing_unanswered=False)
     if current == chips.bets or (not current and is_under_minimum(chips, snapshot)):
         return chips
     return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), before=())

@@ -154,7 +154,7 @@ class TwoHands(PlayerBankRules):
         """Return whether a low hand of strength ``low`` beats the bank's, ``bank_low``."""
         return low > bank_low
 
-    def advice(self, dealt: Sequence[int]) -> int:
+    def find_advised_setting(self, dealt: Sequence[int]) -> int:
         """Return how a player is advised to set the dealt cards or tiles, as the low hand's indices in bits."""
         return self.house(dealt)[2]
 
@@ -292,7 +292,7 @@ class TwoHands(PlayerBankRules):
         return {
             "ways": {str(mask): self.describe_setting(way) for mask, way in offered.items()},
             "house": self.house(seat_round.dealt)[2],
-            "advice": self.advice(seat_round.dealt),
+            "advice": self.find_advised_setting(seat_round.dealt),
         }
 
     def _settle_seat(self, seat_round: SeatRound, bank_way: Way) -> Settlement:

@@ -228,7 +228,7 @@ class Holds(_Enumerated):
         prompt = {
             "stage": self.name,
             **self.display(stops, self.reels.evaluated_columns(stops)),
-            "advice": self.advice(stops),
+            "advice": self.find_best_hold(stops),
         }
         decision = Decision("hold", tuple(range(1 << count)), prompt)
         held = decision.check((yield decision))
@@ -243,7 +243,7 @@ class Holds(_Enumerated):
             paid, list_awards(hits), {**self.display(stops, window), "first_stops": first, "held": held}
         )
 
-    def advice(self, stops: Sequence[int]) -> int:
+    def find_best_hold(self, stops: Sequence[int]) -> int:
         """Return the mask of the reels that the best strategy holds after a first spin with those stops."""
         return self.strategy[tuple(self._classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))]
 

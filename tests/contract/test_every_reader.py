@@ -195,7 +195,7 @@ def machine_of_a_link(count, _):
     )
     machine.handle_connection()
     carrier = MqttCarrier(None, MACHINE)
-    asyncio.run(carrier._hear(Line("", messages(DOWN, count)), machine))
+    asyncio.run(carrier._pass_messages_on(Line("", messages(DOWN, count)), machine))
     machine.link.tick(10**10)
     assert memory.hits == {}
     assert isinstance(sent[0], Join)
@@ -231,7 +231,7 @@ def machine_with_a_journal(count, tmp_path):
         carrier = MqttCarrier(None, serial)
         right = [json.dumps(each).encode() for each in samples]
         for data in (*right, *messages(samples, count)):
-            await carrier._hear(Line("", [data]), link)
+            await carrier._pass_messages_on(Line("", [data]), link)
             link._link.tick(rig.clock.ns)
             link._send_and_submit()
             link._submit_found_wins()

@@ -208,7 +208,7 @@ class GameAudit:
         if kind in _SAME_DIMS:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
-            self._add_step(entry)
+            self._check_step(entry)
         elif kind in PLAY_ENDS:
             self._end_play(entry, kind)
         elif kind == CARRIED_GAME:
@@ -292,7 +292,7 @@ class GameAudit:
             else reported_number
         )
 
-    def _add_step(self, entry: StoredEntry) -> None:
+    def _check_step(self, entry: StoredEntry) -> None:
         """Check a step of an open play and add it."""
         choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id

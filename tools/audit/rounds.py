@@ -24,9 +24,9 @@ class _Round:
     laid: frozenset[Bet]
     steps: list[RecordedStep] = field(default_factory=list)
     first: list[str] = field(default_factory=list)
-    places: dict[int, int | None] = field(default_factory=dict)
+    seats: dict[int, int | None] = field(default_factory=dict)
     """The seat of each position that plays the round; None at a table without seats."""
-    open: set[str] = field(default_factory=set)
+    open_plays: set[str] = field(default_factory=set)
     """Its plays that have not ended; a seat may stay behind for any length of time."""
     has_void_play: bool = False
     """Whether staff declared a play of it void."""
@@ -38,7 +38,7 @@ class _Round:
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
-        sits = {seat: position for position, seat in self.places.items() if seat is not None}
+        sits = {seat: position for position, seat in self.seats.items() if seat is not None}
         low = max((sits[seat] for seat in sits if seat < seat_number), default=0)
         high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MAX + 1)
         return range(low + 1, high)
@@ -87,13 +87,13 @@ class RoundAudit:
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
                 f"{game.round_id}",
             )
-        sat = seat is not None and seat in round_.places.values()
-        if sat or any(position in table.places for table in tables.values()):
+        sat = seat is not None and seat in round_.seats.values()
+        if sat or any(position in table.seats for table in tables.values()):
             self._report_finding(
                 entry,
                 f"position {position} or its seat has already started a game of the round {game.round_id}",
             )
-        round_.places[position] = seat
+        round_.seats[position] = seat
         if any(
             seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
         ):
@@ -102,9 +102,9 @@ class RoundAudit:
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not carried and (len(round_.places) == 1 or self.belongs_to_starting_round(game)):
+        if not carried and (len(round_.seats) == 1 or self.belongs_to_starting_round(game)):
             self._beginning = entry, round_
-        round_.open.add(game.play_id)
+        round_.open_plays.add(game.play_id)
         self._round_of[game.play_id] = game.round_id, digest
         self._over.pop((game.round_id, digest), None)
         in_common = game.steps if seat is not None else game.steps[:1]
@@ -148,7 +148,7 @@ class RoundAudit:
             return
         entry, round_ = self._beginning
         self._beginning = None
-        for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
+        for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.seats.values())):
             if all(map(self._may_play, round_.list_possible_positions(missing_seat))):
                 self._report_finding(
                     entry,
@@ -166,8 +166,8 @@ class RoundAudit:
         if round_ is None:
             return
         round_.has_void_play = round_.has_void_play or is_void
-        round_.open.discard(play_id)
-        if not round_.open:
+        round_.open_plays.discard(play_id)
+        if not round_.open_plays:
             self._over[key] = None
         if len(self._over) > _ROUNDS_REMEMBERED:
             round_id, digest = next(iter(self._over))
@@ -264,7 +264,7 @@ class RoundAudit:
         self, entry: StoredEntry, round_: _Round | None, step: RecordedStep | GameChoice
     ) -> None:
         """Check that a round of players against each other is played just if every seat has wagered its stakes."""
-        missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.places.values())
+        missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.seats.values())
         if missing and step.choice == ALL_STAKED:
             self._report_finding(
                 entry,
@@ -280,4 +280,4 @@ class RoundAudit:
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:
     """Return the occupied seats in the order of the positions."""
-    return [place for _, place in sorted(round_.places.items()) if place is not None]
+    return [place for _, place in sorted(round_.seats.items()) if place is not None]

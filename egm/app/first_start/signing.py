@@ -182,7 +182,7 @@ class Signing(SignerProofs):
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
         """Return whether the cabinet file has no fault that keeps the machine from starting."""
-        return self.faults is not None and not any(fault.stops for fault in self.faults)
+        return self.faults is not None and not any(fault.is_fatal for fault in self.faults)
 
     def facts(self, draft: Draft) -> tuple[PageTable, ...]:
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
@@ -207,7 +207,7 @@ class Signing(SignerProofs):
             (say("first.file"), say_plain(digest_of(draft.text())[:16])),
         )
         now = self.now()
-        is_clock_plausible = find_clock_doubt(Evidence(now=now, good=None, passed=None)) is None
+        is_clock_plausible = find_clock_doubt(Evidence(now=now, last_good=None, elapsed=None)) is None
         rows = (
             *rows,
             (say("first.now" if is_clock_plausible else "first.clock_wrong"), say_time(now.isoformat())),
@@ -217,7 +217,7 @@ class Signing(SignerProofs):
         if not self.may_sign(draft):
             rows = (*rows, (say("first.not_yet"), say_plain("")))
         fault_rows = tuple(
-            PageRow(cells=(say_plain(fault),), mark="alarm" if fault.stops else "warning")
+            PageRow(cells=(say_plain(fault),), mark="alarm" if fault.is_fatal else "warning")
             for fault in self.faults
         )
         return (

@@ -24,7 +24,14 @@ from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.host import Host
 from egm.links.sas.journal_exceptions import iter_exceptions
-from egm.links.sas.line import LOOP_PRIORITY, Line, LineHealth, News, raise_priority, restore_priority
+from egm.links.sas.line import (
+    LOOP_PRIORITY,
+    LineHealth,
+    News,
+    SasLineThread,
+    raise_priority,
+    restore_priority,
+)
 from egm.links.sas.money import MoneyNews
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.polls.control import close_acceptor_after_bill
@@ -48,7 +55,7 @@ class SasChannel:
         self._polls = find_available_polls(settings.groups)
         self._answered = frozenset(self._polls)
         framing = WakeupBitFraming if settings.framing == "strict" else LenientFraming
-        self._line = Line(
+        self._line = SasLineThread(
             name,
             Channel(
                 settings.address,

@@ -39,7 +39,7 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
     chip_keys = [Action("chip", value) for value in values]
     chip_keys += [Action("tool", "take"), Action("tool", "ask")]
     change_keys = [Action(name) for name in ("undo", "clear", "repeat", "double")]
-    option_keys = [Action("tool", "plays")] if table.says else []
+    option_keys = [Action("tool", "plays")] if table.player_decides else []
     option_keys += [Action("board")] if table.roads else []
     option_keys += [Action("suits")] if table.suits else []
     if layout.is_telephone:
@@ -95,7 +95,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
         return []
-    touches = lay_out_felt(table, view.chips, layout).places
+    touches = lay_out_felt(table, view.chips, layout).touches
     return [*lay_out_hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *touches]
 
 

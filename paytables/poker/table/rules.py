@@ -252,7 +252,7 @@ class PokerRules(SeatedRules):
         }
         prompt = self._build_felt(hands)
         if may_see(seat_round.seat, hands.viewer):
-            prompt |= self.advice(step, seat_round, hands.bank, hands.board)
+            prompt |= self.build_advice(step, seat_round, hands.bank, hands.board)
         decision = Decision(str(step.ask), tuple(options), prompt, stakes, seat_round.seat)
         chosen: Option = options[decision.check((yield decision))]
         if chosen.fold:
@@ -275,7 +275,7 @@ class PokerRules(SeatedRules):
         """Return the advice for the player's decisions, built once."""
         return Advice(self.definition, self._rankings)
 
-    def advice(
+    def build_advice(
         self, step: RoundStep, seat_round: SeatRound, bank: list[Card], board: list[Card]
     ) -> dict[str, str]:
         """Return the best answer to a step for the prompt, or an empty dictionary if it is not known.

@@ -171,14 +171,14 @@ class Duel(Strict):
         return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(parse_cards(self.opens))
 
 
-class Line(Strict):
+class AdviceLine(Strict):
     """A line of a poker strategy: the answer with at least these cards; the last line has none and always applies."""
 
     option: Identifier
     least: str | None = None
 
     @model_validator(mode="after")
-    def _check_cards(self) -> "Line":
+    def _check_cards(self) -> "AdviceLine":
         """Refuse a lowest hand of a strategy line that is not a text of cards."""
         _check_cards_text(self.least)
         return self
@@ -226,8 +226,10 @@ class PokerDefinition(TableDefinition):
     progressive: tuple[Progressive, ...] = ()
     strategy: Text | None = Field(None, description="not read: the words are made of `best`")
     simplest: Text | None = Field(None, description="not read: the words are made of `simple`")
-    best: tuple[Line, ...] = Field((), description="the best play, where such lines are the best there is")
-    simple: tuple[Line, ...] = Field((), description="that play, as data: the first line that fits")
+    best: tuple[AdviceLine, ...] = Field(
+        (), description="the best play, where such lines are the best there is"
+    )
+    simple: tuple[AdviceLine, ...] = Field((), description="that play, as data: the first line that fits")
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
     @property

@@ -31,7 +31,7 @@ from paytables.poker.table.bets import MAIN, list_bets_with_ante, list_independe
 from paytables.poker.table.schema import (
     ORDERS,
     STANDINGS,
-    Line,
+    AdviceLine,
     Option,
     PokerDefinition,
     Proof,
@@ -378,7 +378,7 @@ class Stud:
         counts = np.stack([((best == answer) & ~own).sum(axis=1) for answer in range(answers)])
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 
-    def lines(self, choices: list[Choice], rules: tuple[Line, ...]) -> Ints | None:
+    def lines(self, choices: list[Choice], rules: tuple[AdviceLine, ...]) -> Ints | None:
         """Return the answer of a published strategy for each class of hands, or None if it has no lines."""
         if not rules or self.known < self.own:
             return None

@@ -45,14 +45,14 @@ class PaiGowRules(TwoHands):
         """Return whether a pai gow low hand beats the bank's; if the definition says so, a worthless one never does."""
         return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
 
-    def advice(self, dealt: Sequence[int]) -> int:
+    def find_advised_setting(self, dealt: Sequence[int]) -> int:
         """Return how the player is advised to set four tiles, as the low hand's indices in bits.
 
         It is the best play if the definition stores it, otherwise the bank's way.
         """
         proof = self.definition.proved
         if proof is None:
-            return super().advice(dealt)
+            return super().find_advised_setting(dealt)
         return self.settings(dealt)[unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]][2]
 
     def describe_setting(self, way: Way) -> dict[str, str]:

@@ -61,7 +61,7 @@ class VideoPokerRules(Tableless):
         row = find_row(self.definition.pay, self._ranking.strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
-    def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
+    def build_advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
         """Return the cards of a deal that the best play holds, as bits of indices; empty if that is not stored."""
         proofs = self.definition.proved
         if proofs is None:
@@ -91,7 +91,7 @@ class VideoPokerRules(Tableless):
             **self._build_felt([dealt]),
             "won": has,
             "result": self._describe_hand(dealt),
-            **self.advice(dealt, credits_per_hand),
+            **self.build_advice(dealt, credits_per_hand),
         }
         decision = Decision("hold", tuple(range(1 << HAND)), prompt)
         held = decision.check((yield decision))

@@ -95,7 +95,7 @@ def test_a_level_is_up_only_while_its_controller_is_heard():
     assert wire.status is Status.STALE
     wire.values()
     assert wire.status is Status.UP
-    wire.link.disconnected()
+    wire.link.handle_disconnection()
     assert wire.status is Status.DOWN
 
 
@@ -215,7 +215,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     assert [type(s) for s in wire.sent] == [m.Join, m.Contribution, m.Claim]
     (locked,) = wire.link.take_news()
     assert locked == AmountLocked("c1", 1500)
-    wire.link.locked("c1")
+    wire.link.note_award_locked("c1")
     assert wire.link.claims() == {"c1": Phase.AWARDED}
     wire.wait(3 * RETRY_NS)
     assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
@@ -345,7 +345,7 @@ class Storm:
         elif event < 0.43 and troubled:
             machine.live()
         elif event < 0.46 and troubled:
-            machine.link.disconnected()
+            machine.link.handle_disconnection()
         elif event < 0.6 and machine.link.find_displayed_amount("TOP", self.now).status is Status.DOWN:
             machine.link.enrol_levels(f"{machine.name}.{turn}", self.now)
 

@@ -150,7 +150,7 @@ def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_
     view = apply_message(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
     view, wishes = asked(view)
     assert not wishes
-    assert not view.chips.clearing
+    assert not view.chips.is_clearing_unanswered
 
 
 def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):

@@ -157,10 +157,10 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     said = [row.cells[0].values["position"] for row in choices.rows]
     assert said == [seat + 1 for seat, *_ in ANSWERS]
     for step, (seat, *_) in enumerate(ANSWERS):
-        detail.at = step
+        detail.step_index = step
         ((row,),) = [table.rows for table in detail.page(machine).tables]
         assert row.cells[-1].values == {"number": seat + 1}
-    detail.at = len(ANSWERS)
+    detail.step_index = len(ANSWERS)
     assert detail.page(machine).tables == ()  # the outcome is nobody's answer
 
 

@@ -65,7 +65,7 @@ def readout() -> Readout:
 
 
 class _Machine:
-    """Framing and channel of one line, as :class:`egm.links.sas.line.Line` joins them."""
+    """Framing and channel of one line, as :class:`egm.links.sas.line.SasLine` joins them."""
 
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)

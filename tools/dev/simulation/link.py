@@ -127,7 +127,7 @@ class FloorLink:
     def _disconnect(self) -> None:
         listener, self._listener = self._listener, None
         if listener is not None:
-            listener.disconnected("the wire is broken")
+            listener.handle_disconnection("the wire is broken")
 
     # ------------------------------------------------------------ the wire
     def _send_delayed(self, data: bytes, deliver: Callable[[bytes], None]) -> None:

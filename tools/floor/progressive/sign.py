@@ -18,7 +18,7 @@ from egm.progressive import topics
 from egm.progressive.connection import (
     AT_MOST_ONCE,
     RETRY_SECONDS,
-    Line,
+    BrokerLine,
     build_tls_context,
     get_payload,
     run_together,
@@ -191,13 +191,13 @@ async def listen(
     certificate files.
     """
 
-    async def follow_levels(line: Line) -> None:
+    async def follow_levels(line: BrokerLine) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
         await line.subscribe(topics.ALL_VALUES)
         await line.subscribe(topics.ALL_WINS)
         await run_together(receive_values(line), send_heartbeats(line))
 
-    async def send_heartbeats(line: Line) -> None:
+    async def send_heartbeats(line: BrokerLine) -> None:
         """Publish the sign's heartbeat at regular intervals."""
         while True:
             heartbeat = beat(now_ns())
@@ -205,7 +205,7 @@ async def listen(
                 await line.publish(topics.build_heartbeat_topic(name), heartbeat, AT_MOST_ONCE)
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def receive_values(line: Line) -> None:
+    async def receive_values(line: BrokerLine) -> None:
         """Update the sign with each received level value, and report invalid ones."""
         async for message in line.messages:
             wrong = _process_value(sign, message, now_ns())
