@@ -234,8 +234,8 @@ def main(arguments: list[str] | None = None) -> int:
     gc.freeze()  # what was imported stays: no later collection searches it
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
-    parser.add_argument("--cabinet", type=Path, help="cabinet file that says which devices there are")
-    parser.add_argument("--speed", type=float, default=1.0, help="mechanics this many times faster")
+    parser.add_argument("--cabinet", type=Path, help="the cabinet file, which lists the devices")
+    parser.add_argument("--speed", type=float, default=1.0, help="run the mechanics this many times faster")
     options = parser.parse_args(arguments)
     try:
         cabinet = load_cabinet(options.cabinet)

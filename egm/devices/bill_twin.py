@@ -45,7 +45,7 @@ class Phase(StrEnum):
 
 
 @dataclass(slots=True)
-class Paper:
+class SimulatedPaper:
     """A note (``cents``) or ticket (``barcode``) inside the acceptor."""
 
     cents: int
@@ -69,7 +69,7 @@ class BillTwin(Twin[M]):
         super().__init__(name, port, cutter, speed)
         self._codes = {cents: code for code, cents in notes.items()}
         self._phase = Phase.STARTING
-        self._paper: Paper | None = None
+        self._paper: SimulatedPaper | None = None
         self._stuck: Phase | None = None
         self._jam_next = False
         self._full_next = False
@@ -81,7 +81,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine has enabled this kind of note or ticket."""
 
     @abstractmethod
@@ -222,7 +222,7 @@ class BillTwin(Twin[M]):
         self._other_worth[code] = cents
         return f"note code {code} takes {cents} cents"
 
-    def _insert_paper(self, paper: Paper, what: str) -> str:
+    def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
         """Insert a note or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
             state = self.state()["status"] if self.powered else "without power"
@@ -240,14 +240,14 @@ class BillTwin(Twin[M]):
             known_values = ", ".join(map(str, sorted(self._codes)))
             raise ActionError(f"{self.name}: no note of {cents} cents; there are {known_values}")
         fake = read_flag(values, "counterfeit", default=False)
-        return self._insert_paper(Paper(cents, counterfeit=fake), f"{cents} cents")
+        return self._insert_paper(SimulatedPaper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
         """Insert a ticket; ``barcode``: the digits on it."""
         digits = read_word(values, "barcode")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
-        return self._insert_paper(Paper(0, digits), f"ticket {digits}")
+        return self._insert_paper(SimulatedPaper(0, digits), f"ticket {digits}")
 
     def _jam(self, _: Values) -> str:
         """Jam the item that is moving now, or else the next one."""
@@ -316,7 +316,7 @@ class BillTwin(Twin[M]):
         """Restore the bill acceptor's state that :meth:`memory` returned."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
-        self._paper = None if paper is None else Paper(**paper)
+        self._paper = None if paper is None else SimulatedPaper(**paper)
         self._stuck = None if stuck is None else Phase(stuck)
         self.inserted_cents = memory["inserted_cents"]
         self.stacked_cents = memory["stacked_cents"]

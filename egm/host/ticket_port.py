@@ -16,8 +16,8 @@ from egm.host.entries import (
     TICKET_TERMS_CHANGED,
     VOUCHER_ENROLLED,
     VOUCHER_READ,
+    TicketNumberingEnrolled,
     TicketTermsChanged,
-    VoucherEnrolled,
 )
 from egm.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
 from egm.host.keys import HostKey
@@ -263,7 +263,7 @@ class HostTickets:
         if desk is None:
             return
         desk.enrol(validation_id, sequence)
-        self._machine.post(VOUCHER_ENROLLED, VoucherEnrolled(sequence=sequence))
+        self._machine.post(VOUCHER_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
     def store_terms(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.

@@ -58,7 +58,7 @@ class BillNotStacked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherIn:
+class TicketIn:
     """A ticket was stacked and its amount credited."""
 
     amount_cents: Cents
@@ -68,7 +68,7 @@ class VoucherIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherNotStacked:
+class TicketNotStacked:
     """An ordered ticket did not reach the box, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
@@ -78,7 +78,7 @@ class VoucherNotStacked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherDisputed:
+class TicketDisputed:
     """A ticket was stacked after this machine lost its lock on the ticket; nothing is credited until a ruling."""
 
     amount_cents: Cents
@@ -140,22 +140,22 @@ VOUCHER_ESCROW: Final = Entry(
     moves=(Moves("world:voucher_in:*", "credit:*:*"),),
     writes=(MoneyKey.PAPER,),
     significance=Significance(Effect.LOG),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 VOUCHER_IN: Final = Entry(
     kind="voucher.in",
-    record=VoucherIn,
+    record=TicketIn,
     phase=Phase.SETTLE,
     settles=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
     writes=(MoneyKey.PAPER,),
     may_write=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKETS),
     significance=Significance(Effect.LOG),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 VOUCHER_DISPUTED: Final = Entry(
     kind="voucher.disputed",
-    record=VoucherDisputed,
+    record=TicketDisputed,
     phase=Phase.VOID,
     settles=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
@@ -164,20 +164,20 @@ VOUCHER_DISPUTED: Final = Entry(
 )
 VOUCHER_NOT_STACKED: Final = Entry(
     kind="voucher.not_stacked",
-    record=VoucherNotStacked,
+    record=TicketNotStacked,
     phase=Phase.VOID,
     settles=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
     writes=(MoneyKey.PAPER,),
     may_write=(HostKey.TICKET, MoneyKey.DISPUTED),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 VOUCHER_REFUSED: Final = Entry(
     kind="voucher.refused",
     record=PaperRejected,
     about="No ledger redeems the ticket; it is returned.",
     counts={"vouchers_refused": 1},
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 PAPER_MARK: Final = Entry(
     kind="bill.mark",
@@ -255,7 +255,7 @@ COIN_IN_DISPUTED: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- tickets out
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherOut:
+class TicketOut:
     """A ticket's bar code is printed: the reserved credit has become the ticket."""
 
     cash_out: CashOutRecord = inline_record()
@@ -287,37 +287,37 @@ VOUCHER_REQUEST: Final = Entry(
     moves=(Moves("credit:*:*", "out:voucher:*"),),
     writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOG, sas=0x66),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 TICKET_PENDING: Final = Entry(
     kind="ticket.pending",
     record=NoneType,
     about="The printer has accepted a ticket, a slip or a test print.",
     writes=(MoneyKey.PRINT,),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 TICKET_PRINTING: Final = Entry(
     kind="ticket.printing",
     record=NoneType,
     about="The printer has started to print.",
     writes=(MoneyKey.PRINT,),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 VOUCHER_OUT: Final = Entry(
     kind="voucher.out",
-    record=VoucherOut,
+    record=TicketOut,
     phase=Phase.SETTLE,
     settles=(VOUCHER_REQUEST,),
     writes=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
     may_write=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKETS),
     significance=Significance(Effect.LOG, sas=0x3D),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 TICKET_TAKEN: Final = Entry(
     kind="ticket.taken",
     record=TicketTaken,
     writes=(MoneyKey.PRINT,),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 TICKET_CASH_OUT_VOID: Final = Entry(
     kind="cashout.void",
@@ -334,7 +334,7 @@ TICKET_DISPUTED: Final = Entry(
     about="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
     writes=(MoneyKey.PRINT, MoneyKey.DISPUTED),
     significance=Significance(Effect.LOG),
-    logs=(Log.VOUCHERS,),
+    logs=(Log.TICKETS,),
 )
 
 

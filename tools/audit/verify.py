@@ -32,8 +32,8 @@ from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
 from tools.audit.rules.pattern import format_storage_key, format_value
 from tools.audit.rules.states import derive_machine_state
+from tools.audit.ticket_redemptions import TicketRedemptionAudit
 from tools.audit.tournaments import TournamentAudit
-from tools.audit.vouchers import VoucherAudit
 
 FINDINGS_MAX: Final = 100
 """The number of findings reported individually; more are only counted. The last notices kept are as many."""
@@ -150,7 +150,7 @@ class Auditor:
         self._levels = LevelAudit(self._at_hand, self.report_finding)
         self._prizes = PrizeAudit(self.report_finding)
         self._clears = ClearAudit(self.report_finding)
-        self._vouchers = VoucherAudit(self.report_finding)
+        self._ticket_redemptions = TicketRedemptionAudit(self.report_finding)
         self._tournaments = TournamentAudit(self._at_hand, self.report_finding, self.read_meters, self.memory)
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
@@ -332,7 +332,7 @@ class Auditor:
         if started_game is not None:
             self._note_game_from_journal(entry, started_game.game)
         self._prizes.check_entry(entry)
-        self._vouchers.check_entry(entry)
+        self._ticket_redemptions.check_entry(entry)
         self._tournaments.check_entry(entry)
         residuals.check_residual_entry(entry, self.report_finding)
         self.report.note(entry)

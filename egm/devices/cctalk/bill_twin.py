@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Frame, Header, Route
 from egm.devices.cctalk.twin import CctalkTwin, EventMemory
@@ -71,7 +71,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         """Return whether the machine has enabled the validator by its master inhibit."""
         return self._master
 
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         return bool(paper.barcode) or bool(self._mask >> (self._codes[paper.cents] - 1) & 1)
 
     def _find_bill_type(self) -> int:

@@ -7,7 +7,7 @@ it is returned. A "stacked" that was not acknowledged is retained without power 
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AuxiliaryCommand,
@@ -127,7 +127,7 @@ class EbdsTwin(BillTwin[Frame]):
     def _is_accepting(self) -> bool:
         return bool(self._notes) or self._barcodes
 
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         if paper.barcode:
             return self._barcodes
         return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)

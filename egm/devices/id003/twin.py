@@ -8,7 +8,7 @@ differ, and the machine must handle both.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
 from egm.devices.twin import Port, Values, read_flag
@@ -116,7 +116,7 @@ class Id003Twin(BillTwin[Frame]):
     def _is_accepting(self) -> bool:
         return self._settings.get(Command.INHIBIT) == b"\x00"
 
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         if paper.barcode:
             return self._settings.get(Command.BARCODE_INHIBIT) == b"\x00"
         inhibited = self._settings.get(Command.DENOMINATIONS, b"\xff\xff")[0]

@@ -18,8 +18,8 @@ value, or depends on what was before it, add a row to its group::
     )
 
 A row of an entry that starts something (reserves or moves money, or creates a storage key) lists in
-``within`` the machine states in which it is allowed; EVERYWHERE if it records a fact that can occur in any
-state.
+``allowed_states`` the machine states in which it is allowed; EVERYWHERE if it records a fact that can occur
+in any state.
 
 An entry's id is a new one of its kind unless the row says otherwise. A value that occurs in two fields gets
 one name, so that neither can be altered alone. Several rows of one kind are alternatives.

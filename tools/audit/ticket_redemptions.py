@@ -20,7 +20,7 @@ _RULED: Final = entries.DISPUTE_RULED.kind
 _IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 
-class VoucherAudit:
+class TicketRedemptionAudit:
     """Checks that each ticket is redeemed once and for its own amount; ``report_finding`` takes one that is not."""
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
