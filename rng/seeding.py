@@ -114,7 +114,7 @@ class SeedGatherer:
     @staticmethod
     def _read_samples(source: EntropySource, count: int) -> bytes:
         """Return ``count`` samples of an entropy source. Raises :class:`EntropyFailed` if it returns another number."""
-        noise = source.samples(count)
+        noise = source.read_samples(count)
         if len(noise) != count:
             raise EntropyFailed(f"source {source.name!r} gave {len(noise)} of {count} samples")
         return noise

@@ -118,19 +118,19 @@ class Bench:
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
         """Restore what a simulated device has retained, and store it from now on whenever it changes."""
         path = self._memory / f"{name}.json"
-        stored = {"kind": twin.kind, **twin.memory()}
+        stored = {"kind": twin.kind, **twin.export_memory()}
         with suppress(FileNotFoundError):
             try:
                 stored = json.loads(path.read_text(encoding="utf-8"))
                 if stored["kind"] == twin.kind:
-                    twin.recall(stored)
+                    twin.restore_memory(stored)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
             """Store what the simulated device retains, if it has changed."""
             nonlocal stored
-            retained = {"kind": twin.kind, **twin.memory()}
+            retained = {"kind": twin.kind, **twin.export_memory()}
             if retained != stored:
                 stored = retained
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)

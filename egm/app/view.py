@@ -137,7 +137,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         session=protection.build_session_view(machine),
         protection=protection.build_protection_view(machine),
         tournament=build_tournament_view(machine),
-        page=machine.component(ServiceDesk).page(machine),
+        page=machine.component(ServiceDesk).build_page(machine),
     )
 
 

@@ -196,7 +196,7 @@ class BillTwin(Twin[M]):
             self._enter_phase(Phase.READY)
 
     # ------------------------------------------------------------ hands on it
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert,
@@ -225,7 +225,7 @@ class BillTwin(Twin[M]):
     def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
         """Insert a note or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
-            state = self.state()["status"] if self.powered else "without power"
+            state = self.describe_state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
         self._paper = paper
         self.inserted_cents += paper.cents
@@ -265,7 +265,7 @@ class BillTwin(Twin[M]):
         if self._paper is not None and not self._paper.past_return:
             self.returned_cents += self._paper.cents
             self._paper = None
-        self.power_restored()
+        self.handle_power_return()
         return "mended"
 
     def _set_box(self, values: Values) -> str:
@@ -300,7 +300,7 @@ class BillTwin(Twin[M]):
         self._enter_phase(Phase.IN_BOX)
         return "lying"
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the acceptor retains without power: item, fault, contents of the box, and totals."""
         paper = self._paper
         return {
@@ -312,8 +312,8 @@ class BillTwin(Twin[M]):
             "stacked": self.stacked_papers[-_REMEMBERED_PAPERS:],
         }
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the bill acceptor's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, Any]) -> None:
+        """Restore the bill acceptor's state that :meth:`export_memory` returned."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else SimulatedPaper(**paper)
@@ -322,14 +322,14 @@ class BillTwin(Twin[M]):
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
         self.stacked_papers = list(memory["stacked"])
-        self.power_restored()
+        self.handle_power_return()
 
     def _format_status(self) -> str:
         if self._phase is Phase.READY:
             return "idle" if self._is_accepting() else "disabled"
         return self._phase.value
 
-    def state(self) -> dict[str, Any]:
+    def describe_state(self) -> dict[str, Any]:
         """Return the acceptor's status, contents and totals for the bench: inserted = stacked + returned + inside.
 
         ``stuck``: what only a manual action ends, or None; ``jams_next``: whether the next item will jam.

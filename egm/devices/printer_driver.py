@@ -145,7 +145,7 @@ class PrinterDriver(LineDriver[M]):
 
     def _record_state(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
         """Record the state of the ticket being printed, and report it."""
-        self._ledger.moved(record.job.job_id, state, detail)
+        self._ledger.record_print_state(record.job.job_id, state, detail)
         self._since = None
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 

@@ -17,7 +17,7 @@ from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain
 class DisputedList(MenuPage):
     """The service page that lists every disputed amount that waits for a ruling."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with one row per dispute: time, id, reason and bounds of the amount."""
         rows = tuple(
             PageRow(

@@ -126,7 +126,7 @@ class Roster:
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 
-    def proves(self, person_id: str, pin: str) -> Person | None:
+    def authenticate(self, person_id: str, pin: str) -> Person | None:
         """Return the person with this staff number if the PIN is right, or else None.
 
         An unknown number takes equally long.
@@ -139,7 +139,7 @@ class Roster:
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
-    def with_person(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
+    def enrol_person(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
         """Enrol a person with a new PIN or a stored digest; return the new staff roster.
 
         The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
@@ -158,7 +158,7 @@ class Roster:
         digest = PinDigest.of(pin) if isinstance(pin, str) else pin
         return self._append_change("added", person, digest, by, at)
 
-    def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+    def disable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
         person = self._find_person(person_id)
         others = (other for other in self.people.values() if other.id != person_id)
@@ -166,7 +166,7 @@ class Roster:
             raise RosterError(f"{person_id} is the last person who can enrol others")
         return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 
-    def enabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+    def enable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Enable a disabled person again, and return the new roster."""
         person = replace(self._find_person(person_id), disabled=False)
         return self._append_change("enabled", person, self.pins[person_id], by, at)

@@ -44,7 +44,7 @@ _LISTED: Final = 50
 class PlayList(MenuPage):
     """The service page of the last plays, newest first; an open play comes first."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page that lists the last plays, one row per play."""
         rows = tuple(
             _build_play_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED)
@@ -91,7 +91,7 @@ class PlayDetail(MenuPage):
     step_index: int = -1
     """Index of the step shown; -1 for the data page."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the play's data page, or the picture of one of its steps."""
         title = say("service.recall.title", play=self.play.play_id)
         if self.step_index < 0:

@@ -115,7 +115,7 @@ class ProgressiveLink:
         """Return the amount that a linked progressive level shows now."""
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
-    def position(self, pool: str) -> ContributionStatus | None:
+    def find_contribution_status(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
@@ -168,7 +168,7 @@ class ProgressiveLink:
                 for contribution in self._list_new_contributions(level, feeder.last, mark):
                     self._link.queue_contribution(contribution, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
-        for claim in self._link.claims():
+        for claim in self._link.list_open_claims():
             if claim not in claims:
                 self._link.drop_claim(claim)
         for claim, stored in claims.items():
@@ -199,7 +199,7 @@ class ProgressiveLink:
         if record.mystery:
             self._link.open_claim(claim, now_ns)
             return
-        self._link.hit(claim, now_ns)
+        self._link.open_hit_claim(claim, now_ns)
         if record.amount_cents is not None:
             self._link.note_award_locked(name)
 

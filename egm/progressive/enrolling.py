@@ -226,7 +226,7 @@ def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False)
 class LinkPage(MenuPage):
     """The service page of the progressive link's enrolment: certificate in use, request, answer, and the next step."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the service page of the progressive link's enrolment in its current state."""
         keys = (PageAction(id=name, label=say(f"service.link.{name}")) for name in _list_open_forms(machine))
         return ServicePage(

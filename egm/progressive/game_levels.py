@@ -191,7 +191,7 @@ def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
     """Return how many contributions this machine has made to a linked level, and how many are counted."""
     mark = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
-    position = None if link is None else link.position(pool)
+    position = None if link is None else link.find_contribution_status(pool)
     if link is None or position is None:
         return mark
     shown_cents = link.find_displayed_amount(pool).amount_cents

@@ -191,7 +191,7 @@ class Link:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
         return feeder.find_displayed_amount(now_ns, self._stale_ns)
 
-    def claims(self) -> dict[str, Phase]:
+    def list_open_claims(self) -> dict[str, Phase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""
         return {claim: entry.phase for claim, entry in self._open.items()}
 
@@ -228,7 +228,7 @@ class Link:
             feeder.pending.append(contribution)
         self._send_contributions(feeder, now_ns)
 
-    def hit(self, claim: Claim, now_ns: int) -> None:
+    def open_hit_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a progressive hit that is durable on the machine, and send it to the controller."""
         self._open.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)

@@ -127,7 +127,7 @@ class ProgressiveRound:
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
             before = self.memory.level(pool.id)
-            odds = before.mystery_odds(fed_cents)
+            odds = before.compute_mystery_odds(fed_cents)
             self._replace_level(pool, before, before.contribute(fed_cents))
             self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._draw_mystery_hit(pool, odds, chance):
@@ -197,7 +197,7 @@ class ProgressiveRound:
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.is_own:
             before = self._find_current_level(pool)
-            amount_cents, after = before.hit(share or FULL_LEVEL)
+            amount_cents, after = before.pay_hit(share or FULL_LEVEL)
             self._replace_level(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return

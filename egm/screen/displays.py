@@ -161,7 +161,7 @@ class Card:
         every = range(0, len(modes) if has_display else 0, _MODE.size)
         return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
 
-    def crtc(self, connector: Connector, taken_crtcs: Sequence[int] = ()) -> int:
+    def find_crtc(self, connector: Connector, taken_crtcs: Sequence[int] = ()) -> int:
         """Return a CRTC that can serve this connector and is not in ``taken_crtcs``. Raises DisplayError."""
         crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
@@ -171,7 +171,7 @@ class Card:
                     return crtc
         raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
 
-    def lease(self, connector: int, crtc: int) -> int:
+    def lease_display(self, connector: int, crtc: int) -> int:
         """Return a descriptor that may set this connector and CRTC and nothing else. Raises OSError."""
         objects = array("I", (connector, crtc))
         return self.call(Call.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
@@ -191,7 +191,7 @@ class DisplayOutput:
         if not connectors:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
-        self.number, self._mode, self.crtc = connector.number, connector.mode, card.crtc(connector)
+        self.number, self._mode, self.crtc = connector.number, connector.mode, card.find_crtc(connector)
         self.free = [one for one in connectors if one is not connector]
         mode = _MODE.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
@@ -290,7 +290,7 @@ class TopScreenProcess:
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
         lease = None
         try:
-            lease = card.lease(connector.number, card.crtc(connector, (self._output.crtc,)))
+            lease = card.lease_display(connector.number, card.find_crtc(connector, (self._output.crtc,)))
             os.set_inheritable(lease, True)
             command = tuple(self._command(lease))
             self._process = os.posix_spawn(command[0], command, environment)

@@ -273,7 +273,7 @@ class Limits:
     bet_max_here: int | None = None
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 
-    def spot(self, spot: Spot) -> Spot:
+    def limit_spot(self, spot: Spot) -> Spot:
         """Return a bet spot with the limits that apply in the table's current state."""
         now = self.felt.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
@@ -282,7 +282,7 @@ class Limits:
         """Return the bet on a spot in credits, new and standing; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
-    def maximum(self, spot: Spot) -> int:
+    def find_spot_maximum(self, spot: Spot) -> int:
         """Return the maximum bet on a spot: its own limit or the venue's, whatever other bets there are."""
         return spot.most if self.bet_max_here is None else min(spot.most, self.bet_max_here)
 
@@ -290,12 +290,12 @@ class Limits:
         """Return the maximum bet on a spot beside these bets: it may also be a multiple of the bet it depends on."""
         times = spot.most_times
         return (
-            self.maximum(spot)
+            self.find_spot_maximum(spot)
             if times is None
-            else min(self.maximum(spot), times * self.find_bet(bets, spot.needs))
+            else min(self.find_spot_maximum(spot), times * self.find_bet(bets, spot.needs))
         )
 
-    def room(self, bets: Bets) -> int | None:
+    def compute_room(self, bets: Bets) -> int | None:
         """Return the most that may be newly staked under the venue's maximum, or None if there is no maximum.
 
         Standing bets count, except those that these bets take down.
@@ -358,7 +358,9 @@ def place_chips(
     for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {
-            each: limits.spot(table.spots[each]).least for each in spot.cycle_spots if not bets.get(each)
+            each: limits.limit_spot(table.spots[each]).least
+            for each in spot.cycle_spots
+            if not bets.get(each)
         }
         new_credits, why = _add_chip(
             table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
@@ -385,7 +387,7 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
 
     ``here`` is the venue's maximum, ``raise`` the credit needed for later raises.
     """
-    total, room = sum(each for each in bets.values() if each > 0), limits.room(bets)
+    total, room = sum(each for each in bets.values() if each > 0), limits.compute_room(bets)
     reserve_credits = sum(
         (table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0)
     )
@@ -423,7 +425,7 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) 
     why, _ = find_closed_reason(spot, bets, limits)
     if why:
         return now, why
-    spot = limits.spot(spot)
+    spot = limits.limit_spot(spot)
     if spot.share is not None:
         value = _find_needed_bet(spot, bets, limits) // spot.share - stood - now
     new_credits = max(stood + now + value, spot.least) - stood
@@ -477,7 +479,7 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
         name,
         credits_,
     ) in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
-        other_spot = limits.spot(table.spots[name])
+        other_spot = limits.limit_spot(table.spots[name])
         if credits_ > 0 and (
             find_closed_reason(other_spot, bets, limits)[0]
             or limits.find_bet(bets, name) > limits.find_maximum(other_spot, bets)

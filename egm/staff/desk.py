@@ -88,7 +88,7 @@ class MenuPage(Protocol):
         """Return the values entered on this page, which are lost when it is left, or an empty mapping."""
         return {}
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page in its present state; the desk adds id, person and notice."""
         ...
 
@@ -197,7 +197,7 @@ class ServiceDesk:
         """Return whether leaving these pages loses form entries of which the person has not been warned."""
         return not self._warned and any(page.values for page in pages)
 
-    def page(self, machine: Machine) -> ServicePage | None:
+    def build_page(self, machine: Machine) -> ServicePage | None:
         """Return the open page of the service menu, or None if the menu is closed."""
         if not self.pages:
             return None
@@ -207,7 +207,7 @@ class ServiceDesk:
             notice, severity = say(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
         return (
             self.pages[-1]
-            .page(machine)
+            .build_page(machine)
             .model_copy(
                 update={
                     "id": self._page_id,

@@ -25,7 +25,7 @@ from egm.tournament.rules import parse_rules
 class TournamentPage(MenuPage):
     """Page of the tournament: what is installed, what the rules file lacks, and the purse of this position."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the installed rules, the file's faults and this position's round."""
         tables = [build_pair_table(_iter_rows(machine))]
         faults = _list_faults(machine)

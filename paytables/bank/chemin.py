@@ -62,7 +62,7 @@ class HeldBank(BankBet):
         """Return the levy on a bank that wins ``credits_``; a part of a credit is not levied."""
         return credits_ * self.percent // 100
 
-    def terms(self) -> Mapping[str, str]:
+    def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, what the bank wins after the levy."""
         return {
             "en": f"{self.pays.text}, less {self.percent}% of what it wins",
@@ -97,7 +97,7 @@ class CheminDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.terms() or {}).get(code, bet.pays.text)}"
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
                     for bet in bets
                 ),
                 self.shoe.format_deck_line(code),
@@ -175,7 +175,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the share of a winning bank that the house levies (art. 11.7)."""
         return Fraction(self.definition.bank.percent, 100)
 
-    def bets(self) -> tuple[BankBet, ...]:
+    def list_bets(self) -> tuple[BankBet, ...]:
         """Return the three bets: to hold the bank, to cover it alone, and to stake against it."""
         return (self.definition.bank, self.definition.banco, self.definition.stake)
 
@@ -334,7 +334,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return Turn(coup.banker, least, coup.caller if result else None)
 
     # ------------------------------------------------------------------ figures
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager that is fully covered, from a fresh shoe."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(stakes, self._find_best_answer())

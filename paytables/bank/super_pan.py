@@ -54,9 +54,9 @@ class SuperPanBet(BankBet):
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""
-        return self.commission.of(credits_)
+        return self.commission.compute_credits(credits_)
 
-    def terms(self) -> Mapping[str, str]:
+    def describe_pay(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
         return {code: self.pays.text + self.commission.describe(code) for code in ("en", "fr")}
 
@@ -92,7 +92,7 @@ class SuperPanDefinition(BankDefinition):
                 f"{getattr(bet.name, code)} - {terms}",
                 *([] if bank is None else [bank.format_row(code)]),
             ]
-            for code, terms in bet.terms().items()
+            for code, terms in bet.describe_pay().items()
         }
 
 
@@ -104,7 +104,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 4), ("player", PLAYER, 4))
 
-    def bets(self) -> tuple[SuperPanBet, ...]:
+    def list_bets(self) -> tuple[SuperPanBet, ...]:
         """Return the only bet of the game."""
         return (self.definition.stake,)
 
@@ -182,7 +182,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager if the players give the best answer with each hand.
 
         A seat with a bet on the bank is the bank, and one stake of the same credits is against it.

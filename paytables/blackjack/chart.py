@@ -207,7 +207,7 @@ class _Column:
             have, starts = round_.dealer.full[split.pair - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
                 places = self._build_hands(branch)
-                starts += [places[hand] for hand in play.starts(round_.known, branch)]
+                starts += [places[hand] for hand in play.list_start_hands(round_.known, branch)]
             part = Fraction(split.ways, have * (have - 1))
             pair = _Pair(hands_of_box[2 * CARD[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
@@ -241,7 +241,7 @@ class _Column:
         """
         known, play = self.round.known[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
-        plain = play.options(known, branch.tree, hand, worth, branch.kind, suited=False)
+        plain = play.evaluate_options(known, branch.tree, hand, worth, branch.kind, suited=False)
         found = {answer: mean for answer, (mean, _) in plain.items()}
         if play.house.suited_678 is not None and known.cards == 2 and hand in SUITED:
             third = SIX_SEVEN_EIGHT
@@ -249,7 +249,9 @@ class _Column:
                 worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
             for answer in found:
                 both = [
-                    play.options(known, branch.tree, hand, worth, branch.kind, suited=suited)[answer][0]
+                    play.evaluate_options(known, branch.tree, hand, worth, branch.kind, suited=suited)[
+                        answer
+                    ][0]
                     for suited in (False, True)
                 ]
                 found[answer] += (both[1] - both[0]) // 4

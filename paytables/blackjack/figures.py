@@ -86,11 +86,11 @@ def _compute_proof(house: ExactHouseRules, report_progress: Callable[[int, int],
 
     table = policies.StrategyTable(house, report_progress=report_progress)
     answers: dict[Question, int] = {}
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     chart = find_best_chart(table)
-    charted = table.result(chart.build_chooser(table), chart.take)
-    dealers = table.result(policies.build_dealer_play(house), policies.decline_every_offer)
-    worst = table.result(policies.choose_worst, policies.choose_lowest_sum)
+    charted = table.evaluate(chart.build_chooser(table), chart.take)
+    dealers = table.evaluate(policies.build_dealer_play(house), policies.decline_every_offer)
+    worst = table.evaluate(policies.choose_worst, policies.choose_lowest_sum)
     law, variance = {}, None
     if nets.is_within_reach(table, best, nets.SUPPORT_MAX):
         law = nets.compute_net_distribution(table, answers, best)

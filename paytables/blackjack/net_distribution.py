@@ -199,7 +199,7 @@ class _NetDistribution:
         """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
-            starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
+            starts = dict.fromkeys(self.table.play.list_start_hands(round_.known, branch), self.share)
             for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.kind, starts, first=first
             ).items():

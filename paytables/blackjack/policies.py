@@ -67,7 +67,7 @@ class StrategyTable:
             self.rounds.append(Round(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
-    def result(self, choose: Chooser, take: Taker) -> StrategyResult:
+    def evaluate(self, choose: Chooser, take: Taker) -> StrategyResult:
         """Return the value of a blackjack play.
 
         ``choose`` answers questions about a hand; ``take`` those about splits, insurance and even money.
@@ -87,7 +87,7 @@ class StrategyTable:
 
         The answers about splits and insurance are recorded in ``found``.
         """
-        values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
+        values = self.play.evaluate_hands(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
             if round_.known[hand].cards > 2:

@@ -316,7 +316,7 @@ class Play:
         lost = 0 if self.first_stake_only else node.blackjack
         return (node.stand - lost) * stakes * self.unit
 
-    def options(
+    def evaluate_options(
         self,
         hand_value: HandValue,
         tree: Tree,
@@ -359,7 +359,7 @@ class Play:
             )
         return found
 
-    def values(
+    def evaluate_hands(
         self, hand_values: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
     ) -> dict[int, Sums]:
         """Return the value, and the mean additional stake, of every blackjack hand if ``choose`` gives the answers.
@@ -371,10 +371,10 @@ class Play:
         for hand in reversed(tree):
             if hand_values[hand].cards < 2:
                 break
-            options = self.options(hand_values[hand], tree, hand, found, kind, suited=False)
+            options = self.evaluate_options(hand_values[hand], tree, hand, found, kind, suited=False)
             found[hand] = options[choose(kind, hand, False, options)]
             if mixed and hand_values[hand].cards == 2 and hand in SUITED:
-                options = self.options(hand_values[hand], tree, hand, found, kind, suited=True)
+                options = self.evaluate_options(hand_values[hand], tree, hand, found, kind, suited=True)
                 suited_sums = options[choose(kind, hand, True, options)]
                 mean, staked = found[hand]
                 found[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
@@ -387,14 +387,14 @@ class Play:
         """
         mean, staked = 0, 0
         for branch in split.branches[hands]:
-            values = self.values(round_.known, branch.tree, branch.kind, choose)
-            for hand in self.starts(round_.known, branch):
+            values = self.evaluate_hands(round_.known, branch.tree, branch.kind, choose)
+            for hand in self.list_start_hands(round_.known, branch):
                 mean += values[hand][0]
                 staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
-        return mean, staked - self.count_completed_ways(self.pair_node(round_, split)) * self.unit
+        return mean, staked - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
 
     @staticmethod
-    def starts(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
+    def list_start_hands(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
         """Return the two-card blackjack hands with which a branch of a split starts."""
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
@@ -402,7 +402,7 @@ class Play:
         return [hand for n, hand in drawn if n + 1 != branch.without and hand in branch.tree]
 
     @staticmethod
-    def pair_node(round_: Round, split: Split) -> Node:
+    def build_pair_node(round_: Round, split: Split) -> Node:
         """Return the ways in which the two cards of a blackjack pair that may be split are dealt."""
         have = round_.dealer.full[split.pair - 1]
         node = Node()

@@ -45,7 +45,7 @@ class Prop:
     count: int
     end: bool
 
-    def paid(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
+    def build_payments(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
         """Return the payment for a box, wheel segment or coin; empty if it pays no credits.
 
         ``detail`` says where the screen shows it.
@@ -83,7 +83,7 @@ class _SmallStage(ABC):
         """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_table(self._distribution)
 
-    def table(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
+    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact figures of one run of the bonus stage, which always include second moments."""
         return self._table
 
@@ -124,7 +124,7 @@ class Pick(_SmallStage):
             index = draw_weighted_index(draw, counts, f"{self.name}.pick{n + 1}")
             counts = self._remove_drawn_item(counts, index)
             prop = self.props[index]
-            paid += prop.paid({"box": box})
+            paid += prop.build_payments({"box": box})
             awards += prop.awards
             opened.append({"box": box, "item": prop.name, "credits": prop.credits})
             if prop.end:
@@ -164,7 +164,7 @@ class Pick(_SmallStage):
         items = sum(p.count for p in self.props)
         return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return, for each item that pays credits, the expected number of boxes in a run that contain it."""
         rates = self._compute_mean_openings
         return [
@@ -209,7 +209,7 @@ class Wheel(_SmallStage):
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         prop = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
-        return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
+        return Run(prop.build_payments({"part": part}), prop.awards, {"parts": shown, "part": part})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
@@ -218,7 +218,7 @@ class Wheel(_SmallStage):
             distribution[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
         return dict(distribution)
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each different segment of the wheel that pays credits is won, one row each."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
         for p in self.parts:
@@ -284,10 +284,10 @@ class Hold(_SmallStage):
         awards: list[Award] = []
         for cell, index in enumerate(worth):
             if index is not None:
-                paid += self.props[index].paid({"cell": cell})
+                paid += self.props[index].build_payments({"cell": cell})
                 awards += self.props[index].awards
         if None not in worth and self.full is not None:
-            paid += self.full.paid({})
+            paid += self.full.build_payments({})
             awards += self.full.awards
         coins = [{"item": p.name, "credits": p.credits} for p in self.props]
         return Run(tuple(paid), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins})
@@ -364,7 +364,7 @@ class Hold(_SmallStage):
             rows.append((self.full, self._coins.get(self.cells, Fraction(0))))
         return rows
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often a run wins each kind of coin that pays credits, and the prize for a full board."""
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)

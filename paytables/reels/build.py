@@ -213,13 +213,13 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
     awards = _list_all_awards(definition)
     for key, award in awards:
-        for kind, name in award.names():
+        for kind, name in award.list_references():
             check_reference(key, kind, name)
     for mode in definition.bets.mode:
         check_reference(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
     for name, table in definition.stage.items():
         check_reference(f"stage.{name}.then", "stage", getattr(table, "then", None))
-    _check_given(definition, {n for _, award in awards for _, n in award.names()}, file)
+    _check_given(definition, {n for _, award in awards for _, n in award.list_references()}, file)
 
 
 def _check_given(definition: ReelsDefinition, given: set[str | None], file: str) -> None:

@@ -116,7 +116,7 @@ class Chain:
     _open: list[str] = field(default_factory=list)
 
     # ------------------------------------------------------------ forwards: expected runs
-    def runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
+    def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
         """Return the expected number of runs in one game that starts with ``stage``, by (stage, size, multiplier)."""
         found: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[Node, Fraction] = defaultdict(Fraction)
@@ -181,7 +181,7 @@ class Chain:
         return odds
 
     # ------------------------------------------------------------ backwards: mean and variance
-    def worth(self, award: Award) -> Worth:
+    def compute_worth(self, award: Award) -> Worth:
         """Return mean and variance of all credits that an award of runs leads to, other stages included.
 
         The stages' tables must include second moments.
@@ -217,7 +217,7 @@ class Chain:
     def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one run of a stage, with what it starts in stages outside ``group``."""
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
-        return table.mean + sum((p * self.worth(a).mean for a, p in outside), ZERO)
+        return table.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
         self, table: RunFigures, group: tuple[str, ...], inside: Mapping[Node, Fraction]
@@ -241,7 +241,7 @@ class Chain:
 
     def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> Worth:
         """Return mean and variance of the credits of all runs that these awards start in stages outside ``group``."""
-        found = [self.worth(a) for a in given if a.kind == "stage" and a.name not in group]
+        found = [self.compute_worth(a) for a in given if a.kind == "stage" and a.name not in group]
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
@@ -267,7 +267,7 @@ class Chain:
             self._states[key] = Worth(mean, square - mean**2)
         return self._states[key]
 
-    def longest(self, award: Award) -> int | None:
+    def find_longest_series(self, award: Award) -> int | None:
         """Return the maximum number of runs in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:

@@ -309,7 +309,7 @@ def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Itera
         numbers = tables.of(components)
         if len(set(start)) == 1:  # the same automaton: the order of the pair does not matter
             numbers = min(numbers, tables.of(components[::-1]))
-        yield walk.paid(start, numbers)
+        yield walk.sum_pays(start, numbers)
 
 
 class _Step(NamedTuple):
@@ -341,7 +341,7 @@ class _Walk:
         self._steps: dict[Nodes, list[_Step]] = {}
         self._made = 0
 
-    def paid(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
+    def sum_pays(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
         """Return the sum, over all windows of the remaining reels, of the product of the wins from ``nodes`` on.
 
         ``numbers`` are the histograms of these reels. Only steps after which all components can still win are
@@ -359,7 +359,7 @@ class _Walk:
                 cases = count(number, step)
                 if cases:
                     worth = step.worth
-                    total += cases * (self.paid(step.target, later) if worth is None else worth * windows)
+                    total += cases * (self.sum_pays(step.target, later) if worth is None else worth * windows)
             self._known[key] = total
         return total
 

@@ -183,7 +183,7 @@ class ReelRules(Tableless):
     def find_most_after_double_up(self, win_credits: int) -> int:
         """Return the most that a win of up to ``win_credits`` can be doubled to."""
         table = self.definition.double_up
-        return win_credits if table is None else table.most(win_credits)
+        return win_credits if table is None else table.bound_win(win_credits)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return every progressive level that the wager's mode can win.

@@ -70,7 +70,7 @@ class Stage(Protocol):
     def run(self, draw: Draw) -> Run | Running:
         """Play one run of the stage: return its result, or a generator of the player's decisions that returns it."""
 
-    def table(self, *, second: bool) -> RunFigures:
+    def compute_figures(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one run; ``parts`` and ``second`` only if ``second`` is requested."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
@@ -79,7 +79,7 @@ class Stage(Protocol):
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits that a stage's run pays with each combination of awards, and their probability."""
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often a run wins each prize of the stage, for the PAR sheet."""
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:

@@ -80,7 +80,7 @@ class AwardDefinition(Strict):
     at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
     modes: tuple[Identifier, ...] | None = None
 
-    def names(self) -> list[tuple[str, str | None]]:
+    def list_references(self) -> list[tuple[str, str | None]]:
         """Return what this award refers to as (kind, name); the name is None for a kind it does not give."""
         kinds = [("stage", self.stage), ("progressive", self.progressive), ("merchandise", self.merchandise)]
         return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
@@ -314,7 +314,7 @@ class DoubleUp(Strict):
             win_credits, found = 2 * win_credits, found + 1
         return found
 
-    def most(self, win_credits: int) -> int:
+    def bound_win(self, win_credits: int) -> int:
         """Return an upper bound on what any win of up to ``win_credits`` can become in the double-up."""
         return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
 

@@ -166,14 +166,14 @@ def controller(count, tmp_path):
     up, beats = f"egm/progressive/machine/{MACHINE}/up", "egm/progressive/sign/sign-1/beat"
     right = [json.dumps(each).encode() for each in (JOIN, GIVEN, CLAIM, COMMIT)]
     asyncio.run(deliver(up, right))
-    before = made.records()[0].level
+    before = made.list_level_records()[0].level
     assert before.hits == 1
     asyncio.run(deliver(up, messages([JOIN, GIVEN, CLAIM, COMMIT], count)))
     asyncio.run(deliver(beats, messages([BEAT], count)))
-    assert made.records()[0].level == before
-    with made.reading() as session:
-        refused = [k for _, k, _ in session.events() if k in {"misunderstood", "refused", "forged"}]
-        assert not session.events("dropped")
+    assert made.list_level_records()[0].level == before
+    with made.open_read_session() as session:
+        refused = [k for _, k, _ in session.read_events() if k in {"misunderstood", "refused", "forged"}]
+        assert not session.read_events("dropped")
     signs.update_states()
     made.check()
     store.close()
@@ -256,7 +256,7 @@ def sign(count, _):
         )
         for data in messages([VALUE], count)
     ]
-    shown.plates(1)
+    shown.build_plates(1)
     return sum(bool(each) for each in wrong)
 
 

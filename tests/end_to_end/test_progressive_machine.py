@@ -121,7 +121,7 @@ def _all_paid(folder, wagers):
     """Wait until the controller has heard of every wager and of every payment."""
 
     def heard(controller):
-        (held,) = controller.records()
+        (held,) = controller.list_level_records()
         fed = held.level.contributed == wagers * STAKE_CENTS * Fraction(1, 70)
         return fed and all(hit.closed_at for hit in controller.register())
 

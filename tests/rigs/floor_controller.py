@@ -28,7 +28,7 @@ class RealController:
         self.spoil = lambda answer: answer
 
     def values(self):
-        return self.real.values()
+        return self.real.list_values()
 
     def process_message(self, message):
         return [self.spoil(answer) for answer in self.real.take([ReceivedMessage(message.machine, message)])]

@@ -35,7 +35,7 @@ class Link(SetupStep):
         """Start the first-start step of the progressive link, without a certificate request or answer so far."""
         self.message = None
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
         steps = (PageRow(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
         tables: list[PageTable] = [PageTable(rows=tuple(steps))]

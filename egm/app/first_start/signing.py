@@ -79,7 +79,7 @@ class SignerProofs(SetupStep):
         """Return whether this first-start step has anything to sign."""
         raise NotImplementedError
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of facts to be signed; or the prompt for the number or PIN of the next signer."""
         if not self.signs:
             sign = PageAction(
@@ -131,7 +131,7 @@ class SignerProofs(SetupStep):
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
                 if sum(attempt.counts_towards_lock for attempt in attempts) >= WRONG_MAX:
                     return say_refusal("locked")
-                person = self.roster(draft).proves(number, pin)
+                person = self.roster(draft).authenticate(number, pin)
                 if person is None:
                     noted.append(WrongPin.create_now(number, self.now().isoformat(timespec="seconds")))
                     return say_refusal("wrong_pin")
@@ -267,9 +267,9 @@ class Restoring(SignerProofs):
         rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known]
         return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.memory.about"),)),)))
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page to restore the cabinet file, without a way back, because it is the first."""
-        page = SignerProofs.page(self, draft)
+        page = SignerProofs.build_page(self, draft)
         actions = page.actions if self.signs else tuple(action for action in page.actions if action != BACK)
         return page.model_copy(update={"actions": actions})
 

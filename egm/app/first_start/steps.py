@@ -69,7 +69,7 @@ class SetupStep:
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
         """Gather the data for the step's page, and call ``changed`` whenever it changes. By default, do nothing."""
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the first-start step in its current state."""
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ class Welcome(SetupStep):
     parts: tuple[str, ...]
     id: str = "welcome"
 
-    def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page that lists the steps of the first start."""
         rows = tuple(
             PageRow(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
@@ -119,7 +119,7 @@ class Fields(SetupStep):
     take: Callable[[Draft, dict[str, str]], None]
     values: dict[str, str] = field(default_factory=dict)
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page with the fields entered so far and the next field to enter."""
         next_field = self._find_next_field(draft)
         rows = tuple(
@@ -184,7 +184,7 @@ class Pick(SetupStep):
     options: Callable[[], list[tuple[str, Words]]]
     take: Callable[[Draft, str], None]
 
-    def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page with one line per item to choose from."""
         rows = tuple(
             PageRow(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
@@ -229,7 +229,7 @@ class Devices(SetupStep):
         finally:
             self.asking = None
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the devices that replied, and of the serial ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
@@ -307,7 +307,7 @@ class Toggle(SetupStep):
         finally:
             self.examining = None
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page with one line per item, marked if the item is chosen."""
         if self.examining is not None:
             row = PageRow(cells=(say(f"first.{self.id}.examining"), say_plain(self.examining)))
@@ -349,7 +349,7 @@ class Staff(SetupStep):
     before: list[Roster] = field(default_factory=list)
     """The list before each person was added, to undo a mistake."""
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the persons enrolled, or the prompt for the next field of a new person."""
         if self.entry is not None:
             return self._build_question_page(self.entry)
@@ -439,7 +439,7 @@ class Staff(SetupStep):
         roster_before = draft.roster
         person = Person(number, name, Role(role))
         try:
-            draft.roster = roster_before.with_person(person, self.digest(pin), by="", at=self.now())
+            draft.roster = roster_before.enrol_person(person, self.digest(pin), by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
         self.before.append(roster_before)

@@ -70,7 +70,7 @@ class Wizard:
     @property
     def page(self) -> ServicePage:
         """Return the service page of the current first-start step."""
-        page = self._steps[self._at].page(self._draft)
+        page = self._steps[self._at].build_page(self._draft)
         return page.model_copy(
             update={
                 "id": f"first-{self._turn}",

@@ -144,7 +144,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     async def _record_events(self, events: codec.Events) -> bool:
         """Credit the coins of the acceptor's new events; return False if it stopped replying or was busy."""
-        mark = self._ledger.event_mark()
+        mark = self._ledger.find_event_mark()
         if mark is not None and is_unchanged(mark, events):
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)

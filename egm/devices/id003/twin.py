@@ -150,17 +150,17 @@ class Id003Twin(BillTwin[Frame]):
             self._count_item_in_box()
             self._finish_item()
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Lose the machine's settings; the item stays where it is."""
         self._settings.clear()
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Wait for the machine's reset; until then the status reports where the item was found."""
         self._enter_phase(Phase.STARTING)
 
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of every acceptor, and ``revend``."""
-        return {**super().actions(), "revend": self._set_revend}
+        return {**super().list_actions(), "revend": self._set_revend}
 
     def _set_revend(self, values: Values) -> str:
         """Set ``revend`` (``on``): whether a stacking interrupted by a power loss is reported again after the reset."""

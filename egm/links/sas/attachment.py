@@ -86,7 +86,7 @@ class SasChannel:
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
         self._seen = max(delivered, journal.sequence - _LOOK_BACK_ENTRIES)
-        self._selected_game = self._reader.readout().selected_game
+        self._selected_game = self._reader.build_readout().selected_game
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         context.sources.append(lambda: iter_line_metrics(name, self.health))
@@ -124,7 +124,7 @@ class SasChannel:
         for entry in entries:
             if entry.sequence > self._noted:
                 self._reader.note(entry)
-        readout = self._reader.readout()
+        readout = self._reader.build_readout()
         news = [
             what
             for entry in entries
@@ -140,7 +140,7 @@ class SasChannel:
 
     def _send_readout(self) -> None:
         """Send the current readout to the SAS line, which replies to the host from it."""
-        self._line.send(self._reader.readout())
+        self._line.send(self._reader.build_readout())
 
     # ------------------------------------------------------------------ from the line's thread
     def _schedule(self, ask: RunEffect) -> "Future[Reply | None]":

@@ -151,7 +151,7 @@ class Channel:
 
     def deliver(self, code: int, reply: Reply) -> None:
         """Queue a delayed result for the host; it answers the next general poll in place of an exception."""
-        self._delayed.append(reply.frame(self.address, code))
+        self._delayed.append(reply.build_frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
     def process_message(self, message: Heard, now_ns: int) -> Iterator[Action]:
@@ -203,7 +203,7 @@ class Channel:
         if self._delayed:
             self._last_reply = _LastReply(b"", self._delayed[0], delayed=True)
         else:
-            exception = self._queue.next(now_ns)
+            exception = self._queue.find_next(now_ns)
             if self.real_time:
                 out = self._encode_event_report(exception)
             else:
@@ -242,7 +242,7 @@ class Channel:
             else None
         )
         self._pending_at_poll = self._queue.list_served_by(request.code) if effect is None else effect[1]
-        exception = self._queue.next(now_ns) if self.real_time else None
+        exception = self._queue.find_next(now_ns) if self.real_time else None
         if exception is not None:
             self._last_reply = _LastReply(
                 request.frame, self._encode_event_report(exception), exception=exception
@@ -272,16 +272,16 @@ class Channel:
             self._last_reply = None
             yield Refused(request, "not supported by this machine")
             return
-        out = reply.frame(self.address, request.code)
+        out = reply.build_frame(self.address, request.code)
         self._last_reply = _LastReply(
             request.frame, out, answered=(poll, request, reply), serves=self._pending_at_poll
         )
         yield Send(out)
 
-    def busy(self, request: LongPoll) -> Iterator[Action]:
+    def reply_busy(self, request: LongPoll) -> Iterator[Action]:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
         self._running_effect = (request.frame, self._pending_at_poll)
-        out = BUSY.frame(self.address, request.code)
+        out = BUSY.build_frame(self.address, request.code)
         self._last_reply = _LastReply(request.frame, out, busy=True)
         yield Send(out)
 
@@ -296,7 +296,7 @@ class Channel:
             self._queue.remove_received(acknowledged.exception, now_ns)
         if acknowledged.answered is not None:
             poll, request, reply = acknowledged.answered
-            self._queue.served(acknowledged.serves)
+            self._queue.remove_served(acknowledged.serves)
             yield Confirmed(poll, request, reply)
         if self._full and self._queue.is_empty:
             self._full = False

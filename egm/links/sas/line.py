@@ -266,7 +266,7 @@ class SasLineThread(threading.Thread):
         except TimeoutError:
             self._pending = (frame, future)
             self._counts["busy"] += 1
-            actions = self._channel.busy(ask.request)
+            actions = self._channel.reply_busy(ask.request)
         except CancelledError:  # the machine is stopping
             return
         else:

@@ -336,7 +336,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     if view.snapshot is None or table is None:
         return []
     limits = build_bet_limits(view.snapshot)
-    spot = limits.spot(spot)
+    spot = limits.limit_spot(spot)
     odds = _format_spot_pay(stage, spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
     highest = limits.find_maximum(spot, view.chips.bets) or spot.most
@@ -519,7 +519,9 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
-        lowest, maximum = (stage.money(each * unit) for each in (spots[0].least, limits.maximum(spots[0])))
+        lowest, maximum = (
+            stage.money(each * unit) for each in (spots[0].least, limits.find_spot_maximum(spots[0]))
+        )
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = Style("strong", "small" if step > 40 else "caption", "text")
         p.text(

@@ -24,7 +24,7 @@ from egm.staff.words import BACK, build_column_titles, build_pair_table, say, sa
 class DeviceList(MenuPage):
     """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per device, and the tests of the screen itself."""
         bench = machine.component(ServiceDesk).bench
         rows = tuple(
@@ -82,7 +82,7 @@ class ScreenTest(MenuPage):
 
     pattern: Literal["display", "touch", "sound"]
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
             id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
@@ -96,7 +96,7 @@ class ScreenTest(MenuPage):
 class Calibration(MenuPage):
     """Page of the touch-screen calibration: each touch is taken for the next cross; the last one ends the page."""
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the calibration page. It has no way back, because touches may be detected anywhere."""
         return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
 
@@ -120,7 +120,7 @@ class OneDevice(MenuPage):
 
     name: str
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
         bench = machine.component(ServiceDesk).bench
         kind = bench.kinds[self.name]

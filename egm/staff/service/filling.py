@@ -36,7 +36,7 @@ class Filling(MenuPage):
         """Return the first field of the form that has not been entered, or None."""
         return next((entry for entry in self.form.fields if entry.name not in self.values), None)
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the form's page: the fields entered, and the next field or the confirmation."""
         next_field = self._next_field
         rows = tuple(

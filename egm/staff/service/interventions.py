@@ -16,7 +16,7 @@ _LISTED: Final = 50
 class SheetList(MenuPage):
     """Page of the sheets of the last interventions, newest first."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with one line per intervention."""
         rows = tuple(
             PageRow(
@@ -46,7 +46,7 @@ class SheetPage(MenuPage):
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the page with the tables of the intervention sheet."""
         title = say("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))

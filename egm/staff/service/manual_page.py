@@ -17,7 +17,7 @@ _COLUMNS: Final = 2
 class Manual(MenuPage):
     """Page of the manual: the active faults, each with its remedy, and the chapters."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
         standing = tuple(
             PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
@@ -47,7 +47,7 @@ class _Chapter(MenuPage):
 
     chapter: Chapter
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the chapter's lines."""
         table = self.chapter.table(machine.component(Menu))
         if len(table.columns) <= _COLUMNS:
@@ -76,7 +76,7 @@ class _Line(MenuPage):
     chapter: Chapter
     row: PageRow
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with each cell of the line next to the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_pair_table(zip(heads, self.row.cells, strict=True))

@@ -46,7 +46,7 @@ class Menu:
 class MainMenu(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one key per section, the search and, with several positions, what waits at each."""
         subjects = tuple(
             PageAction(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
@@ -82,7 +82,7 @@ class _Subject(MenuPage):
 
     subject: str
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each page and form that the signed-in person may use."""
         return ServicePage(
             id="",
@@ -99,7 +99,7 @@ class _Subject(MenuPage):
 class _Search(MenuPage):
     """Page of every line of the main menu, which the screen filters by the letters typed."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with the lines of all sections of the main menu."""
         return ServicePage(
             id="",

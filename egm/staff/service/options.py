@@ -28,7 +28,7 @@ _BETS: Final = ("bet_minimum", "bet_limit")
 class OptionList(MenuPage):
     """Page of the operator's options: every approved game, and the minimum and maximum bet."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the options as they will be from the next start on."""
         options = Options.of(machine)
         rows = []
@@ -86,7 +86,7 @@ class OneGame(MenuPage):
 
     game_id: str
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
         options, admitted = (
             Options.of(machine),

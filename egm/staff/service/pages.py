@@ -54,7 +54,7 @@ class Meters(MenuPage):
 
     by: str = ""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the meters' page: the jurisdiction's names first, then every meter that is not zero."""
         reading = machine.journal.meters()
         if self.by:
@@ -131,7 +131,7 @@ class Log(MenuPage):
 
     log: logs.Log
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per journal entry of the log: when, what, how much, who."""
         entries = machine.entries.read_log(machine.journal, self.log)
         table = PageTable(
@@ -182,7 +182,7 @@ class Listing(MenuPage):
     title: str
     tables: Callable[[Machine], tuple[PageTable, ...]]
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with its tables."""
         return ServicePage(
             id="", title=say(f"service.menu.{self.title}"), tables=self.tables(machine), actions=(BACK,)

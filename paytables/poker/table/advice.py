@@ -200,7 +200,7 @@ class Advice:
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
         if first is not None:
             return extra + spot.first[first].pays.net
-        result = spot.result(standing)
+        result = spot.find_result(standing)
         if result == "pays" and pays is not None:
             return extra + spot.pay[pays].pays.net
         return extra + _NETS[spot.otherwise if result == "pays" else result]

@@ -305,7 +305,9 @@ class PokerRules(SeatedRules):
             return "closed"
         return "better" if mine > theirs else "equal" if mine == theirs else "worse"
 
-    def row(self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]) -> Row | None:
+    def find_pay_row(
+        self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]
+    ) -> Row | None:
         """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
@@ -316,19 +318,19 @@ class PokerRules(SeatedRules):
         """Yield the settlement of each remaining bet of one seat, with its bonus."""
         for name, credits_ in seat_round.bets.items():
             spot, bet = self.definition.spots[name], Bet(name, credits_, seat_round.seat)
-            bonus = self.row(spot.bonus, spot, seat_round.cards, board)
-            first = self.row(spot.first, spot, seat_round.cards, board)
+            bonus = self.find_pay_row(spot.bonus, spot, seat_round.cards, board)
+            first = self.find_pay_row(spot.first, spot, seat_round.cards, board)
             if bonus is not None:
                 won = bonus.pays.returned(credits_) - credits_
                 yield Settlement(bonus.id, won, spot=name, seat=seat_round.seat)
             if first is not None:
                 yield settle_bet(bet, first.pays, first.id)
                 continue
-            row = self.row(spot.pay, spot, seat_round.cards, board)
+            row = self.find_pay_row(spot.pay, spot, seat_round.cards, board)
             if spot.is_independent_of_bank:
                 yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
-            result = spot.result(self.compare_hands([*seat_round.cards, *board], [*bank, *board]))
+            result = spot.find_result(self.compare_hands([*seat_round.cards, *board], [*bank, *board]))
             if result == "pays" and row is not None:
                 yield settle_bet(bet, row.pays, row.id)
                 continue
@@ -339,7 +341,11 @@ class PokerRules(SeatedRules):
         """Yield the progressive levels that one seat's bets win."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
-            row = self.row(spot.pay, spot, seat_round.cards, board) if spot.id in seat_round.bets else None
+            row = (
+                self.find_pay_row(spot.pay, spot, seat_round.cards, board)
+                if spot.id in seat_round.bets
+                else None
+            )
             if row is not None and row.pays.share:
                 yield side_bets.build_level_hit(level, row.pays)
 

@@ -85,7 +85,7 @@ class Stake(Strict):
             raise ValueError(f"{self.id}: {self.times} times {self.of!r}; it is a whole number of times")
         return self
 
-    def result(self, standing: Standing) -> Result:
+    def find_result(self, standing: Standing) -> Result:
         """Return the result of the bet for this comparison of the player's hand with the bank's."""
         results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
         return results[standing] or "pays"

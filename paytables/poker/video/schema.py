@@ -102,7 +102,7 @@ class Proofs(Strict):
     most: Proof
     fewer: Proof | None = None
 
-    def of(self, *, is_highest_bet: bool) -> Proof:
+    def find_proof(self, *, is_highest_bet: bool) -> Proof:
         """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
         return self.most if is_highest_bet or self.fewer is None else self.fewer
 
@@ -206,7 +206,7 @@ class VideoPokerDefinition(Definition):
         """Return the progressive level for which ``hands`` hands of ``credits_`` credits play, or None."""
         return self.progressive if hands == 1 and credits_ == self.most else None
 
-    def pays(self, credits_: int) -> tuple[int, ...]:
+    def list_pays(self, credits_: int) -> tuple[int, ...]:
         """Return what each row of the pay table pays for ``credits_`` credits on a hand.
 
         A row that pays a progressive level counts as the level's reset value.

@@ -172,7 +172,7 @@ class MoneyMachine(RuleBasedStateMachine):
 
     @rule()
     def hit_the_level(self):
-        won, after = self.model.level.hit()
+        won, after = self.model.level.pay_hit()
         flows = posting.build_change_transfers("toy", self.model.level, after)
         paid = Transfer("house:progressive:toy", "credit:1:cashable", won)
         self.append(*flows, paid, state={"level:toy": after.to_json()})

@@ -111,7 +111,7 @@ def forged(place):
     roster = Roster.load(place.path)
     other = place.folder.parent / "forged.json"
     other.write_text(place.path.read_text())
-    roster = Roster.load(other).with_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="1", at=NOW)
+    roster = Roster.load(other).enrol_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="1", at=NOW)
     assert not roster.has_valid_seal
     return other.read_text()
 
@@ -158,8 +158,8 @@ def test_a_cut_between_the_first_two_persons_recorded_is_nobodys_doing(tmp_path,
 
 def _of_another(place):
     other = place.folder.parent / "other.json"
-    roster = Roster.load(other).with_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="", at=NOW)
-    roster.with_person(Person("2", "Mallory", Role.MANAGER), PINS["3"], by="3", at=NOW)
+    roster = Roster.load(other).enrol_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="", at=NOW)
+    roster.enrol_person(Person("2", "Mallory", Role.MANAGER), PINS["3"], by="3", at=NOW)
     place.path.write_text(other.read_text())
 
 

@@ -143,7 +143,7 @@ def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
 def test_the_best_play_as_data_is_the_best_play():
     rules = house(hands=3, double_after_split=True, hole=False, sevens=Fraction(3, 2), suited_678=Fraction(2))
     table, answers = policies.StrategyTable(rules, (7,)), {}
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     data = PlayData.of(rules, answers, best.split, best.insured, best.even)
 
     def choose(kind, hand, suited, _options):
@@ -153,7 +153,7 @@ def test_the_best_play_as_data_is_the_best_play():
         into = data.split(asked.up, list_values(asked.hand)[0]) if asked.kind == "split" else 0
         return min(into, len(sums)) - 1 if into else 0
 
-    again = table.result(choose, take)
+    again = table.evaluate(choose, take)
     assert (again.mean, again.staked) == (best.mean, best.staked)
     suits = [
         answers[question] != answers[question[0], question[1], False] for question in answers if question[2]
@@ -188,7 +188,7 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
     )
     chart = find_best_chart(table)
     printed = parse_chart(format_chart(chart))
-    said, told = (table.result(each.build_chooser(table), each.take).mean for each in (chart, printed))
+    said, told = (table.evaluate(each.build_chooser(table), each.take).mean for each in (chart, printed))
     assert said == told
     assert (up, (False, 4)) in printed.answers
 
@@ -198,7 +198,9 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
 def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
     made = definition(name)
     table, chart = policies.StrategyTable(made.house), parse_chart(made.proved["main"].chart)
-    assert table.result(chart.build_chooser(table), chart.take).mean == Fraction(made.proved["main"].charted)
+    assert table.evaluate(chart.build_chooser(table), chart.take).mean == Fraction(
+        made.proved["main"].charted
+    )
 
 
 @pytest.mark.slow
@@ -257,7 +259,7 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name)
     if made.house.hands > 2:
         return
     table, answers, played = policies.StrategyTable(made.house), {}, parse_chart(chart)
-    result = table.result(policies.record_answers(played.build_chooser(table), answers), played.take)
+    result = table.evaluate(policies.record_answers(played.build_chooser(table), answers), played.take)
     chances = compute_net_distribution(table, answers, result)
     assert sum(net * chance for net, chance in chances.items()) == result.mean
     for nets in found:

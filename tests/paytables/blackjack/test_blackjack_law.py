@@ -31,7 +31,7 @@ from tools.lab.simulation import compute_sample_variance, judge, judge_share, pl
 def laid(rules, shoe=None, ups=policies.UPS):
     """Return the best play's law, its answers and what it took."""
     table, answers = policies.StrategyTable(rules, ups, shoe=shoe), {}
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert is_within_reach(table, best, SUPPORT_MAX)
     return compute_net_distribution(table, answers, best), answers, best
 
@@ -100,7 +100,7 @@ def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name)
     rules = house(**{"hands": 3, "double_after_split": True, "insurance": None, **rules})
     ups, answers = [n for n, count in enumerate(counts, 1) if count], {}
     table = policies.StrategyTable(rules, ups, shoe=counts)
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert max(best.split.values()) == 3
     assert is_within_reach(table, best, VARIANCE_MAX)
     assert not is_within_reach(table, best, SUPPORT_MAX)

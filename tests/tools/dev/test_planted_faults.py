@@ -177,7 +177,7 @@ def credit_that_a_clear_forgets(monkeypatch):
 
 
 def a_clear_that_carries_a_claim_twice(monkeypatch):
-    honest = ClaimBook.entry
+    honest = ClaimBook.build_entry
 
     def entry(book, claim, kind, *args, **said):
         said["transfers"] = tuple(

@@ -309,7 +309,7 @@ def show(*, store: str | None, form: Form) -> None:
     """Show what every level holds, where it came from, and whether it balances exactly (I-05, I-14)."""
     with open_controller(store, to_read=True) as controller:
         controller.check()
-        records = controller.records()
+        records = controller.list_level_records()
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
     rows = (
         (

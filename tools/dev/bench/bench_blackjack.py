@@ -49,7 +49,7 @@ def figures() -> Iterator[Figure]:
         )
         (table,) = made
         best = measure_processor_seconds(
-            partial(table.result, policies.choose_best, policies.choose_highest_sum)
+            partial(table.evaluate, policies.choose_best, policies.choose_highest_sum)
         )
         chart = measure_processor_seconds(partial(find_best_chart, table))
         yield Figure(
@@ -76,7 +76,7 @@ def _nets(cabinets: float) -> Iterator[Figure]:
     """Yield the cost of the exact distribution of a round, and of rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
     table, answers = policies.StrategyTable(definition.house), dict[Question, int]()
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     play = read_advice(definition.house, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles

@@ -107,7 +107,7 @@ class SimulatedMachine:
             self.link.open_claim(claim, self._now_ns())
             self._pay_hit(name, hit)
             return
-        self.link.hit(claim, self._now_ns())
+        self.link.open_hit_claim(claim, self._now_ns())
         if hit.locked_cents is not None:
             self.link.note_award_locked(name)
             self._pay_hit(name, hit)
@@ -152,7 +152,7 @@ class SimulatedMachine:
         self.link.queue_contribution(contribution, self._now_ns())
         if is_hit:
             self._step("hit")
-            self.link.hit(self._create_claim(name, memory.hits[name]), self._now_ns())
+            self.link.open_hit_claim(self._create_claim(name, memory.hits[name]), self._now_ns())
         self._send_messages()
 
     def _create_claim(self, name: str, hit: Hit) -> Claim:

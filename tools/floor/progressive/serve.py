@@ -123,7 +123,7 @@ class Service:
                         ReceivedMessage(sender, decode_machine_message(get_payload(message)))
                     )
             except ProgressiveMessageError as error:
-                self._controller.misunderstood(sender, str(error))
+                self._controller.record_invalid_message(sender, str(error))
                 self._report(f"{sender}: {error}")
 
     def _process_heartbeat(self, sign: str, beat: SignHeartbeat) -> None:
@@ -163,7 +163,7 @@ class Service:
     async def _publish_levels(self, line: BrokerLine) -> None:
         """Publish every level's value (retained) and the recent wins periodically; update the monitoring figures."""
         while True:
-            values = self._controller.values()
+            values = self._controller.list_values()
             signs = () if self._signs is None else self._signs.update_states()
             self._observe(values, signs, self._controller.unruled)
             for value in values:

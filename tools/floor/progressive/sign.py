@@ -119,7 +119,7 @@ class Sign:
         """Show who has won a level, as long as the controller repeats it."""
         self._wins[won.level] = (won, now_ns)
 
-    def plates(self, now_ns: int) -> tuple[Plate, ...]:
+    def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, one plate per level."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
         return tuple(self._build_plate(name, now_ns) for name in self.chosen or alive)
@@ -148,7 +148,7 @@ class SignMonitor:
 
     def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
         """Report which levels appeared or disappeared since the last call; return what the sign displays."""
-        plates = self.sign.plates(now_ns)
+        plates = self.sign.build_plates(now_ns)
         for plate in plates:
             lit = plate.thousandths is not None
             if lit != self._lit.get(plate.level):
