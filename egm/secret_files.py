@@ -46,9 +46,9 @@ def require_private(*paths: Path) -> None:
 def make_folder_private(folder: Path, *ours: str) -> None:
     """Restrict one of the machine's folders to its owner. Raises OSError, and OperatorError naming the folder.
 
-    A folder that contains anything is restricted only if one of ``ours`` is in it or is its name: if the
-    machine is given a folder that others share, it leaves it unchanged and refuses it. A folder shared with
-    the screens' user (:func:`share_with_screens`) keeps the right of their group to pass through.
+    A folder that contains anything must contain a file named in ``ours``, or have such a name itself. Any other
+    folder may be shared with other users: it is refused and left unchanged. A folder shared with the screens'
+    user (:func:`share_with_screens`) keeps the right of their group to pass through.
     """
     found = folder.stat()
     rights = found.st_mode & (OTHERS & ~stat.S_IXGRP if found.st_mode & stat.S_ISGID else OTHERS)

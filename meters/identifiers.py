@@ -42,10 +42,10 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
 
 
 def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
-    """Return the sequence in an identifier that the journal ``journal_tag`` made, or in the one it derives from.
+    """Return the entry number in an identifier made by the journal ``journal_tag``, or None for any other one.
 
-    No earlier entry can have the identifier. Return None for an identifier that another journal or nobody
-    made.
+    An identifier may be derived from another one (``ID.end``) and then has its number. No entry with a lower
+    number can have the identifier.
     """
     found = _ROOT.fullmatch(tx_id)
     return int(found[1]) if found is not None and found[2] == journal_tag else None

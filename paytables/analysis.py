@@ -265,7 +265,7 @@ class BetAnalysis:
 
     @property
     def is_covered_by_players(self) -> bool:
-        """Return whether other players pay what this bet wins, so that the house's minimum return is not of it."""
+        """Return whether other players pay what this bet wins; the minimum return of games then does not apply."""
         return "others" in self.options
 
     @property

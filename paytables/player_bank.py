@@ -218,7 +218,7 @@ class PlayerBankRules(SeatedRules):
     ) -> Generator[Step, Choice | None, bool]:
         """Ask the table, if a player is the bank, whether all seats have staked; return False if not.
 
-        The bank's stake covers those of the others, and none of them is played without it.
+        The bank's stake covers the stakes of the others, so no stake is played without the bank's.
         """
         if banked.banker is None:
             return True

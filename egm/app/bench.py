@@ -1,4 +1,4 @@
-"""Device bench: the process that hosts the simulated devices, separate from the machine so that it survives it.
+"""Device bench: the process of the simulated devices. It is separate, so that the devices survive the machine.
 
 ``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` creates, below ``DIR/run``:
 

@@ -470,7 +470,7 @@ class MachineProcess:
         self._handle_at(self._stations[0], event)
 
     def _handle_at(self, station: PlayerStation, event: Event) -> None:
-        """Submit an event at a position; the other positions are updated if it changes what they share.
+        """Submit an event at a position; if it changes memory that the positions share, update the other positions.
 
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
         after the machine has stopped are ignored: its memory is closed.

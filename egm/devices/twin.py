@@ -180,7 +180,7 @@ class Port:
 class Twin(ABC, Generic[M]):
     """A simulated peripheral that receives messages of type ``M``.
 
-    ``kind`` is its name for people; :meth:`actions` are the possible manual actions.
+    ``kind`` is its name for people; :meth:`list_actions` are the possible manual actions.
     """
 
     kind: str = ""
@@ -388,7 +388,7 @@ class Twin(ABC, Generic[M]):
 
 
 class _CommandValues(UserDict[str, int | str | bool]):
-    """The values of a bench command; it records which of them the action has read, so that others can be refused."""
+    """The values of a bench command. It records which of them the action reads; any other value is then refused."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)

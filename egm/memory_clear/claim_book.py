@@ -53,7 +53,7 @@ class Claim:
     ended: tuple[Transaction, ...] | None = None
     least_cents: int | None = None
     is_readable: bool = True
-    """False if its record is malformed, so that nobody knows what is owed and nothing can be carried over."""
+    """Whether its record is well-formed. Otherwise the amount owed is unknown, and it cannot be carried over."""
 
     @property
     def acts(self) -> tuple[str, ...]:

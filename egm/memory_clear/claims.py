@@ -337,7 +337,7 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
 
 
 def _find_award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
-    """Return the amount of a progressive hit: what the controller awarded, or else the recorded one."""
+    """Return the amount of a progressive hit: the controller's award if there is one, otherwise the recorded amount."""
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
     return hit.amount_cents if record is None else record.amount_cents
 

@@ -1,12 +1,13 @@
 """The roster: everybody enrolled on one machine, in a file of its state folder, readable by the machine's user only.
 
-The file also contains every change ever made to it, numbered, with its author and the digest of the whole
-roster after it. Only the machine writes the journal; it copies new changes into it when it starts and at
-every sign-in, so people can be enrolled while it runs. :mod:`egm.people.recorded` decides which file is
-trusted. A machine without the file has no staff: nobody can sign in.
+The file also contains every change ever made to the roster, numbered, with its author and the digest of the
+whole roster after it. Only the machine writes the journal: it copies new changes from the file into the
+journal when it starts and at every sign-in, so people can be enrolled while it runs.
+:mod:`egm.people.recorded` decides which file is trusted. A machine without the file has no staff: nobody can
+sign in.
 
-If there is a machine key beside it, the file is sealed with it, so that changes not yet in the journal can
-be distinguished from a forgery.
+If the machine key is in the same folder, the file is sealed with the key, so that changes not yet in the
+journal can be distinguished from a forgery.
 """
 
 import fcntl
@@ -185,7 +186,7 @@ class Roster:
     def _append_change(
         self, kind_of_change: str, person: Person, pin: PinDigest, by: str, at: datetime
     ) -> "Roster":
-        """Append one change to the roster, seal it, and write it to its file if it has one; return the new roster.
+        """Return the roster with one more change, sealed; write it to the roster's file, if it has one.
 
         Raises RosterError if the file cannot be written or was changed in the meantime.
         """

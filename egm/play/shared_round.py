@@ -62,8 +62,8 @@ def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
 def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> SharedRound:
     """Return the open game's shared round with every step recorded so far.
 
-    The steps come from the other positions (``beside``) if they have the round in memory, else from the
-    journal.
+    They are read from the machines of the other positions (``beside``) if these have the round in memory,
+    otherwise from the journal.
     """
     machines = (machine, *beside)
     shared_rounds = (find_common_round(position, game) for position in machines)

@@ -9,8 +9,8 @@ the link again at start. Unanswered messages are repeated; both ends recognise a
 * A claim is sent once the contribution of its wager has been counted, and again until it is awarded.
 * A commit is sent once the award is paid, and again until the controller has closed the claim. A controller that
   does not know the hit (it never received it, or its store is an older copy) is sent the claim first.
-* The controller decides who wins a mystery level as it counts, and reports it with the count. A win of this machine
-  is news until the machine has made it durable, and then a claim that is awarded from the start.
+* The controller decides who wins a mystery level as it counts, and reports it with the count. The link reports a
+  win of this machine as news until the machine has recorded it; then it is a claim whose amount is known.
 """
 
 from collections import deque
@@ -162,7 +162,7 @@ News = (
 class Link:
     """The machine's end of the link to a progressive controller.
 
-    Pass it events; then take its messages to send and its news.
+    After each call that reports an event, take its messages to send and its news.
     """
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:

@@ -2,8 +2,9 @@
 
 The processor draws the pictures, so a display needs only two plain ("dumb") buffers that alternate: no
 OpenGL, and no driver but the kernel's. The player's screen owns the card and its first display. If there is a
-second display, the player's screen starts the top screen there: a separate process that is lent that display
-and no other (a DRM lease), so that a fault of it, or of its plug, does not affect the first display.
+second display, the player's screen starts the top screen for it: a separate process that may use only that
+display (by a DRM lease). A fault of the top screen, or of its plug, therefore does not affect the first
+display.
 
 Source: Linux, include/uapi/drm/drm_mode.h and Documentation/gpu/drm-uapi.rst.
 """

@@ -67,7 +67,7 @@ class BankRules(TableRules, Generic[D]):
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager, whatever the player answers.
 
-        By default these are :meth:`cases`; a family with decisions overrides it.
+        By default these are :meth:`iter_cases`; a family with decisions overrides it.
         """
         return self.iter_cases(wager)
 

@@ -173,7 +173,7 @@ class Sets:
 
         Row ``mask`` (bit n: the n-th lowest card is held) sums over the hands of :attr:`size` cards that
         contain the held cards and none of the discarded ones, by inclusion and exclusion. ``tables`` come
-        from :meth:`sums`.
+        from :meth:`sum_over_supersets`.
         """
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for mask in range(1 << self.size):
@@ -187,7 +187,7 @@ class Sets:
     def sum_over_draws(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
         """Return, for each of several tables, the sum over all hands that the n-th chosen hand can become by a draw.
 
-        ``masks[n]`` has the cards that it holds. Unlike :meth:`holds`, only this one way to hold cards of
+        ``masks[n]`` has the cards that it holds. Unlike :meth:`sum_over_holds`, only this one way to hold cards of
         each set is computed.
         """
         found = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)

@@ -54,14 +54,14 @@ class SpotRules:
     def can_switch_on_off(self) -> bool:
         """Return whether the player may turn a craps bet on this spot on or off.
 
-        That is so for bets that are off on a come-out, and for a don't come bet that may wait.
+        They may for a bet that is off on a come-out, and for a don't come bet, which may wait.
         """
         return self.bet.off or (self.bet.waits and not self.key)
 
     def accepts_bets(self, point: int | None) -> bool:
         """Return whether the spot accepts bets with this point (None: on a come-out).
 
-        The line does before a come-out, come after it, odds on a known point.
+        A line spot accepts them before a come-out, a come spot after it, and an odds spot once the point is known.
         """
         known, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:

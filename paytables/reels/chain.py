@@ -1,11 +1,13 @@
 """Exact mean and variance of games whose stages start one another.
 
 One paid game is a branching process whose particles are runs. All runs of a *plain* stage are alike, so a
-group of plain stages that start one another is a linear system: with K[s][t] the mean number of runs of t
-that a run of s starts, N = (I - K)^-1 is the expected number of runs, means are N x and variances N d, where
-d is the variance of one run's credits plus the mean value of what it gives (their covariance is included). A
-stage with *memory* (a capped series, a multiplier that moves, symbols that stick) is followed state by state
-instead.
+group of plain stages that start one another is a linear system. Let K[s][t] be the mean number of runs of t
+that a run of s starts. Then N = (I - K)^-1 has the expected numbers of runs. With x the mean credits of one
+run, the means are N x. With d the variance of one run's credits plus the value of the runs that it starts
+(which includes their covariance), the variances are N d.
+
+A stage with *memory* (a capped series, a multiplier that moves, symbols that stick) is followed state by
+state instead.
 
 N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
 non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
@@ -333,7 +335,7 @@ class Chain:
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
     def _order(self, stage: str) -> list[tuple[str, ...]]:
-        """Return the groups of stages that start one another, ordered so that each precedes the groups it starts."""
+        """Return the groups of stages that start one another; a group comes before every group that it starts."""
         reach = self._find_reachable_stages(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:

@@ -44,7 +44,7 @@ _MOVED_BY_PLAY: Final = (
 
 @dataclass(slots=True)
 class _Play:
-    """An open game with points: its record so far, and whether it replays so far."""
+    """An open game with points: its record so far, and whether the replay has given that record."""
 
     game: GameRecord
     replays: bool = True

@@ -115,7 +115,7 @@ class SignerProofs(SetupStep):
         return self._prove(draft, self.number, text)
 
     def _go_back(self) -> Way:
-        """Undo the signer's number just entered, or else all PINs so far, or else go to the previous step."""
+        """Undo the last input: the signer's number; without one, all PINs; without any, go to the previous step."""
         if self.number is not None:
             self.number = None
         elif self.signs:

@@ -1,8 +1,8 @@
 """Driver of the I/O board: sets outputs, and reports every edge exactly in order.
 
-A door or key edge is always reported, even one from while nobody listened. A button press is a request of the
-person in front of the machine: one made before this session knew the board is outdated and is dropped, so a
-restart never plays a game that nobody requested.
+An edge of a door or key is always reported, even if it occurred while no driver was connected. A button press
+is a request of the person in front of the machine: presses from before this session's first contact with the
+board are dropped, so that a restart never plays a game that nobody requested.
 
 An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event; a
 machine killed between the two receives the same door edge again, which is harmless.

@@ -1,9 +1,8 @@
 """SAS attachment: prepares what a host reads, reports events to it, and executes its requests.
 
 All of it runs on the machine's loop. Exceptions follow the journal: an entry is durable before its exception
-is raised, and the last entry that the host has received is stored in a small file, so that it learns after a
-restart what happened while the machine was off. After a power loss a host may receive an entry twice, but
-never not at all.
+is raised. A small file stores which entry the host received last, so that after a restart the host receives
+what happened while the machine was off. After a power loss a host may receive an entry twice; it misses none.
 """
 
 import asyncio

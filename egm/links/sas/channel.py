@@ -37,7 +37,7 @@ class Send:
 class RunEffect:
     """Action: run the effect of ``poll``, then call :meth:`Channel.reply_to_request`.
 
-    If the effect takes too long, call :meth:`Channel.busy` first.
+    If the effect takes too long, call :meth:`Channel.reply_busy` first.
     """
 
     poll: Poll

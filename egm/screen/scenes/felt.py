@@ -345,7 +345,7 @@ def _choose_smallest_text_size(stage: Stage) -> str:
 
 
 def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
-    """Return the label of a spot: the single result that it covers if that is clear, or else its name."""
+    """Return the label of a spot: the single result that the spot covers, if that is clear; otherwise its name."""
     if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
         return spot.covers[0]
     numbers = [int(each) for each in spot.covers if each.isdecimal()]

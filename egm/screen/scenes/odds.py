@@ -38,7 +38,7 @@ def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
 
 
 def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None:
-    """Draw for each bet how often it wins, how often its features come, its highest prize, and that prize's odds."""
+    """Draw the chances of each bet: how often it wins and starts each feature, and its highest prize with its odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14

@@ -186,9 +186,9 @@ def count(
 ) -> Result:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
-    The best way of a hand is the one with the highest ``win`` times the bank's hands that it beats, minus
-    ``lose`` times those that it loses to. ``parallel_map`` is ``map``, or that of a thread pool; ``report_progress``
-    is called with the progress.
+    A won hand is worth ``win``, a lost one minus ``lose``; the best way to set a hand has the highest sum of
+    these over the bank's hands. ``parallel_map`` is ``map``, or that of a thread pool; ``report_progress`` is
+    called with the progress.
     """
     patterns = list_patterns(house, ranks)
     report_progress(1, 5)

@@ -1,7 +1,7 @@
 """Exact solutions of poker games against the bank, by the shape of their definition, for laboratories.
 
 * the player's cards alone, with bets that may be taken back: sums over the hands that hold the seen cards
-  (:meth:`paytables.cards.subsets.Sets.sums`);
+  (:meth:`paytables.cards.subsets.Sets.sum_over_supersets`);
 * one question against the bank without a board: the bank's hands counted against every class of the player's
   (:mod:`paytables.cards.duel`);
 * a board for both: :mod:`paytables.poker.community`.
@@ -99,10 +99,11 @@ def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
 def find_withdrawal_terms(
     definition: PokerDefinition, spot: Stake
 ) -> tuple[int, int | None, Fraction, tuple[int, int]]:
-    """Return the terms on which a bet may be taken back.
+    """Return the terms on which a bet may be taken back, as a tuple.
 
-    They are its number of cards, the number seen when the player is asked (None if never), the part returned,
-    and the indices of the answers that take it back and that leave it.
+    They are the number of cards of the bet's hand, the number of cards seen when the player is asked (None if
+    the player is never asked), the part of the bet that is returned, and the indices of two answers: to take
+    the bet back, and to leave it.
     """
     own = board = 0
     seen_cards: int | None = None

@@ -107,7 +107,7 @@ class Holds:
     def counts(self) -> list[list[Ints]]:
         """Return, for each row of the video poker pay table, how many hands of that row contain a given set of cards.
 
-        Each row is an array over all sets of up to five cards; see :meth:`Sets.sums`.
+        Each row is an array over all sets of up to five cards; see :meth:`Sets.sum_over_supersets`.
         """
         return [self.sets.sum_over_supersets(self.rows == row) for row in range(len(self.definition.pay))]
 
@@ -198,7 +198,7 @@ class Holds:
         """Return the mean win of one video poker hand, in credits, if the player holds the cards in ``masks``.
 
         ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is
-        what :meth:`values` returns.
+        what :meth:`compute_mean_wins` returns.
         """
         found = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

@@ -108,12 +108,12 @@ class Proofs(Strict):
 
 
 class Hold(Strict):
-    """A line of a simple way to hold in video poker: hold ``cards`` cards, with all wild ones, if they fit.
+    """A line of a simple strategy in video poker: hold ``cards`` cards that meet these conditions.
 
-    ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the number of wild cards
-    among them. For the other held cards, ``sets`` says which sets they form (none, a pair, ...), ``of`` gives
-    the range of their ranks, ``suited`` and ``row`` require one suit and consecutive ranks, and ``ways`` is
-    the minimum number of straights that they may be part of.
+    All wild cards are held. ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the
+    number of wild cards among them. The other conditions are about the held cards that are not wild: ``sets``
+    is which sets they form (none, a pair, ...), ``of`` the range of their ranks, and ``ways`` the least number
+    of straights that they may be part of; ``suited`` requires one suit, ``row`` consecutive ranks.
     """
 
     cards: Annotated[int, Field(ge=0, le=HAND)]

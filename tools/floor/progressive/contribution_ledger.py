@@ -84,9 +84,9 @@ class ContributionLedger:
     def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
         """Return the amount that a hit pays, and the level's record after it.
 
-        A hit made before its level was closed but reported later is still owed. The first such hit gets the
-        amount the level showed when it closed, later ones its base amount, and a partial share its part; the
-        operator pays both.
+        A hit made before its level was closed but reported later is still owed, and the operator pays it. The
+        first such hit gets the amount that the level showed when it closed, a later one the base amount; a hit
+        of a share gets that part of the amount.
         """
         if not record.successor:
             amount_cents, reset = record.level.pay_hit(share)

@@ -1,9 +1,8 @@
 """The state of a sign on the floor, and its connection (Québec by-law s.91: the amount, continuously).
 
-The sign only reads the values that a controller publishes. Between two values its drums run from the
-displayed amount to the last value and never past it, so that it never shows an amount that the level did not
-have. A level without a value for five seconds shows no amount. A value retained by the broker is an old one,
-and does not prove that the level is alive.
+The sign only reads the values that a controller publishes. When a value arrives, the drums run up to it and
+stop, so the sign never shows an amount that the level did not have. A level without a value for five seconds
+shows no amount. A value that the broker has retained is old, and does not prove that the level is alive.
 """
 
 import asyncio
@@ -90,11 +89,11 @@ class Sign:
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
-        ``retained`` says that the broker had retained it, so that it is not live. A value older than the last
-        one is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
-        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displayed
-        no amount any more, another run of the controller starts the level anew, because that run does not
-        know what signs had displayed.
+        ``retained``: whether the value is an old one, retained by the broker. A value older than the last one
+        is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
+        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displays no
+        amount now and the value is of a new run of the controller, the comparison with earlier amounts starts
+        again, because that run does not know what signs have displayed.
         """
         level = self._levels.get(value.level)
         silent = level is not None and not level.is_fresh(now_ns)
@@ -163,7 +162,7 @@ class Listener(Protocol):
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
-        ``retained`` says that the broker had retained it, so that it is not live.
+        ``retained``: whether the value is an old one, retained by the broker.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Game polls: which games exist, their data, which one is selected, at which denominations."""
+"""Game polls: the games of the machine with their data, the selected game, and its denominations."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
