@@ -249,7 +249,7 @@ class MachineProcess:
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         """Create the machine of the first position, install its features, and record what start-up found."""
         cabinet = self._file.machine
-        first = self._create_machine(journal, Position(of=cabinet.positions))
+        first = self._create_machine(journal, Position(count=cabinet.positions))
         note_clock(first)  # before anything is recorded with an untrusted time
         desk = self._open_ticket_desk(first, store)
         if desk is not None:

@@ -108,7 +108,7 @@ class PlayerStation:
         self.machine.component(Devices).printer = ports.printer
         self.machine.component(Devices).hopper = ports.hopper
         self.machine.component(ServiceDesk).bench.kinds = ports.kinds
-        self.machine.component(RunningPositions).at[self.machine.position.number] = RunningPosition(
+        self.machine.component(RunningPositions).by_number[self.machine.position.number] = RunningPosition(
             engine=self.engine,
             handle=partial(self._handle, self),
             snapshot=self.snapshot,
@@ -243,7 +243,7 @@ class PlayerStation:
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
-        for position in self.machine.component(RunningPositions).at.values():
+        for position in self.machine.component(RunningPositions).by_number.values():
             position.signal()
         self._changed()
 

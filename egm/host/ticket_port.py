@@ -208,7 +208,7 @@ class HostTickets:
 
         The full number is in memory only, so it is lost at a restart.
         """
-        returned_number = self._machine.component(HostMoney).answered
+        returned_number = self._machine.component(HostMoney).returned_digits
         return returned_number if mask_number(returned_number) == masked else ""
 
     @property

@@ -196,7 +196,7 @@ def return_inquired(machine: Machine, event: Event) -> None:
 def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
     """Return the inserted ticket to the player, and store the status for the host."""
     money = machine.component(HostMoney)
-    money.inquiry, money.answered = None, inquiry.digits
+    money.inquiry, money.returned_digits = None, inquiry.digits
     host_expects_result = status in _ANSWERS
     number = mask_number(inquiry.digits)
     outcome = HostTicketRecord(

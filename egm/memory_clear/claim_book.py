@@ -73,7 +73,7 @@ class ClaimBook:
         self.keys: Final = keys
         self.ledger: Ledger = history.ledger
         self.state: dict[str, JSON] = dict(history.ledger.state)
-        self.seen = history.seen
+        self.seen = history.visitor
         self.mark = history.head_hex[:8]
         self.claims: list[Claim] = []
         self.used: set[str] = set()

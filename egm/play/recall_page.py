@@ -49,7 +49,7 @@ class PlayList(MenuPage):
         rows = tuple(
             _build_play_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED)
         )
-        position_column = ("position",) if machine.position.of > 1 else ()
+        position_column = ("position",) if machine.position.count > 1 else ()
         table = PageTable(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
         )
@@ -190,7 +190,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
     return PageRow(
         cells=(
             say_time(play.start.time_utc.isoformat()),
-            *((say_number(play.position),) if machine.position.of > 1 else ()),
+            *((say_number(play.position),) if machine.position.count > 1 else ()),
             _find_game_title(machine, _read_start(play).game),
             say_money(play.bet_cents),
             say_plain("") if play.win_cents is None else say_money(play.win_cents),
@@ -231,7 +231,7 @@ def _build_play_tables(
     paid_cents = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
-        *((("column.position", say_number(play.position)),) if machine.position.of > 1 else ()),
+        *((("column.position", say_number(play.position)),) if machine.position.count > 1 else ()),
         ("column.game", _find_game_title(machine, game.game)),
         ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", say_money(game.credit_before_cents)),

@@ -30,7 +30,7 @@ class Feeder:
     """The last contribution that the controller is known to have."""
     pending: deque[Contribution] = field(default_factory=deque)
     """Every contribution after ``counted``, in order."""
-    sent: int = 0
+    last_sent: int = 0
     """The last contribution sent on this connection."""
     sent_ns: int = 0
     amount_cents: int = 0
@@ -65,7 +65,7 @@ class Feeder:
         self.joined = False
         self.refused = None
         self.values_received = 0
-        self.sent = self.counted
+        self.last_sent = self.counted
 
     @property
     def is_mystery(self) -> bool:
@@ -134,7 +134,7 @@ class Feeder:
         while self.pending and self.pending[0].sequence <= sequence:
             self.pending.popleft()
         self.counted = max(self.counted, sequence)
-        self.sent = max(self.sent, self.counted)
+        self.last_sent = max(self.last_sent, self.counted)
 
     def list_due_contributions(self, now_ns: int) -> list[Contribution]:
         """Return the contributions to send to the controller now, within the window of uncounted ones.
@@ -144,11 +144,11 @@ class Feeder:
         """
         if not self.joined or not self.pending:
             return []
-        if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
-            self.sent = self.counted
-        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.sent]
+        if self.last_sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
+            self.last_sent = self.counted
+        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.last_sent]
         if contributions:
-            self.sent, self.sent_ns = contributions[-1].sequence, now_ns
+            self.last_sent, self.sent_ns = contributions[-1].sequence, now_ns
         return contributions
 
     def _list_sendable_contributions(self) -> list[Contribution]:

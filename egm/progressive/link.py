@@ -61,18 +61,18 @@ class _OpenClaim:
     claim: Claim
     commit: Commit | None = None
     awarded: bool = False
-    held: bool = False
+    is_held: bool = False
     """The controller has reported that a person must rule on it first."""
-    lost: bool = False
+    is_unknown_to_controller: bool = False
     """The controller no longer knows the hit that is claimed."""
     sent_ns: int | None = None
 
     @property
     def due(self) -> Claim | Commit | None:
         """Return the message about the progressive claim that awaits a reply of the controller, or None."""
-        if self.commit is not None and not self.lost:
+        if self.commit is not None and not self.is_unknown_to_controller:
             return self.commit
-        return self.claim if self.lost or not self.awarded else None
+        return self.claim if self.is_unknown_to_controller or not self.awarded else None
 
     @property
     def phase(self) -> Phase:
@@ -209,7 +209,7 @@ class Link:
     def restore_contributions(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
         """Restore a progressive level's contributions from the journal: all after number ``counted``, in order."""
         feeder = self.feeders[level]
-        feeder.counted = feeder.sent = counted
+        feeder.counted = feeder.last_sent = counted
         feeder.pending.clear()
         feeder.pending.extend(pending)
 
@@ -331,7 +331,7 @@ class Link:
             return
         feeder.joined, feeder.refused = True, None
         if message.counted < feeder.counted:
-            feeder.counted = feeder.sent = message.counted
+            feeder.counted = feeder.last_sent = message.counted
             feeder.pending.clear()
             self._news.append(ControllerBehind(message.level, message.counted))
         self._handle_counted(message.level, message.counted, message.won, now_ns)
@@ -399,7 +399,9 @@ class Link:
         if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
             return
         message = entry.due
-        is_acceptable = feeder.counted >= entry.claim.after and (feeder.values_received or entry.lost)
+        is_acceptable = feeder.counted >= entry.claim.after and (
+            feeder.values_received or entry.is_unknown_to_controller
+        )
         if message is None or (message is entry.claim and not is_acceptable):
             return
         self._to_send.append(message)
@@ -418,8 +420,8 @@ class Link:
             self._news.append(Complaint("award", repeated))
         else:
             self._news.append(AmountLocked(message.claim, message.amount_cents))
-            if entry.lost:
-                entry.lost, entry.sent_ns = False, None
+            if entry.is_unknown_to_controller:
+                entry.is_unknown_to_controller, entry.sent_ns = False, None
                 self._send_due_claim(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
@@ -447,7 +449,7 @@ class Link:
             return
         if message.reason is Reason.GAP and message.next > feeder.counted:
             feeder.count(message.next - 1, now_ns)
-            feeder.sent = feeder.counted
+            feeder.last_sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is Reason.GAP:
             self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
@@ -465,13 +467,17 @@ class Link:
         if message.reason is Reason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
-        elif message.of == "commit" and message.reason is Reason.UNKNOWN_CLAIM and not entry.lost:
-            entry.lost, entry.sent_ns = True, None
+        elif (
+            message.of == "commit"
+            and message.reason is Reason.UNKNOWN_CLAIM
+            and not entry.is_unknown_to_controller
+        ):
+            entry.is_unknown_to_controller, entry.sent_ns = True, None
             self._send_due_claim(message.claim, now_ns)
-        elif message.reason is Reason.CLAIM_EARLY or (entry.held and message.reason is Reason.CLAIM_HELD):
+        elif message.reason is Reason.CLAIM_EARLY or (entry.is_held and message.reason is Reason.CLAIM_HELD):
             return
         else:
-            entry.held = message.reason is Reason.CLAIM_HELD
+            entry.is_held = message.reason is Reason.CLAIM_HELD
             self._news.append(
                 Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
             )
@@ -490,6 +496,6 @@ class Link:
         """Enrol in a progressive level again from the start, because the controller no longer knows this machine."""
         if feeder.joined:
             feeder.joined = False
-            feeder.sent = feeder.counted
+            feeder.last_sent = feeder.counted
             self._asked_ns.pop(feeder.pool.id, None)
             self._send_enrolments(now_ns)

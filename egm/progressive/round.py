@@ -64,9 +64,9 @@ class ClaimedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelMemory:
-    """The stored data that a game's progressive round needs: own levels, marks of linked levels, and shown amounts.
+    """Access to the stored data that a game's progressive round needs, by pool id.
 
-    All are by pool id.
+    They are the machine's own levels, the progress of its contributions to linked levels, and shown amounts.
     """
 
     level: Callable[[str], Level]
@@ -91,9 +91,9 @@ class FormerPool:
 class ProgressiveRound:
     """The effect of one game on its progressive pools.
 
-    ``levels`` are the own levels after the game, ``marks`` those of linked pools, ``claims`` the hits of
-    linked pools, by claim id, and ``frozen`` the hits of broadcast ones. ``details`` is the content for the
-    game's entry.
+    ``levels`` are the machine's own levels after the game, ``link_progress`` the progress of the contributions to
+    linked pools, ``claims`` the hits of linked pools, by claim id, and ``frozen`` the hits of broadcast ones.
+    ``details`` is the content for the game's entry.
     """
 
     pools: Mapping[str, Pool | FormerPool]

@@ -214,23 +214,26 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 class Chips:
     """The player's chips on a table: the new bets, their undo history, and the selected tool.
 
-    ``bets`` are credits by spot, negative if a standing bet is to be taken down. ``last`` is what the last
-    round staked; ``part`` and ``sheet`` are the open part of the layout; ``explained_spot`` is the spot last
-    touched; ``refused`` is why the last touch changed nothing (a catalogue key).
+    ``part`` and ``sheet`` are the open part of the layout.
     """
 
     bets: Bets = field(default_factory=dict)
+    """The credits on each spot; negative if a standing bet is to be taken down."""
     plays: Mapping[str, bool] = field(default_factory=dict)
     """The player's new decisions whether a bet plays, by spot."""
-    before: tuple[Bets, ...] = ()
+    undo_bets: tuple[Bets, ...] = ()
+    """The bets before each change that can be undone, the latest last."""
     value: int = 0
     tool: Tool = "chip"
-    last: Bets = field(default_factory=dict)
+    last_round_bets: Bets = field(default_factory=dict)
+    """What the last round staked."""
     part: str = ""
     sheet: int = 0
     neighbours: int = NEIGHBOURS[0]
     explained_spot: str = ""
+    """The spot last touched."""
     refused: str = ""
+    """Why the last touch changed nothing (a catalogue key), or empty."""
     must_report_clearing: bool = False
     """Whether the machine has yet to be informed that the last round's chips are off the table."""
     is_clearing_unanswered: bool = False
@@ -247,11 +250,11 @@ class Chips:
     def with_bets(self, bets: Bets, touched: str = "") -> "Chips":
         """Return the chips with these bets instead; the previous bets can be restored by undo."""
         laid_bets = {spot: each for spot, each in bets.items() if each}
-        undo_history = (*self.before, self.bets)[-_UNDO:]
+        undo_history = (*self.undo_bets, self.bets)[-_UNDO:]
         return replace(
             self,
             bets=laid_bets,
-            before=undo_history,
+            undo_bets=undo_history,
             explained_spot=touched or self.explained_spot,
             refused="",
             must_report_clearing=False,
@@ -506,10 +509,14 @@ def _toggle_plays(table: Table, chips: Chips, spot: str, limits: Limits) -> Chip
 
 def undo_chips(chips: Chips) -> Chips:
     """Return the chips without the last change made by the player."""
-    if not chips.before:
+    if not chips.undo_bets:
         return replace(chips, refused="nothing")
     return replace(
-        chips, bets=chips.before[-1], before=chips.before[:-1], refused="", must_report_clearing=False
+        chips,
+        bets=chips.undo_bets[-1],
+        undo_bets=chips.undo_bets[:-1],
+        refused="",
+        must_report_clearing=False,
     )
 
 
@@ -520,7 +527,7 @@ def clear_chips(chips: Chips) -> Chips:
 
 def repeat_last_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
     """Place the bets of the last round again, each as far as the limits and the credit allow."""
-    return _replace_bets(table, chips, chips.last, limits)
+    return _replace_bets(table, chips, chips.last_round_bets, limits)
 
 
 def double_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
@@ -600,4 +607,4 @@ def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, wait
     chips = replace(chips, requested=None, is_clearing_unanswered=False)
     if current == chips.bets or (not current and is_under_minimum(chips, snapshot)):
         return chips
-    return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), before=())
+    return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), undo_bets=())

@@ -272,7 +272,7 @@ def browser(count, _):
         did += [] if said.did is None else [said.did]
         refused += said.did is None and said.room is None and not said.shown
         if said.room is not None:
-            assert choose_fitting_layout(said.room, portrait=False, dense=said.dense)[1] > 0
+            assert choose_fitting_layout(said.room, portrait=False, pixel_ratio=said.pixel_ratio)[1] > 0
         assert isinstance(read_session(text), str)
     faults = []
     picture = SimpleNamespace(

@@ -27,7 +27,7 @@ class RealController:
         self.real.admit("TEST-1")
         self.spoil = lambda answer: answer
 
-    def values(self):
+    def list_values(self):
         return self.real.list_values()
 
     def process_message(self, message):

@@ -116,7 +116,12 @@ class EntryRulesAudit:
         and be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A
         memory that cannot be read raises an error.
         """
-        facts, memory, debits_cents, credits_cents = self.facts, ledger.state, ledger.taken, ledger.given
+        facts, memory, debits_cents, credits_cents = (
+            self.facts,
+            ledger.state,
+            ledger.inflows_cents,
+            ledger.outflows_cents,
+        )
         if facts.positions is not False or facts.session or facts.converted or self._entries_unlike_others:
             return False
         if any(key in memory for key in _NOT_IN_PLAIN_GAMES):

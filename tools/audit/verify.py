@@ -51,10 +51,10 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The hash of a journal entry, or its first digits, known from outside the journal; ``whose`` is its source."""
+    """The hash of a journal entry, or its first digits, known from outside the journal; and who or what supplied it."""
 
-    known: str
-    whose: str
+    hash_prefix: str
+    source: str
 
 
 @dataclass(slots=True)
@@ -207,7 +207,7 @@ class Auditor:
             )
             self.report.add(AuditFinding(reached[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
-            whose = self._heads[sequence][0].whose
+            whose = self._heads[sequence][0].source
             self.report.add(
                 AuditFinding(
                     reached[0],
@@ -240,9 +240,9 @@ class Auditor:
         """Check consecutive entries: the runs of plain games as a whole if possible, all others one by one."""
         at = 0
         for run in runs:
-            for body in batch[at : run.at]:
+            for body in batch[at : run.batch_index]:
                 self.check_body(body)
-            at = run.at
+            at = run.batch_index
             if self._allows_plain_run(run):
                 self._add_plain_run(run)
                 at += run.entries
@@ -421,10 +421,10 @@ class Auditor:
         """Report a finding for each of the known hashes in ``heads`` that is not the entry's own."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
-            if not entry.hash_hex.startswith(head.known):
+            if not entry.hash_hex.startswith(head.hash_prefix):
                 self.report_finding(
                     entry,
-                    f"the hash of this entry is {entry.hash_hex}, but {head.whose} has {head.known} here",
+                    f"the hash of this entry is {entry.hash_hex}, but {head.source} has {head.hash_prefix} here",
                 )
             else:
                 self.report.witnessed += 1

@@ -49,7 +49,7 @@ def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None)
 
 
 def _build_right_aligned_columns(*titles: str) -> tuple[Column, ...]:
-    return tuple(Column(title, right=True) for title in titles)
+    return tuple(Column(title, is_right_aligned=True) for title in titles)
 
 
 def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table, ...]:

@@ -20,12 +20,12 @@ _ACCEPT_RING: Final = 1 << 24
 class News:
     """The events of a ccTalk device since they were last read.
 
-    ``pairs`` are the new events, oldest first. ``lost`` is how many came before them and were overwritten.
+    ``pairs`` are the new events, oldest first. ``lost_events`` is how many came before them and were overwritten.
     ``restarted``: the device has been reset since.
     """
 
     pairs: tuple[Pair, ...]
-    lost: int
+    lost_events: int
     restarted: bool
 
 

@@ -90,11 +90,11 @@ Action: TypeAlias = Send | RunEffect | Confirmed | Reported | LinkChanged | Queu
 class _LastReply:
     """The last reply to the host: the poll that it answers, its bytes, and what its acknowledgement entails."""
 
-    to: bytes
+    request_frame: bytes
     """The frame of the long poll that it answers; empty for a general poll."""
     out: bytes
     exception: SasException | None = None
-    answered: tuple[Poll, LongPoll, Reply] | None = None
+    answered_poll: tuple[Poll, LongPoll, Reply] | None = None
     serves: tuple[SasException, ...] = ()
     """Priority exceptions pending at the time of the poll, which are served once the host has the reply."""
     busy: bool = False
@@ -194,7 +194,7 @@ class Channel:
         last_reply = self._last_reply
         if (
             last_reply is not None
-            and not last_reply.to
+            and not last_reply.request_frame
             and (last_reply.exception is not None or last_reply.delayed)
         ):
             yield Send(last_reply.out)  # the same poll again: the host did not receive the reply
@@ -221,12 +221,12 @@ class Channel:
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
         """Reply to a long poll, or schedule its effect; a repeated poll with an effect gets the same reply again."""
         last_reply = self._last_reply
-        again = last_reply is not None and last_reply.to == request.frame
+        again = last_reply is not None and last_reply.request_frame == request.frame
         if (
             again
             and last_reply is not None
-            and last_reply.answered is not None
-            and last_reply.answered[2].once
+            and last_reply.answered_poll is not None
+            and last_reply.answered_poll[2].once
         ):
             yield Send(last_reply.out)
             return
@@ -274,7 +274,7 @@ class Channel:
             return
         out = reply.build_frame(self.address, request.code)
         self._last_reply = _LastReply(
-            request.frame, out, answered=(poll, request, reply), serves=self._pending_at_poll
+            request.frame, out, answered_poll=(poll, request, reply), serves=self._pending_at_poll
         )
         yield Send(out)
 
@@ -294,8 +294,8 @@ class Channel:
             self._delayed.popleft()
         if acknowledged.exception is not None:
             self._queue.remove_received(acknowledged.exception, now_ns)
-        if acknowledged.answered is not None:
-            poll, request, reply = acknowledged.answered
+        if acknowledged.answered_poll is not None:
+            poll, request, reply = acknowledged.answered_poll
             self._queue.remove_served(acknowledged.serves)
             yield Confirmed(poll, request, reply)
         if self._full and self._queue.is_empty:

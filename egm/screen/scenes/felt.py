@@ -120,7 +120,7 @@ def draw_felt(stage: Stage) -> None:
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since = view.now - show.began
         index = line.index(since)
-        step, time = show.steps[index], line.steps[index] if since < line.steps[index].spun else None
+        step, time = show.steps[index], line.steps[index] if since < line.steps[index].stopped else None
         last = show.steps[index - 1] if index else None
         previous_step = last if isinstance(last, TableStep) else None
     last_round = step if isinstance(step, TableStep) else None

@@ -92,7 +92,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
 def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a table round that is settled and completely shown, or None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.show is None or line is None or view.now - view.show.began < line.spun:
+    if view.show is None or line is None or view.now - view.show.began < line.stopped:
         return None
     step = find_last_step(view)
     return step if isinstance(step, TableStep) and step.settlements else None
@@ -104,7 +104,7 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
     show, game = view.show, view.game
     if show is None or line is None or game is None or show.play.game_id != game.id:
         return None
-    return show.result if view.now - show.began >= line.spun else None
+    return show.result if view.now - show.began >= line.stopped else None
 
 
 def describe_outcome(stage: Stage, result: RoundResult) -> str:

@@ -132,9 +132,9 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
 def _has_effect(chips: Chips, name: str) -> bool:
     """Return whether the chip key of this name would change the chips now."""
     have: dict[str, bool] = {
-        "undo": bool(chips.before),
+        "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
-        "repeat": bool(chips.last),
+        "repeat": bool(chips.last_round_bets),
         "double": bool(chips.credits),
     }
     return have[name]

@@ -68,7 +68,7 @@ class MainMenu(MenuPage):
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, subject = action.partition(":")
         if target == "position" and subject in {
-            str(number) for number in machine.component(RunningPositions).at
+            str(number) for number in machine.component(RunningPositions).by_number
         }:
             return Do(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if target == "subject" and subject in SUBJECTS:
@@ -116,7 +116,7 @@ class _Search(MenuPage):
 
 def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
-    at = machine.component(RunningPositions).at
+    at = machine.component(RunningPositions).by_number
     if len(at) < 2:
         return
     rows = []

@@ -58,12 +58,12 @@ class Place:
     def sign_in(self, number):
         """What the page says of somebody's number and PIN; empty when the menu opens."""
         rig = self.room
-        if rig.machine.component(ServiceDesk).page(rig.machine) is None:
+        if rig.machine.component(ServiceDesk).build_page(rig.machine) is None:
             rig.engine.handle(EventType.MENU, key="operator")
         for text in (number, PINS[number]):
-            page = rig.machine.component(ServiceDesk).page(rig.machine)
+            page = rig.machine.component(ServiceDesk).build_page(rig.machine)
             rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
-        page = rig.machine.component(ServiceDesk).page(rig.machine)
+        page = rig.machine.component(ServiceDesk).build_page(rig.machine)
         if page.person is not None:
             rig.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""

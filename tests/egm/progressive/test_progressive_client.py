@@ -388,7 +388,7 @@ class RealController:
     def process_message(self, message):
         return self.controller.take([ReceivedMessage(message.machine, message)])
 
-    def values(self):
+    def list_values(self):
         return self.controller.list_values()
 
 

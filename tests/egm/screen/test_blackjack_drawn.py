@@ -234,5 +234,5 @@ def test_a_card_that_is_burnt_is_in_nobodys_hand(theme):
     view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
     (time,), (step,) = build_view_timeline(view, theme).steps, view.show.steps
     assert any(not cue.get("hand") for cue in step.cues)
-    for since in (*time.stops, time.spun + 1):
+    for since in (*time.stops, time.stopped + 1):
         assert [hand.id for hand in build_current_hands(step, None, time, since)] == ["player", "bank"]

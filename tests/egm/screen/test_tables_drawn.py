@@ -379,7 +379,7 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     )
     assert view.chips.bets == {}
     line = build_view_timeline(view, theme)
-    view, wishes = advance_time(view, view.now + line.done, theme)
+    view, wishes = advance_time(view, view.now + line.end, theme)
     assert [wish.name for wish in wishes] == ["shown"]
     view = apply_message(view, build_snapshot(lasting, "en", standing={spot: 3}))
     view, wishes = advance_time(view, view.now + 0.1, theme)

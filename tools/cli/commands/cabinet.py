@@ -97,12 +97,12 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     lines = Lines(text)
     rows = sorted((_build_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
     columns: Columns = (
-        Column("line", right=True),
+        Column("line", is_right_aligned=True),
         "key",
         Column("", "stops", text=lambda stops: _EFFECTS[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
-        Column("there are", "allowed", most=_LIST_WIDE),
+        Column("there are", "allowed", width_max=_LIST_WIDE),
     )
     empty_text = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
     show(form, Table(columns, rows, empty=f"{file}: {empty_text}"))

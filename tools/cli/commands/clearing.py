@@ -82,7 +82,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     folder = find_memory_folder(state, second)
     result = inspect_claims(folder, FEATURES, second_dir=second)
     inspection = result.inspection
-    money = _Money(find_currency(inspection.together.seen.rules))
+    money = _Money(find_currency(inspection.together.visitor.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
     introduction = (
@@ -197,8 +197,8 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
     standing = Column("", "standing", style=lambda label: GOOD if label == "good" else BAD)
     columns: Columns = (
         "meter",
-        Column("first copy", right=True),
-        Column("second copy", right=True),
+        Column("first copy", is_right_aligned=True),
+        Column("second copy", is_right_aligned=True),
         standing,
     )
     return Table(columns, rows, title="Meters (all of them: --csv)", empty="no money has moved")
@@ -225,9 +225,9 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
         rows.append((proposal.id, *cents, proposal.describe_support, says, list(proposal.acts)))
     columns: Columns = (
         "claim",
-        Column("amount", "cents", right=True, text=money),
-        Column("first copy", right=True, text=money),
-        Column("second copy", right=True, text=money),
+        Column("amount", "cents", is_right_aligned=True, text=money),
+        Column("first copy", is_right_aligned=True, text=money),
+        Column("second copy", is_right_aligned=True, text=money),
         Column("", "standing"),
         "what",
         "may be",
@@ -245,7 +245,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
             rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
     columns: Columns = (
         "ticket",
-        Column("amount", "cents", right=True, text=_Money("")),
+        Column("amount", "cents", is_right_aligned=True, text=_Money("")),
         "currency",
         "state",
         "since",

@@ -188,7 +188,7 @@ def _build_table(
     split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape
 ) -> Table:
     """Return a table of meters by name and by the dimensions they are split by."""
-    columns: Columns = ("meter", *split, Column("value", right=True), "unit")
+    columns: Columns = ("meter", *split, Column("value", is_right_aligned=True), "unit")
     return Table(columns, ((*names, *shape.cells(names[0], value)) for names, value in cells))
 
 

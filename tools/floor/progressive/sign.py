@@ -82,7 +82,7 @@ class Sign:
     displayed, in the order of the ids.
     """
 
-    chosen: tuple[str, ...] = ()
+    chosen_levels: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
     _wins: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
 
@@ -121,7 +121,7 @@ class Sign:
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, one plate per level."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
-        return tuple(self._build_plate(name, now_ns) for name in self.chosen or alive)
+        return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
 
     def _build_plate(self, name: str, now_ns: int) -> Plate:
         level = self._levels.get(name)
