@@ -355,7 +355,7 @@ def _parse_time(text: object) -> datetime:
         raise TypeError(f"the time {text!r} is not text")
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
-        raise ValueError(f"not an entry (time {text!r} is of no zone)")
+        raise ValueError(f"not an entry (time {text!r} has no time zone)")
     return time
 
 

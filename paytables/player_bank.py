@@ -60,7 +60,7 @@ class PlayerBank(Strict):
                 "game.denominations_cents: one where a player may be the bank, whose credits cover the others'"
             )
         if seats == 1:
-            raise ValueError("player_bank: a table of one seat has nobody to whom a player could be the bank")
+            raise ValueError("player_bank: a player cannot be the bank at a table of one seat")
         if self.limits.least < stake.least or self.limits.least % stake.step or self.limits.step % stake.step:
             raise ValueError(
                 f"player_bank.limits: they must fit stakes from {stake.least} in steps of {stake.step}"

@@ -236,8 +236,8 @@ class MachineProcess:
         if files:
             raise JournalDamaged(
                 str(self._folder.root),
-                f"there is no journal, and {', '.join(files)} of one: bring it back,"
-                " or have it cleared (`egm audit inspect`, `egm audit clear`)",
+                f"the journal is gone, but {', '.join(files)} remain: restore the journal,"
+                " or have the memory cleared (`egm audit inspect`, `egm audit clear`)",
             )
         self._begins = True
 

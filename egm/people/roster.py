@@ -109,7 +109,7 @@ class Roster:
         if changes and parsed["format"] == _UNSEALED_FORMAT:
             roster = replace(roster, changes=(*changes[:-1], replace(changes[-1], digest=_digest(roster))))
         if roster.digest != _digest(roster):
-            raise RosterError(f"{path}: is not as it was written: somebody has changed it by other means")
+            raise RosterError(f"{path}: was altered by something other than this program")
         expected_seal = _seal(roster)
         return replace(
             roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, seal)

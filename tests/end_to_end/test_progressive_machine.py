@@ -368,7 +368,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
     done = subprocess.run(
         [*EGM, "progressive", "revoke", folder, "EGM-2"], capture_output=True, text=True, check=False
     )
-    assert "others than its owner may read" in done.stderr
+    assert "users other than its owner may read" in done.stderr
 
 
 async def _answer_to(slot):

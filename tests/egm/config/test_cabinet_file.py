@@ -52,7 +52,7 @@ MISTAKES = [
     ("[devices.bill]", "[device.bill]", "line 10: device: there is no such key; did you mean devices?"),
     ("game = ", "gane = ", r"line 8: games\[1\].gane: there is no such key; did you mean game?"),
     ('serial = "ABC-1"', 'serial = "abc"', r"line 2: machine.serial: 'abc' does not fit the pattern \^\[A-Z0-9-\]\{1,24\}\$: The man"),
-    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is no protocol; did you mean id003\? \(there are: id003, "),
+    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is not a protocol; did you mean id003\? \(there are: id003, "),
     ('"id003"', '"id003"\nposition = 2', "line 12: devices.bill.position: there is no position 2: machine.positions is 1"),
     ('"id003"', '"id003"\nposition = "1"', "line 12: devices.bill.position: must be a valid integer, not '1'"),
     ('"id003"', '"tcl"\nvalues_cents = [500]', "line 12: devices.bill.values_cents: a ticket_printer names no money"),

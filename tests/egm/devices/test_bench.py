@@ -290,7 +290,7 @@ def test_a_protocol_nobody_knows_is_refused(tmp_path):
     text = DEFAULT_CABINET.read_text().replace('"ioboard"', '"telepathy"')
     path = tmp_path / "cabinet.toml"
     path.write_text(text)
-    with pytest.raises(OperatorError, match=r"devices\.io\.protocol: 'telepathy' is no protocol"):
+    with pytest.raises(OperatorError, match=r"devices\.io\.protocol: 'telepathy' is not a protocol"):
         load_cabinet(path)
 
 

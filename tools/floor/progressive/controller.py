@@ -558,7 +558,9 @@ class Controller:
             else:
                 session.note(self._format_time(), "software_altered", trouble=list(software.trouble))
         if software is not None and not software.is_all_as_signed:
-            raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
+            raise ControllerError(
+                f"the software differs from the signed software: {'; '.join(software.trouble)}"
+            )
 
     def check(self) -> None:
         """Verify that every level agrees exactly with the contribution ledger and the win register (I-08, I-14).
