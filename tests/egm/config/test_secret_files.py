@@ -32,7 +32,7 @@ def test_a_file_others_may_read_or_write_is_refused(tmp_path, mode):
     require_private(path)  # nobody reads what is not there
     path.write_bytes(b"?")
     path.chmod(mode)
-    with pytest.raises(OperatorError, match=rf"secret: others .*\(mode {mode:o}\)"):
+    with pytest.raises(OperatorError, match=rf"secret: users other .*\(mode {mode:o}\)"):
         require_private(path)
     path.chmod(0o600)
     require_private(path)
