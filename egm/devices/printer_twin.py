@@ -38,7 +38,7 @@ class PrinterTwin(Twin[M]):
 
     def _build_status(self) -> PrinterStatus:
         return PrinterStatus(
-            busy=self._busy,
+            is_busy=self._busy,
             ticket_in_path=self._in_path,
             barcode_done=self._barcode_done,
             paper_out=self.paper_tickets == 0,

@@ -268,7 +268,7 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
 def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
     """Return when the parts of one step of a show happen; the first ``opened`` parts have already happened."""
     if isinstance(step, Result):
-        held_reels = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
+        held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step
         for reel in range(len(step.window)):
             if reel not in held_reels:

@@ -33,11 +33,11 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What matters of a blackjack hand other than its cards: the dealer's first card, and the pair it was split from.
+    """What the best answer for a blackjack hand depends on other than its cards.
 
-    ``pair`` is 0 if the hand is not from a split, else the value of the pair's cards. ``paired``: the hand is
-    such a pair again, and cannot be split further. ``fewer``: the pair are tens that may only be split if
-    equal in rank, and the dealer's first card has that rank too.
+    ``up`` is the dealer's first card. ``pair`` is the value of the pair that the hand was split from, or 0.
+    ``paired``: whether the hand is such a pair again and cannot be split further. ``fewer``: whether the dealer's
+    first card has the rank of the split pair, if tens may only be split when equal in rank.
     """
 
     up: int

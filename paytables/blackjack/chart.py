@@ -69,7 +69,7 @@ class Chart:
         def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
             """Return the chart's answer to a question about a blackjack hand, of those among ``options``."""
             known = table.rounds[0].known[hand]
-            return self.answer(kind.up, list_values(hand), known.best, soft=known.soft, options=options)
+            return self.answer(kind.up, list_values(hand), known.best_total, soft=known.soft, options=options)
 
         return choose_from_chart
 
@@ -226,10 +226,13 @@ class _Column:
                 break
             options = self._compute_answer_values(hand, branch)
             place = _HandInSearch(
-                (known[hand].soft, known[hand].best), options[STAND], options.get(DOUBLE), options.get(HIT)
+                (known[hand].soft, known[hand].best_total),
+                options[STAND],
+                options.get(DOUBLE),
+                options.get(HIT),
             )
             if place.drawn is not None:
-                place.children = [found[child] for _, child in known[hand].next if child in found]
+                place.children = [found[child] for _, child in known[hand].hands_after_card if child in found]
             found[hand] = place
         self.ordered += reversed(found.values())
         return found

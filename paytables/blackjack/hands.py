@@ -50,9 +50,9 @@ class HandValue:
     """Data of a blackjack hand of up to 21: number of cards, best total, whether soft, and the hand after each card."""
 
     cards: int
-    best: int
+    best_total: int
     soft: bool
-    next: tuple[tuple[int, int], ...]
+    hands_after_card: tuple[tuple[int, int], ...]
     """The index of the drawn value, and the resulting hand; values that bust are omitted."""
 
 

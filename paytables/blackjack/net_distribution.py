@@ -1,11 +1,12 @@
 """The exact distribution of a blackjack box's net result for a given play: for laboratories (numpy, numba).
 
-Hands of a split share the shoe and the dealer's hand. But each plays by its own cards, and all orders of the
-shoe are equally likely: the number of ways to get given cards is the number of ways to draw them, and the
-dealer's hand depends only on their combined cards. So the results of hands are summed by these cards, hand
-after hand, and the dealer is enumerated once for each. Two hands take seconds; three would take more than a
-minute, but their second moment follows from those of each two and of each one, so that the variance is exact;
-their nets are simulated (:mod:`paytables.blackjack.sampled`).
+The hands of a split share the shoe and the dealer's hand. But each hand is played by its own cards, and all orders
+of the shoe are equally likely. So the number of ways to get given cards is the number of ways to draw them, and the
+dealer's hand depends only on the combined cards of all hands. The results of the hands are therefore summed by
+their combined cards, one hand after the other, and the dealer is enumerated once for each combination.
+
+Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two hands and
+of one, so the variance is exact; their nets are simulated (:mod:`paytables.blackjack.sampled`).
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int
     suited = table.house.suited_678 is not None
     return all(
         hands <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
-        for (_, pair, _), hands in played.split.items()
+        for (_, pair, _), hands in played.hands_by_pair.items()
     )
 
 
@@ -122,12 +123,12 @@ class _NetDistribution:
         divided = {
             2 * CARD[split.pair - 1]: split
             for split in round_.splits
-            if (round_.up, split.pair, split.fewer) in self.played.split
+            if (round_.up, split.pair, split.fewer) in self.played.hands_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
             beside = self._find_insurance_nets(round_.up, hand)
             if hand == _BLACKJACK:
-                even = round_.up in self.played.even
+                even = round_.up in self.played.even_money_ups
                 nets = (
                     (self.unit,) * (ENDS + 1)
                     if even
@@ -150,7 +151,7 @@ class _NetDistribution:
     def _find_insurance_nets(self, up: int, hand: int) -> Nets:
         """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
         odds = self.house.insurance
-        if odds is None or up != ACES or hand not in self.played.insured:
+        if odds is None or up != ACES or hand not in self.played.insured_hands:
             return (0,) * (ENDS + 1)
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
@@ -160,7 +161,7 @@ class _NetDistribution:
         It is split into two hands, or into three if a second card has the pair's value. ``beside`` are the
         nets of insurance, which are added.
         """
-        hands = self.played.split[round_.up, split.pair, split.fewer]
+        hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
         mine, others = (
             self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
@@ -231,7 +232,7 @@ class _NetDistribution:
                     stakes = 2 if answer == DOUBLE else 1
                     bust = self._find_lost_nets(stakes, first=first)
                     found[hand, bust] += share
-                    for child in (c for _, c in round_.known[hand].next if c in tree):
+                    for child in (c for _, c in round_.known[hand].hands_after_card if c in tree):
                         found[child, bust] -= share
                         count = share
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
@@ -249,7 +250,7 @@ class _NetDistribution:
         """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, first=first)
-        best, won = round_.known[hand].best, stakes * self.unit
+        best, won = round_.known[hand].best_total, stakes * self.unit
         nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST + 1)]
         return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 

@@ -27,8 +27,8 @@ class PairQuestion(NamedTuple):
     hand: int
 
 
-#: The answers of a play about two cards: chooses between several sums, where index 0 means none; for a pair,
-#: index n means up to n + 1 hands.
+#: A play's answer to a question about two cards: the index of the chosen one of several sums. Index 0 declines; for
+#: a pair, index n splits it into up to n + 1 hands.
 Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 
@@ -36,15 +36,15 @@ Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 class StrategyResult:
     """The value of a blackjack play per initial stake: ``mean`` is the mean net, ``staked`` the mean of all stakes.
 
-    ``split`` has the number of hands into which each pair is split, ``insured`` the hands that are insured,
-    ``even`` the dealer's first cards at which even money is taken.
+    ``hands_by_pair`` has the number of hands into which each pair is split; ``even_money_ups`` has the dealer's
+    first cards at which even money is taken.
     """
 
     mean: Fraction = Fraction(0)
     staked: Fraction = Fraction(1)
-    split: dict[Pair, int] = field(default_factory=dict)
-    insured: set[int] = field(default_factory=set)
-    even: set[int] = field(default_factory=set)
+    hands_by_pair: dict[Pair, int] = field(default_factory=dict)
+    insured_hands: set[int] = field(default_factory=set)
+    even_money_ups: set[int] = field(default_factory=set)
 
 
 class StrategyTable:
@@ -99,7 +99,7 @@ class StrategyTable:
                 played = 0, 0
             elif splits:
                 played = self._sum_pair(round_, hand, unsplit, splits, choose, take, found)
-            beaten = round_.tree[hand].blackjack * self.play.unit
+            beaten = round_.tree[hand].blackjack_ways * self.play.unit
             lost = beaten if self.play.first_stake_only and hand != BLACKJACK else 0
             mean += orders * (played[0] - lost + insured[0])
             staked += orders * (played[1] + insured[1])
@@ -128,7 +128,7 @@ class StrategyTable:
             sums = [own, *(self.play.split(round_, split, n, choose) for n in range(2, most + 1))]
             taken = take(PairQuestion("split", round_.up, hand), sums)
             if taken:
-                found.split[round_.up, split.pair, split.fewer] = taken + 1
+                found.hands_by_pair[round_.up, split.pair, split.fewer] = taken + 1
                 if taken + 1 < most:  # record what is actually played
                     self.play.split(round_, split, taken + 1, choose)
             mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
@@ -141,19 +141,21 @@ class StrategyTable:
         if the dealer's first card allows it.
         """
         node, unit, up = round_.tree[hand], self.play.unit, round_.up
-        own = int(self.house.blackjack * unit) * node.other if hand == BLACKJACK else 0
+        own = int(self.house.blackjack * unit) * node.ordinary_ways if hand == BLACKJACK else 0
         sums, half = [(own, 0)], unit // 2
         insurable = up == ACES and self.house.insurance is not None
         if insurable and self.house.insurance is not None:
-            won = int(self.house.insurance * half) * node.blackjack
-            sums.append((own + won - half * node.other, half * (node.other + node.blackjack)))
+            won = int(self.house.insurance * half) * node.blackjack_ways
+            sums.append(
+                (own + won - half * node.ordinary_ways, half * (node.ordinary_ways + node.blackjack_ways))
+            )
         if hand == BLACKJACK and up in self.house.even_money:
-            sums.append((unit * (node.other + node.blackjack), 0))
+            sums.append((unit * (node.ordinary_ways + node.blackjack_ways), 0))
         taken = take(PairQuestion("insurance", up, hand), sums)
         if taken == 1 and insurable:
-            found.insured.add(hand)
+            found.insured_hands.add(hand)
         elif taken:
-            found.even.add(up)
+            found.even_money_ups.add(up)
         return sums[taken]
 
 

@@ -50,8 +50,8 @@ class State(NamedTuple):
     cells).
     """
 
-    left: int
-    played: int
+    runs_left: int
+    runs_played: int
     multiplier_index: int
     size: int
 
@@ -70,7 +70,7 @@ def compute_next_state(
     Play and analysis both use this function: it defines how stages start one another.
     """
     if not given and memory.is_plain:
-        return State(state.left - 1, 0, 0, state.size), ()
+        return State(state.runs_left - 1, 0, 0, state.size), ()
     own = steps = 0
     size = state.size
     elsewhere: list[Award] = []
@@ -83,8 +83,8 @@ def compute_next_state(
             steps += award.times
         elif award.kind == "stick":
             size = award.size
-    runs_left = state.left - 1 + own
-    played = state.played + 1
+    runs_left = state.runs_left - 1 + own
+    played = state.runs_played + 1
     if memory.most_runs is not None:
         runs_left = min(runs_left, memory.most_runs - played)
     multiplier_index = min(
@@ -171,7 +171,7 @@ class Chain:
                     after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
                     for award in elsewhere:
                         add_started_runs(award, weight * p)
-                    if after.left > 0 and p:
+                    if after.runs_left > 0 and p:
                         there[after] += weight * p
             here = there
 
@@ -248,7 +248,7 @@ class Chain:
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
         """Return mean and variance of the credits of a series' remaining runs; (0, 0) if none are left."""
-        if state.left <= 0:
+        if state.runs_left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)
         if key not in self._states:
@@ -279,7 +279,7 @@ class Chain:
 
     def _count_longest_series(self, stage: str, state: State) -> int:
         """Return the most runs that a series of this stage can still have in this state."""
-        if state.left <= 0:
+        if state.runs_left <= 0:
             return 0
         key = (stage, state)
         if key not in self._lengths:

@@ -38,7 +38,7 @@ class Sample:
     credits: int
     squares: int
     hits: int
-    most: int
+    highest_win: int
 
 
 class Arrays(NamedTuple):

@@ -184,7 +184,7 @@ class SasChannel:
                     poll.acknowledged(self.host, request, reply)
             case Reported(sequence=sequence):
                 self._cursor.write(sequence)
-            case QueueFull(full=full):
+            case QueueFull(is_full=full):
                 self._watch.handle_queue_full(full=full)
             case LinkChanged(up=up):
                 self._money.link(up=up)

@@ -71,7 +71,7 @@ class LinkChanged:
 class QueueFull:
     """Action: report that the exception queue has overflowed, or that it is empty again afterwards."""
 
-    full: bool
+    is_full: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class _LastReply:
     answered_poll: tuple[Poll, LongPoll, Reply] | None = None
     serves: tuple[SasException, ...] = ()
     """Priority exceptions pending at the time of the poll, which are served once the host has the reply."""
-    busy: bool = False
+    is_busy: bool = False
     delayed: bool = False
 
 
@@ -143,7 +143,7 @@ class Channel:
             return
         if not self._queue.post(exception, now_ns) and not self._full:
             self._full = True
-            yield QueueFull(full=True)
+            yield QueueFull(is_full=True)
 
     def withdraw(self, code: int) -> None:
         """Remove a priority exception that no longer applies from those waiting for the host."""
@@ -282,7 +282,7 @@ class Channel:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
         self._running_effect = (request.frame, self._pending_at_poll)
         out = BUSY.build_frame(self.address, request.code)
-        self._last_reply = _LastReply(request.frame, out, busy=True)
+        self._last_reply = _LastReply(request.frame, out, is_busy=True)
         yield Send(out)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[Action]:
@@ -300,7 +300,7 @@ class Channel:
             yield Confirmed(poll, request, reply)
         if self._full and self._queue.is_empty:
             self._full = False
-            yield QueueFull(full=False)
+            yield QueueFull(is_full=False)
         oldest = self._queue.oldest_sequence
         sequence = self._posted if oldest is None else oldest - 1
         if sequence > self._reported:

@@ -307,7 +307,7 @@ def _draw_pay_lists(
         rows = [
             (stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in spot_rows
         ]
-        pay_rows = [PayRow(words, pays, won=name in won) for words, pays, name in rows]
+        pay_rows = [PayRow(words, pays, is_won=name in won) for words, pays, name in rows]
         if pay_rows:
             lists.append(
                 (

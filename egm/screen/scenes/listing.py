@@ -30,7 +30,7 @@ class Line:
     cells: tuple[str, ...]
     aligned: tuple[Align, ...]
     shares: tuple[float, ...]
-    high: float
+    height: float
     action: str = ""
     mark: str = ""
     inset: float = 0.0
@@ -194,21 +194,21 @@ def _arrange_lines(
     for block in blocks:
         heads = [line for line in block if line.kind != "row"]
         rows = [line for line in block if line.kind == "row"]
-        least_height = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
-        height = sum(line.high for line in block)
+        least_height = sum(line.height for line in heads) + (rows[0].height if rows else 0.0)
+        height = sum(line.height for line in block)
         if top > y and top + (height if double and column == 0 and height <= h else least_height) > y + h:
             start_column()
         for line in heads:
-            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
-            top += line.high
+            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.height), line))
+            top += line.height
         for line in rows:
-            if top + line.high > y + h and top > y:
+            if top + line.height > y + h and top > y:
                 start_column()
                 for head in (head for head in heads if head.kind == "head" or column == 0):
-                    sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.high), head))
-                    top += head.high
-            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
-            top += line.high
+                    sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.height), head))
+                    top += head.height
+            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.height), line))
+            top += line.height
         top += 14
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
 

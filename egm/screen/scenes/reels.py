@@ -228,7 +228,7 @@ def _choose_strip(
     """
     strip, stop = field.strips[reel], result.stops[reel]
     start = previous.stops[reel] if previous is not None and len(previous.stops) == field.reels else 0
-    start = result.first[reel] if result.first else start
+    start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
         laid = result.window[reel] + strip
         return laid, (start + len(result.window[reel])) % len(laid) if start >= 0 else len(laid) // 2, 0

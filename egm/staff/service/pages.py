@@ -52,12 +52,12 @@ _CLOCK_CHANGES: Final = 10
 class Meters(MenuPage):
     """Page of every meter, under the profile's and the canonical names; in total, or by game and other dimensions."""
 
-    by: str = ""
+    dimension: str = ""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the meters' page: the jurisdiction's names first, then every meter that is not zero."""
         reading = machine.journal.meters()
-        if self.by:
+        if self.dimension:
             tables = self._build_split_tables(machine)
         else:
             names = machine.profile.staff.meter_names
@@ -67,17 +67,17 @@ class Meters(MenuPage):
             )
             tables = (build_pair_table(rows, say("service.meters.named")), *_iter_meter_tables(reading))
         actions = [
-            PageAction(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.by)
+            PageAction(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.dimension)
             for split in ("", *_SPLITS)
         ]
-        actions[0] = PageAction(id="whole", label=say("service.meters.whole"), enabled=bool(self.by))
+        actions[0] = PageAction(id="whole", label=say("service.meters.whole"), enabled=bool(self.dimension))
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_SPLITS):
             return refuse("not_offered")
-        self.by = "" if action == "whole" else action
+        self.dimension = "" if action == "whole" else action
         return Stay()
 
     def _build_split_tables(self, machine: Machine) -> tuple[PageTable, ...]:
@@ -87,7 +87,7 @@ class Meters(MenuPage):
         for name in reading.values:
             meter = BY_NAME.get(name)
             can_be_split = ".since_" not in name and (meter is None or not meter.is_level)
-            parts = reading.split_by(name, self.by) if can_be_split else {}
+            parts = reading.split_by(name, self.dimension) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
                     (self._format_dimension_value(machine, part), say_meter_value(name, value))
@@ -100,9 +100,9 @@ class Meters(MenuPage):
         """Return the text of a meter dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
             return say("service.meters.no_part")
-        if self.by.endswith("_cents") and part.isdigit():
+        if self.dimension.endswith("_cents") and part.isdigit():
             return say_money(int(part))
-        resident = machine.component(InstalledGames).games.get(part) if self.by == "game" else None
+        resident = machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
         return say_plain(part) if resident is None else say_local(resident.title)
 
 

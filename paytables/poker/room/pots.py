@@ -95,8 +95,10 @@ def award_pots(
 
 def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[Settlement]:
     """Yield the settlements of a seat's table stakes: the part not bet, and the result of its bets."""
-    if player.left:
-        yield Settlement(NOT_PLAYED, player.left, spot=bet.spot, staked=player.left, seat=bet.seat)
+    if player.unbet_credits:
+        yield Settlement(
+            NOT_PLAYED, player.unbet_credits, spot=bet.spot, staked=player.unbet_credits, seat=bet.seat
+        )
     if not player.total:
         return
     if award is None:

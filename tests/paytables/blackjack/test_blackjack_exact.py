@@ -66,14 +66,14 @@ def solved(rules, counts, up, cards, *, hands):
     round_, play = Round(rules, up, counts), Play(rules)
     hand = sum(CARD[card - 1] for card in cards)
     node = round_.tree[hand]
-    ways, found = (node.other + node.blackjack) * play.unit, []
+    ways, found = (node.ordinary_ways + node.blackjack_ways) * play.unit, []
     for choose in (policies.choose_best, policies.choose_worst):
         if hands:
             split = next(each for each in round_.splits if each.pair == cards[0])
             mean = play.split(round_, split, hands, choose)[0]
         else:
             mean = play.evaluate_hands(round_.known, round_.tree, Kind(up), choose)[hand][0]
-        found.append(Fraction(mean - node.blackjack * play.unit * play.first_stake_only, ways))
+        found.append(Fraction(mean - node.blackjack_ways * play.unit * play.first_stake_only, ways))
     return tuple(found)
 
 
@@ -148,7 +148,7 @@ def test_a_tiny_shoe_as_farmer_published_it():
     hand = 2 * CARD[1]
     values = play.evaluate_hands(round_.known, round_.tree, Kind(7), policies.choose_best)
     options = play.evaluate_options(round_.known[hand], round_.tree, hand, values, Kind(7), suited=False)
-    ways = round_.tree[hand].other * play.unit
+    ways = round_.tree[hand].ordinary_ways * play.unit
     split = play.split(round_, round_.splits[0], 4, policies.choose_best)[0]
     found = [options[STANDS][0], options[HITS][0], options[DOUBLES][0], split]
     published = ["-61.639194139", "-13.266733267", "-123.278388278", "-76.210220335"]
@@ -283,13 +283,13 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
         table = policies.StrategyTable(rules, (1,))
         result = table.evaluate(policies.choose_best, take)
         found.append(result)
-    assert not found[0].insured
-    assert not found[0].even
-    assert found[1].even <= even
+    assert not found[0].insured_hands
+    assert not found[0].even_money_ups
+    assert found[1].even_money_ups <= even
     # worst: a blackjack's mean is 1 either way, and never insured below it
     node = policies.StrategyTable(rules, (1,)).rounds[0].tree[policies.BLACKJACK]
     assert found[1].mean < found[0].mean
-    assert Fraction(node.blackjack, node.other + node.blackjack) == Fraction(15, 49)
+    assert Fraction(node.blackjack_ways, node.ordinary_ways + node.blackjack_ways) == Fraction(15, 49)
 
 
 @pytest.mark.parametrize("line", ["hard 12", "firm 12 HHSSSHHHHH", "hard 12 HHSSSHHHH", "hard 12 HHSSSHHHHX"])

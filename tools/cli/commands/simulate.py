@@ -164,7 +164,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started = time.perf_counter()
     s = compiled.simulate(stages, games, seed)
-    tally = Tally(s.games, s.credits, s.squares, s.hits, s.most)
+    tally = Tally(s.games, s.credits, s.squares, s.hits, s.highest_win)
     return _build_result(bet, tally, time.perf_counter() - started, "compiled")
 
 
