@@ -22,7 +22,7 @@ class Log(StrEnum):
     """Every event (E-08, E-09; NY 5317.26)."""
     BILLS = "bills", 35
     """Bills (E-07; FL 75-14.043(3))."""
-    TICKETS = "vouchers", 35
+    VOUCHERS = "vouchers", 35
     """Tickets in and out (E-06; AGE 5.1.5)."""
     TRANSFERS = "transfers", 35
     """Electronic transfers (E-05; FL 75-14.043(1))."""

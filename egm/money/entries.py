@@ -140,7 +140,7 @@ VOUCHER_ESCROW: Final = Entry(
     moves=(Moves("world:voucher_in:*", "credit:*:*"),),
     writes=(MoneyKey.PAPER,),
     significance=Significance(Effect.LOG),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_IN: Final = Entry(
     kind="voucher.in",
@@ -151,7 +151,7 @@ VOUCHER_IN: Final = Entry(
     writes=(MoneyKey.PAPER,),
     may_write=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKETS),
     significance=Significance(Effect.LOG),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_DISPUTED: Final = Entry(
     kind="voucher.disputed",
@@ -170,14 +170,14 @@ VOUCHER_NOT_STACKED: Final = Entry(
     counts={"vouchers_not_stacked": 1},
     writes=(MoneyKey.PAPER,),
     may_write=(HostKey.TICKET, MoneyKey.DISPUTED),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_REFUSED: Final = Entry(
     kind="voucher.refused",
     record=PaperRejected,
     about="No ledger redeems the ticket; it is returned.",
     counts={"vouchers_refused": 1},
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 PAPER_MARK: Final = Entry(
     kind="bill.mark",
@@ -287,21 +287,21 @@ VOUCHER_REQUEST: Final = Entry(
     moves=(Moves("credit:*:*", "out:voucher:*"),),
     writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOG, sas=0x66),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_PENDING: Final = Entry(
     kind="ticket.pending",
     record=NoneType,
     about="The printer has accepted a ticket, a slip or a test print.",
     writes=(MoneyKey.PRINT,),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_PRINTING: Final = Entry(
     kind="ticket.printing",
     record=NoneType,
     about="The printer has started to print.",
     writes=(MoneyKey.PRINT,),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 VOUCHER_OUT: Final = Entry(
     kind="voucher.out",
@@ -311,13 +311,13 @@ VOUCHER_OUT: Final = Entry(
     writes=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
     may_write=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKETS),
     significance=Significance(Effect.LOG, sas=0x3D),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_TAKEN: Final = Entry(
     kind="ticket.taken",
     record=TicketTaken,
     writes=(MoneyKey.PRINT,),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 TICKET_CASH_OUT_VOID: Final = Entry(
     kind="cashout.void",
@@ -334,7 +334,7 @@ TICKET_DISPUTED: Final = Entry(
     about="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
     writes=(MoneyKey.PRINT, MoneyKey.DISPUTED),
     significance=Significance(Effect.LOG),
-    logs=(Log.TICKETS,),
+    logs=(Log.VOUCHERS,),
 )
 
 

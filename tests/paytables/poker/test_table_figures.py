@@ -277,7 +277,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
         some = folds if n % 2 else states
         turn, low, high = some[draw.below(len(some), "a state")]
         place = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
-        told = rules.advice(step, place, [], [*board, turn])["advice"]
+        told = rules.build_advice(step, place, [], [*board, turn])["advice"]
         assert told == ("fold" if (turn, low, high) in folds else "bet")
 
 
