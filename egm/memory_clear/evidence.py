@@ -22,7 +22,7 @@ from egm.play.records.game_record import (
     GameChoice,
     GameRecord,
     MysteryWon,
-    Step,
+    RecordedStep,
     are_stakes_between_players,
 )
 from egm.play.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
@@ -53,7 +53,7 @@ class Evidence:
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
-        self.rounds: dict[str, tuple[Step, ...]] = {}
+        self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
         """The steps of the longest game of each shared round that has an open game."""
         self.void_rounds: set[str] = set()
         """Those of them in which players win each other's stakes and a game was declared void: none of it goes on."""

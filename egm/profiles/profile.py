@@ -469,7 +469,7 @@ class Profile(_Table):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "Profile":
-        """Refuse a profile whose keys contradict each other, or which lacks a text in one of its languages."""
+        """Refuse a profile with keys that contradict each other, or without a text in one of its languages."""
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("languages: list each language once")
         untitled = [code for code in self.languages if code not in self.title]

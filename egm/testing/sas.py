@@ -142,7 +142,7 @@ class HostWire:
                 case RunEffect(poll=poll, request=request):
                     if self.slow:
                         self.waiting.append(action)
-                        out += self._perform(self.channel.busy(request))
+                        out += self._perform(self.channel.reply_busy(request))
                         continue
                     assert poll.effect is not None
                     try:

@@ -35,7 +35,7 @@ from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, 
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
-#: The number of vouchers in a machine's history (AGE 5.1.5).
+#: The number of tickets in a machine's history (AGE 5.1.5).
 HISTORY: Final = 35
 #: Attempts to find a free number before its source counts as broken; by chance one number in 10^12 collides.
 _TRIES: Final = 100

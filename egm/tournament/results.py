@@ -72,7 +72,7 @@ def derive_results(
         if (number, participant) in collected.void and collected.sold.get(number, ("",))[0] != participant:
             continue
         if number not in collected.sold:
-            raise ResultsError(f"entry {number}: it was played, but its sale is in none of the journals")
+            raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
         buyer, seller = collected.sold[number]
         if participant != buyer and number not in renamed:
             raise ResultsError(

@@ -111,7 +111,7 @@ def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
 
 def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
     """Return the purses of the rounds that are played now, at all positions."""
-    machines = (replace(machine.position, number=number) for number in range(1, machine.position.of + 1))
+    machines = (replace(machine.position, number=number) for number in range(1, machine.position.count + 1))
     names = (machine.keys.name(PlayKey.PURSE, position) for position in machines)
     stored = (machine.journal.state(name) for name in names)
     purses = [from_json(Purse, data, PlayKey.PURSE) for data in stored if data is not None]
@@ -121,7 +121,9 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 # ---------------------------------------------------------------------------------------------- guards
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
     """Return whether no position has a host's lock or order, or a ticket whose reply is pending."""
-    positions = [position.engine.machine for position in machine.component(RunningPositions).at.values()]
+    positions = [
+        position.engine.machine for position in machine.component(RunningPositions).by_number.values()
+    ]
     return all(_has_no_transfer(each, event) for each in (machine, *positions))
 
 

@@ -167,7 +167,9 @@ def _iter_rounds(
 
 
 def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[Standing], list[Standing]]:
-    """Return the standings of one round, and those of them who go on to the next; equal results go on together.
+    """Return the standings of one round, and those whose entries go on to the next round.
+
+    Entries with equal results go on together.
 
     Raises :class:`ResultsError` if the results up to this round do not fit the rules, or there is no such round.
     """

@@ -1,15 +1,15 @@
 """Chemin de fer (Monaco, arrêté 88-384, art. 11): the players hold the bank in turn, and bet against each other.
 
-A seat offers to hold the bank by a bet on it. The bank goes round by seat number: it is held by the first seat
-in turn that offers it, until it loses or its holder offers no more, or less than the bank must be (art. 11.4,
-11.8). The others stake against it, or offer to cover it alone: *banco* (art. 11.4). When betting closes, the
-first *banco* in turn that covers half of the bank or more is taken, one followed from the round before ahead of
-it; then the stakes are taken in turn. What the bank does not cover, and what of it is not covered, is returned
-before a card is dealt.
+A seat offers to hold the bank by a bet on it. The bank goes round by seat number: the first seat in turn that
+offers it holds it, until the bank loses, or its holder stops offering it or offers less than the bank must be
+(art. 11.4, 11.8). The others stake against the bank, or offer to cover it alone: *banco* (art. 11.4). When betting
+closes, a *banco* is taken if it covers half of the bank or more: first that of the player who may follow from the
+round before, then the first in turn. After it the stakes are taken in turn. Stakes that the bank does not cover,
+and the part of the bank that no stake covers, are returned before a card is dealt.
 
-Each seat's money is its own: the bank is paid what it wins less the levy, and the players what they win. The
-levy is what is not given back (art. 11.7). The state of the table names the seat whose turn the bank is, so that
-a seat must be the same player position in every round.
+The bank is paid its win less the levy, the players are paid their wins, and the levy is kept (art. 11.7). The
+state of the table names the seat whose turn the bank is, so that a seat must be the same player position in every
+round.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class HeldBank(BankBet):
         """Return the levy on a bank that wins ``credits_``; a part of a credit is not levied."""
         return credits_ * self.percent // 100
 
-    def terms(self) -> Mapping[str, str]:
+    def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, what the bank wins after the levy."""
         return {
             "en": f"{self.pays.text}, less {self.percent}% of what it wins",
@@ -97,7 +97,7 @@ class CheminDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.terms() or {}).get(code, bet.pays.text)}"
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
                     for bet in bets
                 ),
                 self.shoe.format_deck_line(code),
@@ -175,7 +175,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the share of a winning bank that the house levies (art. 11.7)."""
         return Fraction(self.definition.bank.percent, 100)
 
-    def bets(self) -> tuple[BankBet, ...]:
+    def list_bets(self) -> tuple[BankBet, ...]:
         """Return the three bets: to hold the bank, to cover it alone, and to stake against it."""
         return (self.definition.bank, self.definition.banco, self.definition.stake)
 
@@ -334,7 +334,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return Turn(coup.banker, least, coup.caller if result else None)
 
     # ------------------------------------------------------------------ figures
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager that is fully covered, from a fresh shoe."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(stakes, self._find_best_answer())

@@ -47,7 +47,7 @@ class Marks(Strict):
         return self
 
 
-class Table(Strict):
+class PayTable(Strict):
     """The Keno pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
     spots: PositiveInt
@@ -128,7 +128,7 @@ class KenoDefinition(Definition):
 
     field: Balls = Balls()
     marks: Marks = Marks()
-    table: Annotated[tuple[Table, ...], Field(min_length=1)]
+    table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
     bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
     progressive: tuple[Progressive, ...] = ()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]

@@ -141,7 +141,7 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
     """Return selection ``i`` of a requested ticket. Raises :class:`WagerError`."""
     where = f"selections.{i}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
-        raise WagerError(f"{where}: has groups and stakes, nothing else")
+        raise WagerError(f"{where}: may only have groups and stakes")
     selection = Selection(
         sizes=_parse_sizes(definition, request["groups"], where),
         groups=_parse_marked_groups(definition, request["groups"], where),

@@ -26,7 +26,7 @@ from egm.play.entries import (
     PrizesWon,
 )
 from egm.play.keys import PlayKey, WheelKey
-from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, Step
+from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, RecordedStep
 from egm.play.records.games import CARRIED_GAME
 from egm.play.records.wheel import WheelSpin
 from egm.play.void_rule import OpenGame, reason_not_void
@@ -208,7 +208,7 @@ class GameAudit:
         if kind in _SAME_DIMS:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
-            self._add_step(entry)
+            self._check_step(entry)
         elif kind in PLAY_ENDS:
             self._end_play(entry, kind)
         elif kind == CARRIED_GAME:
@@ -267,7 +267,7 @@ class GameAudit:
             )
         return game
 
-    def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
+    def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: RecordedStep | GameChoice) -> None:
         """Check that the recorded number of a physical wheel is the one its reader reported for the round."""
         reported_number = self._find_wheel_number(start)
         # the number of a carried-over game was reported in the previous journal
@@ -292,7 +292,7 @@ class GameAudit:
             else reported_number
         )
 
-    def _add_step(self, entry: StoredEntry) -> None:
+    def _check_step(self, entry: StoredEntry) -> None:
         """Check a step of an open play and add it."""
         choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
@@ -413,7 +413,7 @@ class GameAudit:
         """
         conversation = Conversation(game, start.wager, start.table)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
-        steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
+        steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start.outcome if number == carried_steps else None)
             for number, step in enumerate(start.steps, start=1)
         ]

@@ -46,7 +46,7 @@ _MOVED_BY_PLAY: Final = (
 
 @dataclass(slots=True)
 class _Play:
-    """An open game with points: its record so far, and whether it replays so far."""
+    """An open game with points: its record so far, and whether the replay has given that record."""
 
     game: GameRecord
     replays: bool = True
@@ -70,7 +70,7 @@ class _Tournament:
 
     @property
     def rules(self) -> Tournament:
-        """Return the rules."""
+        """Return the tournament's rules, parsed from the text of the rules file."""
         return parse_rules(self.text)
 
     @property

@@ -2,10 +2,10 @@
 
 ``check`` verifies both slots and the media before the machine starts, and writes what is wrong to where the
 machine reads it; ``late`` waits for each medium that was missing and then continues with it. ``install``
-writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed, and starts it
-once. ``good`` makes the running release the default as soon as the machine and its screen are up; if they do
-not come up, it starts the other one again, which the firmware does itself for a release that never gets this
-far (``BootNext`` holds for one start).
+writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed, and starts
+that slot for one boot (``BootNext``). ``good`` makes the running release the default as soon as the machine
+and its screen are up. If they do not come up, it starts the other release again; if a release fails before
+``good`` runs, the next boot starts the other release anyway.
 """
 
 import os

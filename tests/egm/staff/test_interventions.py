@@ -65,7 +65,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
     assert sheet.moved.keys() == {"door.main.opens", "door.hopper.opens"}
-    assert sheet.before["bill_in.value"] == sheet.after["bill_in.value"] == 2000
+    assert sheet.meters_before["bill_in.value"] == sheet.meters_after["bill_in.value"] == 2000
     assert sheet.stopped == rig.journal.get(sheet.id).time_utc.isoformat()
 
 

@@ -19,7 +19,7 @@ from egm.errors import LocalError, OperatorError
 from egm.kernel.events import EventError, EventType
 from egm.kernel.games import InstalledGames
 from egm.people import Role
-from egm.play.installed_games import Certifying, admit_games
+from egm.play.installed_games import CertificateRules, admit_games
 from egm.profiles import load_profile
 from egm.screen.text import Texts
 from egm.staff.form import FieldKind
@@ -208,7 +208,7 @@ def key_of(folder):
 def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, rig, tmp_path):
     slot = GameSlot(game=GAME, certificate=maker / GAME)
     admitted, refused = admit_games(
-        (slot,), load_profile("monaco"), certifying=Certifying(key_of(maker), True)
+        (slot,), load_profile("monaco"), certifying=CertificateRules(key_of(maker), True)
     )
     assert not refused
     resident = admitted[GAME]
@@ -260,7 +260,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
     slot = GameSlot(game=played, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
     admitted, (refusal,) = admit_games(
-        (slot,), load_profile("monaco"), certifying=Certifying(key, required=True)
+        (slot,), load_profile("monaco"), certifying=CertificateRules(key, required=True)
     )
     assert not admitted
     assert why in refusal.reason

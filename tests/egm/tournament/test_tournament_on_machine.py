@@ -159,7 +159,7 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
     beside = RunningPositions()
     for number, room in enumerate(hall.rooms, 1):
         room.machine.install(beside)
-        beside.at[number] = RunningPosition(
+        beside.by_number[number] = RunningPosition(
             engine=room.engine,
             handle=room.happen,
             snapshot=lambda: None,

@@ -58,4 +58,4 @@ def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
     for _ in range(20):
         stops = [chance.choice(strip) for strip in strips]
         values = [anew, *(worth(stops, mask) for mask in range(1, 8))]
-        assert values[stage.advice(stops)] == max(values), stops
+        assert values[stage.find_best_hold(stops)] == max(values), stops

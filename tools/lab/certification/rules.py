@@ -26,7 +26,7 @@ from paytables import (
     load_game,
     play_with_answers,
 )
-from paytables.odds import Award, list_awards, list_longer_awards
+from paytables.odds import DisclosedAward, list_awards, list_longer_awards
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification import chance
@@ -330,7 +330,7 @@ def _format_no_award(bet: BetAnalysis) -> str:
     return f"bet {bet.bet}: has no awards of a pay table"
 
 
-def _format_award(award: Award) -> str:
+def _format_award(award: DisclosedAward) -> str:
     """Return a rare award as text: its stage, its name and its odds."""
     top = "top award " if award.top else ""
     return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()

@@ -105,7 +105,7 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
         transfers.cancel()
         return _answer_interrogation(host, transfers, 0)
     if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
-        raise MalformedPollError(poll, f"{len(body)} bytes are no transfer")
+        raise MalformedPollError(poll, f"{len(body)} bytes are not a transfer")
     return _order_transfer(host, transfers, poll, body)
 
 
