@@ -132,7 +132,7 @@ def layers(root: Path = ROOT) -> str:
     """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     (house,) = (each for each in project["tool"]["importlinter"]["contracts"] if each["id"] == "house")
-    rows: list[str] = []
+    rows: list[list[str]] = []
     bare: list[str] = []
     for number, layer in enumerate(house["layers"], start=1):
         for name in layer.split(" | "):
