@@ -281,7 +281,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the bench
     def halt(self) -> None:
-        """Stop the device for good; it retains what it would retain after a power loss now."""
+        """Stop the device for good. It retains what it would retain after a power loss at this moment."""
         self.powered = False
         self._stop_timers()
         self.changed()
