@@ -141,8 +141,8 @@ class Port:
             return
         if self.echoes:
             self.send(data)
-        for heard in self._listeners:
-            heard(data)
+        for listener in self._listeners:
+            listener(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
         """Return the data as blocks to send: single bytes if replies are split, else all at once."""
