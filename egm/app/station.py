@@ -129,8 +129,8 @@ class PlayerStation:
         A device that serves all positions belongs to the first.
         """
         codes = {f"{kind}.{code}": code for code in FaultCode}
-        mine = self.machine.position.number == 1 or is_own_fault(kind)
-        return frozenset(codes[code] for code in self.machine.faults if code in codes and mine)
+        concerns_position = self.machine.position.number == 1 or is_own_fault(kind)
+        return frozenset(codes[code] for code in self.machine.faults if code in codes and concerns_position)
 
     # ------------------------------------------------------------------ devices and people
     def handle_device_report(self, report: DeviceEvent) -> None:

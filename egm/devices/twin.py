@@ -141,8 +141,8 @@ class Port:
             return
         if self.echoes:
             self.send(data)
-        for heard in self._listeners:
-            heard(data)
+        for listener in self._listeners:
+            listener(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
         """Return the data as blocks to send: single bytes if replies are split, else all at once."""
@@ -281,7 +281,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the bench
     def halt(self) -> None:
-        """Stop the device for good; it retains what it would retain after a power loss now."""
+        """Stop the device for good. It retains what it would retain after a power loss at this moment."""
         self.powered = False
         self._stop_timers()
         self.changed()

@@ -335,7 +335,7 @@ class Coins(_Table):
     hopper_cents: Cents = 0
     """The coin the hopper pays; 0: there is no hopper."""
     hopper_full_cents: Cents = 0
-    """The hopper level from which coins fall into the box in the base (Monaco 19.5); 0: never."""
+    """The hopper level from which coins fall into the drop box of the cabinet stand (Monaco 19.5); 0: never."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     """The maximum number of coins of one payout; a larger amount is paid by the next method."""
 

@@ -240,8 +240,9 @@ class TicketDesk:
     ) -> Redemption | Refusal:
         """Lock a ticket whose value the host has stated, durably, or return why it is refused.
 
-        A ticket unknown to this ledger is entered as issued by the host, so that it is never accepted twice,
-        even if the host loses its memory. The same id and digits return the same result again.
+        If this ledger does not know the ticket, the ticket is entered as issued by the host, so that it is not
+        accepted twice even if the host loses its memory. A repeated call with the same id and digits returns the
+        same result.
         """
         by, at = self._machine.serial, self._read_clock()
         with self._store.transaction():

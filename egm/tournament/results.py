@@ -57,9 +57,9 @@ def derive_results(
     except those with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry
     that never played has failed its first round. The entries ``renamed`` were played under another name by those who
     bought them. The rounds ``ignored`` (entry, round, journal) were given by mistake and count for nothing; the rounds
-    ``absent`` (entry, round) were not played and have failed. Raises :class:`ResultsError` if a journal is missing,
-    two machines have one number, an entry or a round occurs at two machines, an entry was played that nobody bought,
-    or under another name, or without the round before, or if a correction changes nothing.
+    ``absent`` (entry, round) were not played and have failed. Raises :class:`ResultsError` if a journal is missing, if
+    two machines have one number, if an entry or a round occurs at two machines, if an entry was not sold or was played
+    under another name or without the round before, or if a correction changes nothing.
     """
     collected = _Collected()
     for machine, entries in journals.items():

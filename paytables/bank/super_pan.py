@@ -207,7 +207,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 yield from self._iter_bank_cases(stakes, answer)
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
-        """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
+        """Yield three cases for each hand of the player, played with its answer: a win, a push and a loss."""
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
         unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED)] if BANK in stakes else []

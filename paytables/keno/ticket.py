@@ -1,9 +1,9 @@
 """A requested Keno ticket: selections of marked groups, their ways, and the cost.
 
-A *selection* is one or more groups of numbers and a stake for each number of spots it plays. Every set of its
-groups that holds that many numbers is one *way*. A straight selection is one group; a way ticket plays sets
-of groups; a combination ticket plays several numbers of spots at once, each with its stake; a king is a group
-of one number.
+A *selection* is one or more groups of numbers, with a stake for each number of spots that it plays. A *way* is a
+set of its groups that together hold one of these numbers of spots. A straight selection has one group; a way
+ticket plays sets of groups; a combination ticket plays several numbers of spots at once, each with its stake; a
+king is a group of one number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -299,8 +299,8 @@ def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
 def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
     """Yield, for each tuple of pay components, the sum over the reels' cycle of the product of their wins.
 
-    Tuples that read the same letters in the same numbers have the same sum, and are walked once: on uniform
-    strips all lines are one case, and so are all pairs of lines with the same offset between them.
+    Tuples that read equal numbers of the same letters have the same sum, which is computed once. On uniform strips
+    all single lines have the same sum, and so have all pairs of lines with the same offset between them.
     """
     tables = _HistogramIndex(reels)
     walk = _Walk(reels, tables)

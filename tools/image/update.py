@@ -139,10 +139,10 @@ class ScreenWatch:
             if path not in self._clients:
                 self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)
         for path, client in self._clients.items():
-            heard = client.poll(time.monotonic())
-            if heard.down:
+            update = client.poll(time.monotonic())
+            if update.down:
                 self._shown.pop(path, None)
-            for message in heard.messages:
+            for message in update.messages:
                 if isinstance(message, Snapshot):
                     self._shown[path] = message
         return list(self._shown.values())

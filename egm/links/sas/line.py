@@ -216,8 +216,8 @@ class SasLineThread(threading.Thread):
             case Broken():
                 self._counts["broken"] += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
-                mine = address in {self._channel.address, BROADCAST}
-                self._counts["polls" if mine else "elsewhere"] += 1
+                is_for_us = address in {self._channel.address, BROADCAST}
+                self._counts["polls" if is_for_us else "elsewhere"] += 1
             case MessageToOther():
                 self._counts["elsewhere"] += 1
 

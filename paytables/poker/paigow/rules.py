@@ -116,8 +116,8 @@ class PaiGowPokerRules(TwoHands):
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
         """Return the most credits that a seat's side bets can return in a round.
 
-        In a round at most one bet on the remaining cards' total and one bet on a position can win, so this is
-        the best of each, added.
+        At most one bet on the total of the remaining cards and one bet on a position can win in a round, so the
+        result is the sum of the highest return of each kind.
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}

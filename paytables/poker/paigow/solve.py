@@ -3,15 +3,14 @@
 For laboratories. 154,143,080 hands against 53,524,680 each are too many to enumerate, but suits matter in
 flushes only. So:
 
-* the bank's hands are first taken by ranks alone, as if there were no flushes: 67,600 patterns against as
-  many of the player's, each with the number of ways its cards are left in the deck;
-* then those of the bank with five cards of a suit (four with the joker) are corrected: such a hand is added
-  at its true strength, and subtracted at its strength by ranks alone. The corrections depend, suit by suit, on
-  the player's ranks in that suit and on how many of the player's other cards are of each rank
-  (:class:`Flushes`).
+* First the hands are compared by ranks alone, as if there were no flushes: 67,600 patterns of the bank with as
+  many of the player, each counted in the number of ways in which its cards can still be in the deck.
+* Then the bank's hands with five cards of a suit (four with the joker) are corrected: each is added at its true
+  strength, and subtracted at its strength by ranks alone. The corrections depend, suit by suit, on the player's
+  ranks in that suit and on how many of the player's other cards are of each rank (:class:`Flushes`).
 
-The counts are exact integers. A deck of fewer ``ranks`` is solved in the same way: with one so small that
-every two hands can be compared, the method is verified by brute force.
+The counts are exact integers. A deck of fewer ``ranks`` is solved in the same way. With a deck so small that all
+pairs of hands can be compared, the method is verified by brute force.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class Betting:
         player.total += credits_
 
     def return_uncalled(self) -> tuple[int, int]:
-        """Return to a player what no other has called of their last bet; return the seat and the credits."""
+        """Refund the part of the last bet that nobody has called; return the seat and the credits."""
         *_, second, first = sorted(self.players, key=lambda player: player.total)
         uncalled = first.total - second.total
         first.total -= uncalled

@@ -1,8 +1,9 @@
 """Every hold of every deal of a video poker game, exactly: the best, the worst, and their results.
 
-For laboratories (numpy). A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize;
-sums of prizes over the hands that hold given cards, and inclusion and exclusion over the discarded cards,
-give all 32 holds of one deal of each of the 134,459 (150,891) classes that differ in suits only.
+For laboratories (numpy). A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize. Deals
+that differ in suits only form one of 134,459 (150,891) classes, and one deal of each class is evaluated. The
+results of its 32 holds are sums of the prizes of all hands with the held cards, by inclusion and exclusion over
+the discarded cards.
 """
 
 from __future__ import annotations

@@ -167,4 +167,6 @@ def _format_sheet(sheet: Sheet, language: str) -> str:
 def _build_document(sheet: Sheet) -> dict[str, Any]:
     """Return the sheet of an intervention as JSON data."""
     moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
-    return {**asdict(sheet), "doors": list(sheet.doors), "moved": moved}
+    data = asdict(sheet)
+    data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
+    return {**data, "doors": list(sheet.doors), "moved": moved}

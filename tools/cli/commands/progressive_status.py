@@ -76,12 +76,16 @@ def status(*, store: str | None, form: Form) -> None:
 def _read_status(controller: Controller) -> dict[str, Any]:
     with controller.open_read_session() as session:
         troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _TROUBLES)
-        heard = session.read_message_times()
+        message_times = session.read_message_times()
         return {
             "alive_at": max((at for _, _, at, _ in session.list_daily_amounts()), default=None),
             "levels": {record.id: record.level.shown_cents for record in session.read_levels()},
             "machines": [
-                {"id": name, "heard_at": heard.get(name), "levels": session.list_enrolled_levels(name)}
+                {
+                    "id": name,
+                    "heard_at": message_times.get(name),
+                    "levels": session.list_enrolled_levels(name),
+                }
                 for name in session.list_machines()
             ],
             "signs": [asdict(sign) for sign in read_signs(session)],

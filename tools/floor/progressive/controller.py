@@ -92,7 +92,7 @@ class Controller:
         """The wins that signs had to show when the values were last read (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
-    def take(self, heard: Iterable[ReceivedMessage]) -> list[FromController]:
+    def take(self, received: Iterable[ReceivedMessage]) -> list[FromController]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         A message whose processing raises is recorded and dropped; the others take effect. Raises DeposedError
@@ -100,7 +100,7 @@ class Controller:
         level's record does not add up, and OperatorError if the key does not fit the mystery levels. In these
         cases the controller stops, and nothing of the transaction is stored (I-07).
         """
-        messages = tuple(heard)
+        messages = tuple(received)
         gaps = dict(self._gaps)
         try:
             return self._take_together(messages)
@@ -117,27 +117,33 @@ class Controller:
     def _take_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
         """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
-            for machine in sorted({heard.sender for heard in messages if session.may_enrol(heard.sender)}):
+            for machine in sorted(
+                {received.sender for received in messages if session.may_enrol(received.sender)}
+            ):
                 session.store_message_time(machine, self._format_time())
-            return [answer for heard in messages for answer in self._process_message(session, heard)]
+            return [answer for received in messages for answer in self._process_message(session, received)]
 
-    def _drop(self, heard: ReceivedMessage, error: Exception) -> None:
+    def _drop(self, received: ReceivedMessage, error: Exception) -> None:
         """Record a message whose processing raised an error and which had no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
             session.note(
-                self._format_time(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why)
+                self._format_time(),
+                "dropped",
+                sender=received.sender,
+                of=received.message.type,
+                why=ascii(why),
             )
 
-    def _process_message(self, session: Session, heard: ReceivedMessage) -> list[FromController]:
+    def _process_message(self, session: Session, received: ReceivedMessage) -> list[FromController]:
         """Process one message of a machine and return the replies.
 
         A message under another machine's name is only recorded.
         """
-        message = heard.message
-        if heard.sender != message.machine:
+        message = received.message
+        if received.sender != message.machine:
             session.note(
-                self._format_time(), "forged", sender=heard.sender, message=message.model_dump(mode="json")
+                self._format_time(), "forged", sender=received.sender, message=message.model_dump(mode="json")
             )
             return []
         if not session.may_enrol(message.machine):

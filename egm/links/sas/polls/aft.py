@@ -77,8 +77,8 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 def find_transfers(host: Host) -> HostTransfers | None:
     """Return the transfers that this host may order, or None if it may order none."""
     money = host.machine.component(HostMoney)
-    mine = money.line == host.name and (money.transfers or money.bonuses)
-    return HostTransfers(host.context.engine, host.context.handle) if mine else None
+    serves_this_line = money.line == host.name and (money.transfers or money.bonuses)
+    return HostTransfers(host.context.engine, host.context.handle) if serves_this_line else None
 
 
 # ---------------------------------------------------------------------------------------------- transfers
