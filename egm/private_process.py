@@ -1,4 +1,4 @@
-"""Make a process private, and tie it to its parent: its files belong to its owner only, and nothing looks into it.
+"""Make a process private and tie it to its parent: no other user reads its files, no other process its memory.
 
 Every process of a cabinet calls :func:`make_process_private` first. Without it, an inherited umask would decide who
 can read the journal, and another process of the same user could read keys from its memory or reach files

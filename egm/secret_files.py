@@ -38,17 +38,17 @@ def require_private(*paths: Path) -> None:
             raise OperatorError(f"{path}: {error.strerror}") from None
         if mode & 0o077:
             raise OperatorError(
-                f"{path}: others than its owner may read or write it (mode {mode & 0o777:o}): a secret they "
-                "may have read should be made anew; else make it its owner's only with chmod 600"
+                f"{path}: users other than its owner may read or write it (mode {mode & 0o777:o}): restrict it with "
+                "chmod 600, and replace the secret if another user may have read it"
             )
 
 
 def make_folder_private(folder: Path, *ours: str) -> None:
     """Restrict one of the machine's folders to its owner. Raises OSError, and OperatorError naming the folder.
 
-    A folder that contains anything is restricted only if one of ``ours`` is in it or is its name: if the
-    machine is given a folder that others share, it leaves it unchanged and refuses it. A folder shared with
-    the screens' user (:func:`share_with_screens`) keeps the right of their group to pass through.
+    A folder that contains anything must contain a file named in ``ours``, or have such a name itself. Any other
+    folder may be shared with other users: it is refused and left unchanged. A folder shared with the screens'
+    user (:func:`share_with_screens`) keeps the right of their group to pass through.
     """
     found = folder.stat()
     rights = found.st_mode & (OTHERS & ~stat.S_IXGRP if found.st_mode & stat.S_ISGID else OTHERS)
@@ -58,7 +58,7 @@ def make_folder_private(folder: Path, *ours: str) -> None:
         raise OperatorError(f"{folder}: is another user's, and others may read or change it")
     if any(folder.iterdir()) and folder.name not in ours and not any((folder / one).exists() for one in ours):
         raise OperatorError(
-            f"{folder}: others than its owner may read or change it (mode {found.st_mode & 0o777:o}), and it"
+            f"{folder}: users other than its owner may read or change it (mode {found.st_mode & 0o777:o}), and it"
             " holds other things than a machine's: make it its owner's only with chmod 700, or name another"
         )
     folder.chmod(stat.S_IMODE(found.st_mode) & ~rights)

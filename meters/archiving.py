@@ -22,7 +22,7 @@ from meters.archive import (
 from meters.database import DatabaseReader
 from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
-from meters.identifiers import Gatherer, Index, iter_joined_chunks
+from meters.identifiers import IdentifierCollector, Index, iter_joined_chunks
 from meters.keys import MachineKey
 from meters.log import SealedEntry
 from meters.segment import Segment, SegmentWriter
@@ -83,7 +83,7 @@ class Archivist:
             self._storage, fresh, through + 1, boundary.head_hex if boundary else GENESIS_HASH
         )
         try:
-            gathered, head_hex = Gatherer(), ""
+            gathered, head_hex = IdentifierCollector(), ""
             for number, item in enumerate(self._source.iter_sealed_entries(through)):
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
@@ -101,7 +101,7 @@ class Archivist:
         yield
         self._publish_new_files(fresh)
         yield
-        index = yield from self._write_index(last, gathered.records())
+        index = yield from self._write_index(last, gathered.build_records())
         reached = Boundary(last, head_hex, digest, index, genesis_body)
         return Transaction(
             id=f"{ARCHIVED_KIND}:{last}",

@@ -25,8 +25,8 @@ _PURPOSE: Final = b"open-egm checkpoint\0"
 def snapshot(ledger: Ledger) -> dict[str, Any]:
     """Return the whole ledger as the JSON of a checkpoint; :func:`restore` is its inverse."""
     return {
-        "given": dict(ledger.given),
-        "taken": dict(ledger.taken),
+        "given": dict(ledger.outflows_cents),
+        "taken": dict(ledger.inflows_cents),
         "pending": [
             [
                 r.id,
@@ -64,13 +64,13 @@ def _build_count_sort_key(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, s
 def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
     """Return the ledger saved in a checkpoint by :func:`snapshot`, at entry ``sequence``."""
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
-    ledger.given = Counter(saved["given"])
-    ledger.taken = Counter(saved["taken"])
+    ledger.outflows_cents = Counter(saved["given"])
+    ledger.inflows_cents = Counter(saved["taken"])
     for tx_id, kind, at, transfers in saved["pending"]:
         moved = tuple(Transfer(*t) for t in transfers)
         ledger.pending[tx_id] = Reservation(tx_id, kind, at, moved)
         for t in moved:
-            ledger.held[t.source] += t.amount_cents
+            ledger.reserved_cents[t.source] += t.amount_cents
     for source, target, dims, amount_cents, times in saved["flows"]:
         ledger.flows[source, target, tuple(sorted(dims.items()))] = Flow(amount_cents, times)
     for name, dims, times in saved["counts"]:

@@ -274,7 +274,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):
         return decode_transaction(raw)
-    transaction = _decode_plain_transaction(raw) if _SELDOM.isdisjoint(raw) else None
+    transaction = _decode_transaction_fast(raw) if _SELDOM.isdisjoint(raw) else None
     if transaction is not None:
         return transaction
     record, state = raw.pop("record", None), _check_object(raw.pop("state", {}), "state")
@@ -286,7 +286,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     return transaction
 
 
-def _decode_plain_transaction(raw: dict[str, Any]) -> Transaction | None:
+def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     """Return the transaction of a plain entry by a fast path, or None if its parts must be checked singly.
 
     ``raw`` comes from the parser and its record has been checked. The result equals that of
@@ -355,7 +355,7 @@ def _parse_time(text: object) -> datetime:
         raise TypeError(f"the time {text!r} is not text")
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
-        raise ValueError(f"not an entry (time {text!r} is of no zone)")
+        raise ValueError(f"not an entry (time {text!r} has no time zone)")
     return time
 
 

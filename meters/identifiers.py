@@ -42,17 +42,17 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
 
 
 def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
-    """Return the sequence in an identifier that the journal ``journal_tag`` made, or in the one it derives from.
+    """Return the entry number in an identifier made by the journal ``journal_tag``, or None for any other one.
 
-    No earlier entry can have the identifier. Return None for an identifier that another journal or nobody
-    made.
+    An identifier may be derived from another one (``ID.end``) and then has its number. No entry with a lower
+    number can have the identifier.
     """
     found = _ROOT.fullmatch(tx_id)
     return int(found[1]) if found is not None and found[2] == journal_tag else None
 
 
-class Gatherer:
-    """Collector of the identifier index records of an archive segment, from the segment's entries in order."""
+class IdentifierCollector:
+    """Collects what the index of identifiers must contain for one archive segment, from its entries in order."""
 
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
@@ -60,7 +60,7 @@ class Gatherer:
         self._records: list[bytes] = []
 
     def add_entry(self, entry: StoredEntry) -> None:
-        """Add the segment's next entry to the identifier index records that are being collected."""
+        """Add the segment's next entry; only identifiers from which it cannot be found get an index record."""
         play = parse_play_start(entry.id)
         if parse_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
@@ -70,8 +70,8 @@ class Gatherer:
         elif entry.id.endswith(".end"):
             del self._open[play[1]]
 
-    def records(self) -> list[bytes]:
-        """Return the identifier index records of the segment, sorted.
+    def build_records(self) -> list[bytes]:
+        """Return the segment's records for the index of identifiers, sorted.
 
         A play that is still open has a record for its first entry, because its last one will be in a later
         segment.
@@ -80,7 +80,7 @@ class Gatherer:
 
 
 def _pack_record(tx_id: str, sequence: int) -> bytes:
-    """Return the index record of an identifier: the first 8 bytes of its SHA-256, and its entry number."""
+    """Return an identifier's record in the index: the first 8 bytes of its SHA-256, and its entry's number."""
     return _RECORD.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
 
 

@@ -80,11 +80,11 @@ class Ledger:
 
     sequence: int = 0
     head_hex: str = GENESIS_HASH
-    given: Counter[str] = field(default_factory=Counter)
+    outflows_cents: Counter[str] = field(default_factory=Counter)
     """Account -> total minor units that have flowed out of it."""
-    taken: Counter[str] = field(default_factory=Counter)
+    inflows_cents: Counter[str] = field(default_factory=Counter)
     """Account -> total minor units that have flowed into it."""
-    held: Counter[str] = field(default_factory=Counter)
+    reserved_cents: Counter[str] = field(default_factory=Counter)
     """Account -> minor units set aside by pending reservations."""
     pending: dict[str, Reservation] = field(default_factory=dict)
     flows: dict[Cell, Flow] = field(default_factory=dict)
@@ -97,23 +97,23 @@ class Ledger:
     def balance_cents(self, name: str) -> int:
         """Return what flowed into account ``name`` minus what flowed out, in minor units."""
         find_account(name)
-        return self.taken[name] - self.given[name]
+        return self.inflows_cents[name] - self.outflows_cents[name]
 
     def available_cents(self, name: str) -> int:
         """Return the balance of the account ``name`` minus its pending reservations, in minor units."""
-        return self.balance_cents(name) - self.held[name]
+        return self.balance_cents(name) - self.reserved_cents[name]
 
     def credits_cents(self) -> int:
         """Return all players' credit on the machine, in minor units."""
         return sum(
-            self.taken[name] - self.given[name]
+            self.inflows_cents[name] - self.outflows_cents[name]
             for name in self.accounts()
             if find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
         )
 
     def accounts(self) -> set[str]:
         """Return the names of all accounts that value has ever touched."""
-        return self.taken.keys() | self.given.keys()
+        return self.inflows_cents.keys() | self.outflows_cents.keys()
 
     def count_totals(self) -> dict[str, int]:
         """Return every occurrence count summed over its dimensions."""
@@ -173,7 +173,11 @@ class Ledger:
         for name, amount_cents in change.items():
             if amount_cents >= 0 or not find_account(name).is_never_negative:
                 continue
-            available_cents = self.taken.get(name, 0) - self.given.get(name, 0) - self.held.get(name, 0)
+            available_cents = (
+                self.inflows_cents.get(name, 0)
+                - self.outflows_cents.get(name, 0)
+                - self.reserved_cents.get(name, 0)
+            )
             if available_cents + amount_cents < 0:
                 raise Overdrawn(
                     f"{tx_id}: {name} has {available_cents} cents available, {-amount_cents} needed"
@@ -185,11 +189,11 @@ class Ledger:
         if plan.opens:
             self.pending[plan.opens.id] = plan.opens
             for t in plan.opens.transfers:
-                self.held[t.source] += t.amount_cents
+                self.reserved_cents[t.source] += t.amount_cents
         if plan.closes:
             del self.pending[plan.closes.id]
             for t in plan.closes.transfers:
-                self.held[t.source] -= t.amount_cents
+                self.reserved_cents[t.source] -= t.amount_cents
         transaction = entry.transaction
         for what, times in plan.counts:
             self.counts[what] += times
@@ -211,8 +215,8 @@ class Ledger:
     def add_flow(self, where: Cell, amount_cents: int, times: int = 1) -> None:
         """Add checked transfers to the balances and to their meter cell."""
         source, target, _ = where
-        self.given[source] += amount_cents
-        self.taken[target] += amount_cents
+        self.outflows_cents[source] += amount_cents
+        self.inflows_cents[target] += amount_cents
         cell = self.flows.get(where)
         if cell is None:
             cell = self.flows[where] = Flow()
@@ -240,13 +244,13 @@ class Ledger:
         books: Counter[Book] = Counter()
         for name in self.accounts():
             line = find_account(name)
-            difference_cents = self.taken[name] - self.given[name]
+            difference_cents = self.inflows_cents[name] - self.outflows_cents[name]
             books[line.book] += difference_cents
             if line.book is Book.LIVE:
                 live[line.role] += difference_cents
-            if line.is_never_negative and difference_cents < self.held[name]:
+            if line.is_never_negative and difference_cents < self.reserved_cents[name]:
                 raise SelfAuditFailed(
-                    f"{name} is below zero: {difference_cents - self.held[name]} cents available"
+                    f"{name} is below zero: {difference_cents - self.reserved_cents[name]} cents available"
                 )
         paid_in, won = -live[Role.IN], -live[Role.WIN]
         due_cents = paid_in + won - live[Role.WAGER] - live[Role.OUT]
@@ -272,9 +276,9 @@ class Ledger:
             for t in reservation.transfers:
                 held[t.source] += t.amount_cents
         for what, stored, summed in (
-            ("out", self.given, given),
-            ("in", self.taken, taken),
-            ("held", self.held, held),
+            ("out", self.outflows_cents, given),
+            ("in", self.inflows_cents, taken),
+            ("held", self.reserved_cents, held),
         ):
             if +stored != +summed:
                 names = sorted(n for n in stored.keys() | summed.keys() if stored[n] != summed[n])

@@ -67,10 +67,10 @@ class LogScan:
 class _Segment:
     """A scanned segment file of the log: where the next record goes, its last entry, and whether it is closed."""
 
-    first: int
+    first_sequence: int
     sequence: int
     head_hex: str
-    last: int
+    last_sequence: int
     end: int
     closed: bool
 
@@ -129,7 +129,7 @@ class LogCopy:
             try:
                 if segment is not None and not segment.closed:
                     raise JournalDamaged(
-                        str(self._build_segment_path(segment.first)),
+                        str(self._build_segment_path(segment.first_sequence)),
                         "the segment before the last is not closed",
                     )
                 segment = self._scan_segment(first, sequence, head_hex)
@@ -260,8 +260,8 @@ class LogCopy:
 
     def _resume(self, segment: _Segment) -> None:
         """Open a scanned segment of the log that is not full, to append to it."""
-        self._first, self._last, self._end = segment.first, segment.last, segment.end
-        self._file = self._storage.open_file(self._build_segment_path(segment.first), write=True)
+        self._first, self._last, self._end = segment.first_sequence, segment.last_sequence, segment.end
+        self._file = self._storage.open_file(self._build_segment_path(segment.first_sequence), write=True)
         self._size = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._end))
 
@@ -307,7 +307,7 @@ class LogCopy:
     def begin_after(self, sequence: int, head_hex: str) -> None:
         """Let an empty log begin after entry ``sequence`` with this hash; the entries up to that one are archived."""
         if self.list_segment_starts():
-            raise JournalDamaged(str(self._folder), "a log that holds entries cannot begin anew")
+            raise JournalDamaged(str(self._folder), "a log that holds entries cannot be started again")
         self.base = self._sequence, self._head_hex = sequence, head_hex
 
     def drop_through(self, sequence: int) -> None:

@@ -84,9 +84,9 @@ class Label:
 class Pairing:
     """The relation between the machine's two storage media, found from their labels.
 
-    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: a journal was started
-    here. ``refill``: the content of the second is replaced by that of the first. ``first``: the label that a
-    blank first medium receives before anything else, so that it is recognised as new until it is filled.
+    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: whether a journal was
+    started here. ``refill``: whether the content of the second must be replaced by that of the first.
+    ``first``: the label to write first on a blank first medium; it marks the medium as new until it is filled.
     ``findings`` are for the event log.
     """
 

@@ -60,7 +60,7 @@ class Salvage(Generic[W]):
     credits_cents: int
     why: str
     ledger: Ledger = field(repr=False)
-    seen: W = field(repr=False)
+    visitor: W = field(repr=False)
 
     def to_json(self) -> dict[str, JSON]:
         """Return what could be read of the damaged journal, as the JSON that the new journal stores."""
@@ -231,7 +231,7 @@ def _replay_copies(
         credits_cents=ledger.credits_cents(),
         why=why,
         ledger=ledger,
-        seen=seen,
+        visitor=seen,
     )
 
 

@@ -1,7 +1,7 @@
 """One segment of the archive: a range of entries in a signed file.
 
     blocks   bodies of up to 256 entries, one a line, each with an empty previous hash, deflated together
-    trailer  canonical JSON: what the segment holds, and the machine's signature of that
+    trailer  canonical JSON: a description of the segment, and the machine's signature of it
     end      length of the trailer u32 | magic 8
 
 The trailer names, for each block, the hash before it, so that a block can be proved by itself: the hashes of

@@ -126,7 +126,7 @@ class Limits(Strict):
         return self
 
 
-class Table(Strict):
+class TableLimits(Strict):
     """Limits of a whole game table: how many seats play together, and what one seat may stake and win."""
 
     seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MAX)] = 1
@@ -157,7 +157,7 @@ class Form(Strict):
 class TableDefinition(Definition):
     """The part of a game definition that every table game has; a family adds its own."""
 
-    table: Table = Table()
+    table: TableLimits = TableLimits()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
 
 
@@ -170,7 +170,7 @@ class Layout:
     """
 
     spots: tuple[Spot, ...]
-    table: Table
+    table: TableLimits
     forms: tuple[Form, ...] = ()
     standing: tuple[Bet, ...] = ()
     removable: Container[str] = ()

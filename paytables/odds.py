@@ -8,7 +8,7 @@ from paytables.analysis import BetAnalysis
 
 
 @dataclass(frozen=True, slots=True)
-class Award:
+class DisclosedAward:
     """An award of a game in odds disclosures: ``rate`` is the exact average number of times one game wins it.
 
     ``credits`` is its payment without any multiplier, or the reset of a progressive level; None for a prize
@@ -27,7 +27,7 @@ class Award:
         return round(1 / self.rate)
 
 
-def list_awards(bet: BetAnalysis) -> list[Award]:
+def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     """Return every award that a way to bet can win, rarest first. The top awards are those that pay the most.
 
     The analysis must include prizes (:attr:`paytables.Depth.PRIZES` or more).
@@ -35,14 +35,14 @@ def list_awards(bet: BetAnalysis) -> list[Award]:
     prizes = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
     prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
     most = max((credits_ for _, _, credits_, _ in prizes), default=0)
-    found = [Award(*row, top=row[2] == most) for row in prizes if row[3]]
-    found += [Award(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
+    found = [DisclosedAward(*row, top=row[2] == most) for row in prizes if row[3]]
+    found += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
     return sorted(found, key=lambda award: (award.rate, award.where, award.name))
 
 
 def list_longer_awards(
-    candidates: Sequence[Award], top_one_in: int | None, other_one_in: int | None
-) -> list[Award]:
+    candidates: Sequence[DisclosedAward], top_one_in: int | None, other_one_in: int | None
+) -> list[DisclosedAward]:
     """Return the awards with longer odds than allowed: top awards 1 in ``top_one_in``, others in ``other_one_in``.
 
     A limit of None means that no odds are too long.

@@ -37,7 +37,7 @@ class PlayerBank(Strict):
     limits: Limits
 
     def build_spot(self, *, is_open: bool) -> Spot:
-        """Return the betting spot of the bank."""
+        """Return the spot on which a seat bets to offer to be the bank."""
         return Spot(
             id=BANK,
             group=BANK,
@@ -60,7 +60,7 @@ class PlayerBank(Strict):
                 "game.denominations_cents: one where a player may be the bank, whose credits cover the others'"
             )
         if seats == 1:
-            raise ValueError("player_bank: a table of one seat has nobody to whom a player could be the bank")
+            raise ValueError("player_bank: a player cannot be the bank at a table of one seat")
         if self.limits.least < stake.least or self.limits.least % stake.step or self.limits.step % stake.step:
             raise ValueError(
                 f"player_bank.limits: they must fit stakes from {stake.least} in steps of {stake.step}"
@@ -218,7 +218,7 @@ class PlayerBankRules(SeatedRules):
     ) -> Generator[Step, Choice | None, bool]:
         """Ask the table, if a player is the bank, whether all seats have staked; return False if not.
 
-        The bank's stake covers those of the others, and none of them is played without it.
+        The bank's stake covers the stakes of the others, so no stake is played without the bank's.
         """
         if banked.banker is None:
             return True

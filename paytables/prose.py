@@ -1,4 +1,4 @@
-"""Numbers in prose: those that a definition's help mentions, and those that the definition contains."""
+"""Compare the numbers that a definition's help mentions with those that the definition contains."""
 
 import json
 import re

@@ -38,7 +38,7 @@ def open_regular_file(path: Path) -> BinaryIO:
     Reading a pipe would block, and a device may have no end.
     """
     if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     return path.open("rb")
 
 

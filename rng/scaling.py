@@ -1,14 +1,14 @@
-"""Scaling of random words to outcomes without any bias.
+"""Scaling of random words to outcomes, without bias.
 
-A draw below ``bound`` reads one word of 2**w values. The words are divided into ``bound`` equal shares of
-``2**w // bound`` words each, in order; the few words left over at the top are rejected and another word is
-read. Every outcome has exactly the same number of words, so the bias is zero, not merely small; the map is
-monotone.
+A draw below ``bound`` reads a word of w random bits, which has one of 2**w values. The values are divided, in
+order, into ``bound`` shares of ``2**w // bound`` values, one share for each outcome. If the word has one of the
+remaining highest values, it is rejected, and another word is read. All shares are equal, so every outcome has
+exactly the same probability.
 
-The word is at least twice as wide as the bound (and at least 16 bits), so fewer than one word in 256 is
-rejected, and fewer than one in 65,536 above 256 outcomes. Words are little-endian, so that a laboratory can
-read a whole stream of them at once (:mod:`tools.lab.rng.bulk`). A bound of 1 has one outcome and reads
-nothing.
+A word has at least 16 bits, and at least twice as many as the largest outcome. So fewer than one word in 256 is
+rejected, and with more than 256 outcomes fewer than one in 65,536. A draw below 1 has only one outcome, and
+reads no word. Words are little-endian, so that a laboratory can read a whole stream of them at once
+(:mod:`tools.lab.rng.bulk`).
 """
 
 from functools import lru_cache
@@ -16,9 +16,10 @@ from typing import Final
 
 from rng.errors import InvalidRange
 
-#: The largest bound: a draw may not have more outcomes than the generator has keys.
+#: The largest bound of a draw: the number of keys that the generator can have.
 BOUND_MAX: Final = 2**256
-#: Consecutive rejected words after which the generator is considered broken; by chance, one draw in 2**128.
+#: Number of consecutive rejected words after which the generator is considered broken. In a working generator
+#: this happens in fewer than one draw in 2**128.
 REJECTIONS_MAX: Final = 16
 
 
@@ -34,7 +35,10 @@ def compute_word_bits(bound: int) -> int:
 
 @lru_cache(maxsize=4096)
 def choose_word_size(bound: int) -> tuple[int, int]:
-    """Return the bytes per word and the number of words per outcome for a draw below ``bound``, which is valid."""
+    """Return the size of a word in bytes, and how many of its values give each outcome of a draw below ``bound``.
+
+    ``bound`` must be valid (:func:`check_bound`).
+    """
     bits = compute_word_bits(bound)
     return bits // 8, (1 << bits) // bound
 

@@ -1,8 +1,8 @@
 """Seed material of the generator: tested samples of every source, concatenated, and never the same twice.
 
-The concatenation goes through the generator's derivation function, so each source alone is sufficient and a
-bad one does no harm beside a good one. A fingerprint of each source's output is stored, also across power
-cycles: a repeat means a stuck source or a machine restored from a snapshot.
+The generator's derivation function is applied to the concatenation, so one good source is sufficient, whatever
+the others deliver. A fingerprint of each source's output is stored, also across power cycles: a repeated output
+means a stuck source, or a machine restored from a snapshot.
 """
 
 from collections.abc import Iterable, Sequence
@@ -114,7 +114,7 @@ class SeedGatherer:
     @staticmethod
     def _read_samples(source: EntropySource, count: int) -> bytes:
         """Return ``count`` samples of an entropy source. Raises :class:`EntropyFailed` if it returns another number."""
-        noise = source.samples(count)
+        noise = source.read_samples(count)
         if len(noise) != count:
             raise EntropyFailed(f"source {source.name!r} gave {len(noise)} of {count} samples")
         return noise

@@ -36,7 +36,7 @@ class EntropySource(Protocol):
     def claim(self) -> str:
         """Return the basis of the claimed entropy, in one sentence."""
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         """Return the next ``count`` samples of noise. Raises :class:`EntropyFailed` if it cannot provide them all."""
 
 
@@ -47,7 +47,7 @@ class KernelSource:
     entropy_bits: Final = Fraction(8)
     claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         """Return ``count`` random bytes of the kernel; more than 256 may be read in parts."""
         gathered = b""
         try:
@@ -89,7 +89,7 @@ class HardwareSource:
             return error.errno not in _ABSENT
         return True
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         """Return ``count`` bytes from the hardware generator's device."""
         gathered = b""
         empty = 0
@@ -136,7 +136,7 @@ class JitterSource:
         self._memory = bytearray(self._MEMORY_BYTES)
         self._at = 0
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         """Return ``count`` samples: times of the work in nanoseconds, modulo 256."""
         clock, memory, at = self._clock, self._memory, self._at
         gathered = bytearray(count)

@@ -8,7 +8,9 @@ import resource
 import shutil
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 gc.disable()  # until everything is collected
@@ -98,7 +100,25 @@ def _memory_returned() -> Iterator[None]:
             trim(0)
 
 
+#: The slow tier beyond the tests that are marked slow where they are written.
+_SLOW_TIER = tomllib.loads(Path(__file__).with_name("slow_tier.toml").read_text(encoding="utf-8"))
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the slow tier, before those of the other tier are chosen, and put all in their order."""
+    for item in items:
+        file, _, test = item.nodeid.removeprefix("tests/").partition("::")
+        function, _, parameters = test.partition("[")
+        listed = _SLOW_TIER.get(file, {}).get(function)
+        if listed is not None and not any(
+            fnmatchcase(parameters.removesuffix("]"), kept) for kept in listed.get("keep", ())
+        ):
+            item.add_marker("slow")
+    _sort_for_workers(items)
+
+
+def _sort_for_workers(items: list[pytest.Item]) -> None:
     """Begin with the end-to-end tests: one worker waits for their processes while the others compute.
 
     Then come the tests of the laboratory. Each worker begins with an equal run of tests and the fast ones take

@@ -164,40 +164,40 @@ def _is_absent(file: Path) -> bool:
     "--patience",
     type=click.FloatRange(min=0),
     default=PATIENCE_S,
-    help="Seconds a missing second medium is waited for.",
+    help="Seconds to wait for a missing second medium.",
 )
 @click.option(
     "--stay",
     is_flag=True,
-    help="Where the cabinet file cannot be used, say so on the screen until it is changed.",
+    help="If the cabinet file cannot be used, show the reason on the screen until the file is changed.",
 )
 @click.option(
     "--trouble",
     type=click.Path(path_type=Path),
-    help="Where this computer says what is wrong with itself: the screen says it, and nothing is played.",
+    help="A file in which this computer reports a fault of its own. If there is one, show it and play nothing.",
 )
 @click.option(
     "--watched",
     is_flag=True,
-    help="Where no screen shows the machine, begin nothing.",
+    help="While no screen shows the machine, start no game and accept no money.",
 )
 @click.option(
     "--first-start",
     is_flag=True,
-    help="Where the cabinet file is not there, ask for it on the screen.",
+    help="If there is no cabinet file, ask for its contents on the screen.",
 )
 @click.option(
     "--seed",
     type=click.Path(path_type=Path),
-    help=f"At a first start: what the builder has decided, else {SEED_NAME} in the folder of the cabinet file.",
+    help=f"At a first start: the file with the builder's values (default: {SEED_NAME} beside the cabinet file).",
 )
 @click.option(
     "--stick",
     type=click.Path(path_type=Path),
     default=STICK,
-    help="Where a stick is found by which the machine is enrolled with the floor.",
+    help="The device path of the memory stick by which the machine enrols with the progressive link.",
 )
-@click.option("--port", "ports", multiple=True, help="At a first start: one more serial port to be tried.")
+@click.option("--port", "ports", multiple=True, help="At a first start: a further serial port to try.")
 def main(
     state: Path,
     cabinet: Path | None,

@@ -1,4 +1,4 @@
-"""Device bench: the process that hosts the simulated devices, separate from the machine so that it survives it.
+"""Device bench: the process of the simulated devices. It is separate, so that the devices survive the machine.
 
 ``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` creates, below ``DIR/run``:
 
@@ -118,19 +118,19 @@ class Bench:
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
         """Restore what a simulated device has retained, and store it from now on whenever it changes."""
         path = self._memory / f"{name}.json"
-        stored = {"kind": twin.kind, **twin.memory()}
+        stored = {"kind": twin.kind, **twin.export_memory()}
         with suppress(FileNotFoundError):
             try:
                 stored = json.loads(path.read_text(encoding="utf-8"))
                 if stored["kind"] == twin.kind:
-                    twin.recall(stored)
+                    twin.restore_memory(stored)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
             """Store what the simulated device retains, if it has changed."""
             nonlocal stored
-            retained = {"kind": twin.kind, **twin.memory()}
+            retained = {"kind": twin.kind, **twin.export_memory()}
             if retained != stored:
                 stored = retained
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -234,8 +234,8 @@ def main(arguments: list[str] | None = None) -> int:
     gc.freeze()  # what was imported stays: no later collection searches it
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
-    parser.add_argument("--cabinet", type=Path, help="cabinet file that says which devices there are")
-    parser.add_argument("--speed", type=float, default=1.0, help="mechanics this many times faster")
+    parser.add_argument("--cabinet", type=Path, help="the cabinet file, which lists the devices")
+    parser.add_argument("--speed", type=float, default=1.0, help="run the mechanics this many times faster")
     options = parser.parse_args(arguments)
     try:
         cabinet = load_cabinet(options.cabinet)

@@ -15,7 +15,7 @@ from egm.config.levels import Kind
 from egm.config.on_this_computer import find_impossible_folders, find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
-from egm.play.installed_games import Certifying, admit_games
+from egm.play.installed_games import CertificateRules, admit_games
 from egm.play.prize_limits import compute_largest_prizes
 from egm.profiles import Profile, list_profile_ids, load_profile
 from egm.tickets.templates import load_template
@@ -94,11 +94,11 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
                 Fault(
                     key,
                     f"{name}: {_NOT_THERE}",
-                    meant=find_similar_word(name, list_shipped_games()),
-                    stops=False,
+                    suggestion=find_similar_word(name, list_shipped_games()),
+                    is_fatal=False,
                 )
             ]
-        return None, [Fault(key, str(error), stops=False)]
+        return None, [Fault(key, str(error), is_fatal=False)]
 
 
 def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
@@ -118,7 +118,7 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
         }
     missing_files = {key: path for key, path in named_files.items() if path is not None and not path.exists()}
     for key, path in missing_files.items():
-        yield Fault(key, f"{path}: nothing is there", stops=False)
+        yield Fault(key, f"{path}: nothing is there", is_fatal=False)
     if file.progressive_link is not None and not any(
         key.startswith("progressive_link") for key in missing_files
     ):
@@ -127,7 +127,7 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
         try:
             check_certificates(file.progressive_link, file.machine.serial)
         except OperatorError as error:
-            yield Fault("progressive_link.certificate", str(error), stops=False)
+            yield Fault("progressive_link.certificate", str(error), is_fatal=False)
 
 
 def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
@@ -140,10 +140,10 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
     for number in range(1, file.machine.positions + 1):
         if file.machine.positions > 1 and number not in takes:
             why = f"no device of position {number} takes money: a device says its own, position = {number}"
-            yield Fault("machine.positions", why, stops=False)
+            yield Fault("machine.positions", why, is_fatal=False)
         if file.devices and keys.isdisjoint({1, number}):
             why = f"no I/O board has a key for position {number}: nobody can pay a hand-pay there"
-            yield Fault("devices", f"{why}; a board of position 1 serves all", stops=False)
+            yield Fault("devices", f"{why}; a board of position 1 serves all", is_fatal=False)
 
 
 def _iter_house_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
@@ -171,11 +171,11 @@ def _iter_game_faults(
         if game is None:
             continue
         if game.id in first_slots:
-            yield Fault(key, f"{game.id} is games[{first_slots[game.id]}] already", stops=False)
+            yield Fault(key, f"{game.id} is games[{first_slots[game.id]}] already", is_fatal=False)
             continue
         if game.rules.seats_min > file.machine.positions:
             why = f"{game.id} is played by at least {game.rules.seats_min} positions, and the machine has"
-            yield Fault(key, f"{why} {file.machine.positions}: its bets are not accepted", stops=False)
+            yield Fault(key, f"{why} {file.machine.positions}: its bets are not accepted", is_fatal=False)
         levels[game.id] = {play.level for play in game.list_every_level()}
         first_slots[game.id] = i + 1
         _, refused = admit_games(
@@ -183,12 +183,12 @@ def _iter_game_faults(
             profile,
             file.progressives,
             compute_largest_prizes,
-            Certifying(file.machine.certifier, certified),
+            CertificateRules(file.machine.certifier, certified),
             has_wheel=file.has_wheel,
         )
         offered += not refused
         for refusal in refused:
-            yield Fault(key, refusal.reason, stops=False)
+            yield Fault(key, refusal.reason, is_fatal=False)
         yield from check_game(key, slot, game)
     if not offered:
         yield Fault("games", "none of them can be offered: the machine would be out of service")
@@ -206,9 +206,9 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
             yield Fault(
                 f"{key}.game",
                 fault_values,
-                meant=find_similar_word(slot.game, known_names),
+                suggestion=find_similar_word(slot.game, known_names),
                 allowed=known_names,
-                stops=False,
+                is_fatal=False,
             )
         elif slot.level not in levels:
             known_names = tuple(sorted(levels))
@@ -216,9 +216,9 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
             yield Fault(
                 f"{key}.level",
                 fault_values,
-                meant=find_similar_word(slot.level, known_names),
+                suggestion=find_similar_word(slot.level, known_names),
                 allowed=known_names,
-                stops=False,
+                is_fatal=False,
             )
         if (
             slot.kind is not Kind.STAND_ALONE

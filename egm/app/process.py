@@ -60,7 +60,7 @@ from egm.money.ticket_ledger import is_accounted, open_store
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
-from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit_games, note_cabinet_file
+from egm.play.installed_games import CertificateRules, InstalledGame, Refusal, admit_games, note_cabinet_file
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import note_enrolment
@@ -153,7 +153,7 @@ class MachineProcess:
                     self._profile,
                     self._file.progressives,
                     cache_in_journal(journal),
-                    Certifying(self._file.machine.certifier, certified),
+                    CertificateRules(self._file.machine.certifier, certified),
                     self._show_game_examined,
                     has_wheel=self._file.has_wheel,
                 )
@@ -236,8 +236,8 @@ class MachineProcess:
         if files:
             raise JournalDamaged(
                 str(self._folder.root),
-                f"there is no journal, and {', '.join(files)} of one: bring it back,"
-                " or have it cleared (`egm audit inspect`, `egm audit clear`)",
+                f"the journal is gone, but {', '.join(files)} remain: restore the journal,"
+                " or have the memory cleared (`egm audit inspect`, `egm audit clear`)",
             )
         self._begins = True
 
@@ -249,7 +249,7 @@ class MachineProcess:
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         """Create the machine of the first position, install its features, and record what start-up found."""
         cabinet = self._file.machine
-        first = self._create_machine(journal, Position(of=cabinet.positions))
+        first = self._create_machine(journal, Position(count=cabinet.positions))
         note_clock(first)  # before anything is recorded with an untrusted time
         desk = self._open_ticket_desk(first, store)
         if desk is not None:
@@ -470,7 +470,7 @@ class MachineProcess:
         self._handle_at(self._stations[0], event)
 
     def _handle_at(self, station: PlayerStation, event: Event) -> None:
-        """Submit an event at a position; the other positions are updated if it changes what they share.
+        """Submit an event at a position; if it changes memory that the positions share, update the other positions.
 
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
         after the machine has stopped are ignored: its memory is closed.

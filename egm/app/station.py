@@ -108,7 +108,7 @@ class PlayerStation:
         self.machine.component(Devices).printer = ports.printer
         self.machine.component(Devices).hopper = ports.hopper
         self.machine.component(ServiceDesk).bench.kinds = ports.kinds
-        self.machine.component(RunningPositions).at[self.machine.position.number] = RunningPosition(
+        self.machine.component(RunningPositions).by_number[self.machine.position.number] = RunningPosition(
             engine=self.engine,
             handle=partial(self._handle, self),
             snapshot=self.snapshot,
@@ -129,8 +129,8 @@ class PlayerStation:
         A device that serves all positions belongs to the first.
         """
         codes = {f"{kind}.{code}": code for code in FaultCode}
-        mine = self.machine.position.number == 1 or is_own_fault(kind)
-        return frozenset(codes[code] for code in self.machine.faults if code in codes and mine)
+        concerns_position = self.machine.position.number == 1 or is_own_fault(kind)
+        return frozenset(codes[code] for code in self.machine.faults if code in codes and concerns_position)
 
     # ------------------------------------------------------------------ devices and people
     def handle_device_report(self, report: DeviceEvent) -> None:
@@ -243,7 +243,7 @@ class PlayerStation:
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
-        for position in self.machine.component(RunningPositions).at.values():
+        for position in self.machine.component(RunningPositions).by_number.values():
             position.signal()
         self._changed()
 
@@ -265,7 +265,7 @@ class PlayerStation:
             ports.coin_acceptor.enable(list_wanted_coins(machine, state))
         if ports.io_board is not None:
             lit = machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
-            ports.io_board.lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
+            ports.io_board.light_lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
 
     def _signal(self) -> None:
         """Update tower light and bell, for every position that this position's I/O board serves."""
@@ -275,9 +275,9 @@ class PlayerStation:
         lit = self.machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
         served = self.machine.component(RunningPositions).iter_positions_served(self.machine.position.number)
         snapshots = [position.snapshot() for position in served]
-        board.tower(
+        board.light_tower(
             select_tested_outputs(lit, "tower")
             if lit
             else frozenset[str]().union(*map(find_lit_tower_lights, snapshots))
         )
-        board.bell(on="bell" in lit or any(map(is_bell_ringing, snapshots)))
+        board.switch_bell(on="bell" in lit or any(map(is_bell_ringing, snapshots)))

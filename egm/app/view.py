@@ -137,7 +137,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         session=protection.build_session_view(machine),
         protection=protection.build_protection_view(machine),
         tournament=build_tournament_view(machine),
-        page=machine.component(ServiceDesk).page(machine),
+        page=machine.component(ServiceDesk).build_page(machine),
     )
 
 
@@ -157,7 +157,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         coins_cents=0 if handpay.in_coins is None else handpay.in_coins.paid_cents,
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=0 if _has_other_handpay(machine) else int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
-        position=machine.position.number if machine.position.of > 1 else 0,
+        position=machine.position.number if machine.position.count > 1 else 0,
         form_first=not hand_pays.handpay_can_be_settled(machine, request),
         ticket=ticket,
     )
@@ -165,7 +165,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
 
 def _has_other_handpay(machine: Machine) -> bool:
     """Return whether another position has a hand-pay too; the one paid first then gets the next slip number."""
-    here, count = machine.position.number, machine.position.of
+    here, count = machine.position.number, machine.position.count
     others = (Position(number, count) for number in range(1, count + 1) if number != here)
     return any(
         machine.journal.state(machine.keys.name(MoneyKey.HANDPAY, other)) is not None for other in others

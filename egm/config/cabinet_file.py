@@ -152,7 +152,7 @@ def _check_protocol(protocol: str) -> str:
     """
     if protocol not in PROTOCOLS:
         raise build_rule_error(
-            build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, written_word=protocol)
+            build_fault("", f"{protocol!r} is not a protocol", *PROTOCOLS, written_word=protocol)
         )
     return protocol
 

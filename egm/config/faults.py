@@ -21,35 +21,37 @@ from paytables.wording import find_nearest_words
 _M = TypeVar("_M", bound=BaseModel)
 _LISTED: Final = 24
 
-Where = tuple[str | int, ...]
-"""A location in a file: keys, and indices in lists of tables."""
+Location = tuple[str | int, ...]
+"""A location in a file: the keys that lead to it, with an index for each list of tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of a cabinet file: its key and line, and what is wrong.
-
-    ``meant`` is the word that was probably meant; ``allowed`` are the possible values. ``stops``: the file
-    cannot be used; otherwise the machine starts without the part concerned. ``waits``: the machine uses that
-    part as soon as it is available. ``remark``: everything is used nevertheless.
-    """
+    """One fault of a cabinet file, or of another TOML file."""
 
     key: str
-    what: str
+    """The key as people write it (:func:`format_location`), or empty for the file as a whole."""
+    problem: str
+    """What is wrong at the key."""
     line: int | None = None
-    meant: str = ""
+    suggestion: str = ""
+    """The word that was probably meant, or empty."""
     allowed: tuple[str, ...] = ()
-    stops: bool = True
-    waits: bool = False
-    remark: bool = False
+    """The allowed values, if they can be listed."""
+    is_fatal: bool = True
+    """Whether the file cannot be used. Otherwise the machine starts without the part concerned."""
+    is_pending: bool = False
+    """Whether the part concerned is used as soon as it is available."""
+    is_remark: bool = False
+    """Whether the part concerned is used nevertheless."""
 
     def __str__(self) -> str:
         """Return the fault as one line for the person who wrote the file."""
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
-        meant = f"; did you mean {self.meant}?" if self.meant else ""
+        meant = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         listed_words = ", ".join(self.allowed[:_LISTED]) + (" ..." if len(self.allowed) > _LISTED else "")
-        return f"{where}{key}{self.what}{meant}{f' (there are: {listed_words})' if listed_words else ''}"
+        return f"{where}{key}{self.problem}{meant}{f' (there are: {listed_words})' if listed_words else ''}"
 
 
 def find_similar_word(word: str, known_words: Iterable[str]) -> str:
@@ -58,20 +60,20 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
 
 
 def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> Fault:
-    """Return a fault of a file that a model's own rule finds; an empty ``key`` stands for the rule's own key.
+    """Return a fault that a validator of a model has found; an empty ``key`` stands for the key it validates.
 
     If ``written_word`` resembles one of the ``allowed`` words, the fault proposes that word.
     """
-    return Fault(key, problem, meant=find_similar_word(written_word, allowed), allowed=allowed)
+    return Fault(key, problem, suggestion=find_similar_word(written_word, allowed), allowed=allowed)
 
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:
-    """Return the exception with which a model's own rule reports all the faults it has found."""
+    """Return the exception with which a validator of a model reports all the faults that it has found."""
     return PydanticCustomError("rule", "{said}", {"said": "; ".join(map(str, faults)), "faults": faults})
 
 
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
-    """Read a TOML text as a model: return it and no faults, or None and all faults in the order of the lines."""
+    """Read a TOML text as a model. Return the model and no faults, or None and all faults in the order of the lines."""
     try:
         data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
@@ -109,8 +111,8 @@ def read_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
     return content, text
 
 
-def _find_control_characters(value: object, at: Where = ()) -> Iterator[Fault]:
-    """Yield a fault for each text in a file with control characters, which a screen or printer might execute."""
+def _find_control_characters(value: object, at: Location = ()) -> Iterator[Fault]:
+    """Yield a fault for each text in a file that contains control characters; a screen or printer might obey them."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _find_control_characters(inner, (*at, key))
@@ -134,7 +136,10 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
 
 
 def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
-    """Yield a fault for each validation error; an unknown key and the missing key it probably means give one."""
+    """Yield a fault for each validation error.
+
+    An unknown key that was probably meant to be a missing one gives a single fault.
+    """
     unknown_keys = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained = set()
     for at in unknown_keys:
@@ -189,7 +194,7 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Line
     return Fault(format_location(at), text, lines.find_line(at))
 
 
-def parse_location(key: str) -> Where:
+def parse_location(key: str) -> Location:
     """Return the location of a key in a TOML file, parsed from the form of :func:`format_location`."""
     parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
     return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
@@ -246,16 +251,16 @@ class Lines:
     """The line number of each key in a TOML text."""
 
     def __init__(self, text: str) -> None:
-        """Index a TOML text by key; a text that is not TOML has no keys."""
-        self._lines: dict[Where, int] = {}
-        self._counted: dict[Where, int] = {}
+        """Find the line of each key; a text that is not TOML has no keys."""
+        self._lines: dict[Location, int] = {}
+        self._counted: dict[Location, int] = {}
         with suppress(tomllib.TOMLDecodeError):
             parse_toml(text)
             self._index_lines(text.replace("\r\n", "\n"))
 
     def _index_lines(self, text: str) -> None:
         """Store the first line of each table and key of the TOML text."""
-        table: Where = ()
+        table: Location = ()
         for first_line, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
@@ -266,16 +271,16 @@ class Lines:
                 for path in _iter_key_paths(read_in):
                     self._lines.setdefault((*table, *path), first_line)
 
-    def find_line(self, at: Where) -> int | None:
-        """Return the line of a key in the TOML text; of a missing key, the line of the table it belongs in."""
+    def find_line(self, at: Location) -> int | None:
+        """Return the line of a key in the TOML text; for a missing key, the line of the table that should have it."""
         for end in range(len(at), 0, -1):
             if at[:end] in self._lines:
                 return self._lines[at[:end]]
         return None
 
-    def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Where:
-        """Return the path of the TOML table that a header opens; ``double`` headers add a table to an array."""
-        path: Where = ()
+    def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Location:
+        """Return the path of the TOML table that a header opens. A ``double`` header adds a table to an array."""
+        path: Location = ()
         table: Any = header
         while table:
             if isinstance(table, list):
@@ -291,7 +296,8 @@ class Lines:
         return path
 
 
-#: Delimiters of values: strings, which may contain anything, and brackets, which may span lines.
+#: What decides where a statement ends: strings and comments, which may contain brackets; brackets, which may span
+#: lines; and line ends.
 _TOKEN: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|\'\'\'(?:[^']|'(?!''))*'{3,5}"
     r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""",
@@ -316,7 +322,7 @@ def _find_inner_header(header: object) -> object:
     return header[0] if isinstance(header, list) else header
 
 
-def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[Where]:
+def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[Location]:
     """Yield the path of every key of a TOML statement, with those of its inline tables."""
     for key, value in read_in.items():
         yield (key,)

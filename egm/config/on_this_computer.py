@@ -38,10 +38,10 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
             status = Path(port).stat()
         except OSError as error:
             why = f"nothing is at {port} now" if error.errno in _ABSENT else f"{port}: {error.strerror}"
-            yield Fault(key, f"{why}; the machine waits for it", stops=False, waits=True)
+            yield Fault(key, f"{why}; the machine waits for it", is_fatal=False, is_pending=True)
         else:
             if not _is_terminal(status):
-                yield Fault(key, f"{port} is no serial port", stops=False)
+                yield Fault(key, f"{port} is no serial port", is_fatal=False)
 
 
 def _is_terminal(status: os.stat_result) -> bool:

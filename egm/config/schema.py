@@ -57,5 +57,5 @@ def find_examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
             continue
         for key in part.keys:
             if key.owners and format_toml(table.get(key.name)) == key.example:
-                what = "it is the form's example still: give your own"
-                yield Fault(f"{name}.{key.name}", what, stops=False, remark=True)
+                what = "still has the example value of a new file: enter your own"
+                yield Fault(f"{name}.{key.name}", what, is_fatal=False, is_remark=True)

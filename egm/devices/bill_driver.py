@@ -255,10 +255,10 @@ class BillDriver(LineDriver[M]):
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
 
         A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
-        is recorded in one cycle, and sent in a later one, right after the device has reported once more that
-        the same item is still there, in reply to a query sent too recently for another item to be in its
-        place. However long the recording took, or the process was not scheduled, no other item is taken. If
-        the machine has stopped since it decided (a door, a tilt, a hand-pay), the item is returned.
+        is recorded in one cycle and sent in a later one. Before it is sent, the device must report that the same
+        item is still there, in reply to a query so recent that no other item can be in its place. No other item
+        is taken, however long the recording took or the process was not scheduled. If the machine has stopped
+        since it decided (a door, a tilt, a hand-pay), the item is returned.
         """
         offer = self._offer
         if offer is None or offer.code != self._in_escrow:

@@ -45,7 +45,7 @@ class Phase(StrEnum):
 
 
 @dataclass(slots=True)
-class Paper:
+class SimulatedPaper:
     """A note (``cents``) or ticket (``barcode``) inside the acceptor."""
 
     cents: int
@@ -69,7 +69,7 @@ class BillTwin(Twin[M]):
         super().__init__(name, port, cutter, speed)
         self._codes = {cents: code for code, cents in notes.items()}
         self._phase = Phase.STARTING
-        self._paper: Paper | None = None
+        self._paper: SimulatedPaper | None = None
         self._stuck: Phase | None = None
         self._jam_next = False
         self._full_next = False
@@ -81,7 +81,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine has enabled this kind of note or ticket."""
 
     @abstractmethod
@@ -196,7 +196,7 @@ class BillTwin(Twin[M]):
             self._enter_phase(Phase.READY)
 
     # ------------------------------------------------------------ hands on it
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert,
@@ -222,10 +222,10 @@ class BillTwin(Twin[M]):
         self._other_worth[code] = cents
         return f"note code {code} takes {cents} cents"
 
-    def _insert_paper(self, paper: Paper, what: str) -> str:
+    def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
         """Insert a note or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
-            state = self.state()["status"] if self.powered else "without power"
+            state = self.describe_state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
         self._paper = paper
         self.inserted_cents += paper.cents
@@ -240,14 +240,14 @@ class BillTwin(Twin[M]):
             known_values = ", ".join(map(str, sorted(self._codes)))
             raise ActionError(f"{self.name}: no note of {cents} cents; there are {known_values}")
         fake = read_flag(values, "counterfeit", default=False)
-        return self._insert_paper(Paper(cents, counterfeit=fake), f"{cents} cents")
+        return self._insert_paper(SimulatedPaper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
         """Insert a ticket; ``barcode``: the digits on it."""
         digits = read_word(values, "barcode")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
-        return self._insert_paper(Paper(0, digits), f"ticket {digits}")
+        return self._insert_paper(SimulatedPaper(0, digits), f"ticket {digits}")
 
     def _jam(self, _: Values) -> str:
         """Jam the item that is moving now, or else the next one."""
@@ -265,7 +265,7 @@ class BillTwin(Twin[M]):
         if self._paper is not None and not self._paper.past_return:
             self.returned_cents += self._paper.cents
             self._paper = None
-        self.power_restored()
+        self.handle_power_return()
         return "mended"
 
     def _set_box(self, values: Values) -> str:
@@ -300,7 +300,7 @@ class BillTwin(Twin[M]):
         self._enter_phase(Phase.IN_BOX)
         return "lying"
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the acceptor retains without power: item, fault, contents of the box, and totals."""
         paper = self._paper
         return {
@@ -312,24 +312,24 @@ class BillTwin(Twin[M]):
             "stacked": self.stacked_papers[-_REMEMBERED_PAPERS:],
         }
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the bill acceptor's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, Any]) -> None:
+        """Restore the bill acceptor's state that :meth:`export_memory` returned."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
-        self._paper = None if paper is None else Paper(**paper)
+        self._paper = None if paper is None else SimulatedPaper(**paper)
         self._stuck = None if stuck is None else Phase(stuck)
         self.inserted_cents = memory["inserted_cents"]
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
         self.stacked_papers = list(memory["stacked"])
-        self.power_restored()
+        self.handle_power_return()
 
     def _format_status(self) -> str:
         if self._phase is Phase.READY:
             return "idle" if self._is_accepting() else "disabled"
         return self._phase.value
 
-    def state(self) -> dict[str, Any]:
+    def describe_state(self) -> dict[str, Any]:
         """Return the acceptor's status, contents and totals for the bench: inserted = stacked + returned + inside.
 
         ``stuck``: what only a manual action ends, or None; ``jams_next``: whether the next item will jam.

@@ -166,8 +166,8 @@ class LineDriver(ABC, Generic[M]):
     async def _receive_reply(self) -> list[M]:
         """Return the messages received within ``reply_seconds``, until the first one is complete.
 
-        An empty list means that no message arrived, which is counted. Even if this process runs late, it
-        reads once more what has arrived meanwhile before it counts a missing reply.
+        An empty list means that no message arrived, which is counted. Before a reply is counted as missing, the
+        line is read once more, because this process may have run late.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds

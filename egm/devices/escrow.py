@@ -31,11 +31,11 @@ VENDED              stacked (or powered up, note past return)      a repeat: ack
 VENDED              path clear                                     acknowledged: record closed
 ==================  =============================================  ======================================
 
-It is correct because one line delivers in order, an acceptor handles one note at a time, it repeats "stacked"
-until acknowledged, and only this machine orders it to stack. A report that the note is being returned is in
-the record too, so that it survives a restart. If an acceptor shows a clear path and has never reported which
-way the note went, the bytes cannot decide: then a person decides the amount, with every protocol, and nothing
-is guessed.
+The rule is correct because the line delivers in order, an acceptor handles one note at a time and repeats
+"stacked" until that is acknowledged, and only this machine orders it to stack. A report that the note is being
+returned is in the record too, so that it survives a restart. If an acceptor shows a clear path and has never
+reported which way the note went, its reports cannot decide: then, with every protocol, a person decides the
+amount.
 """
 
 from enum import StrEnum

@@ -358,13 +358,13 @@ class TicketPrinter(Device, Protocol):
 class IoBoard(Device, Protocol):
     """Interface of the input and output board: doors, key switches, buttons, lamps, tower light and bell."""
 
-    def lamps(self, lit: frozenset[str]) -> None:
+    def light_lamps(self, lit: frozenset[str]) -> None:
         """Light exactly these button lamps; all others go out."""
 
-    def tower(self, lights: frozenset[str]) -> None:
+    def light_tower(self, lights: frozenset[str]) -> None:
         """Light exactly these elements of the light tower; all others go out."""
 
-    def bell(self, *, on: bool) -> None:
+    def switch_bell(self, *, on: bool) -> None:
         """Switch the alarm bell, which works without the screen's loudspeaker."""
         ...
 
@@ -377,7 +377,7 @@ class IoBoard(Device, Protocol):
         """Query from now on the positions of the hard meters that this I/O board drives."""
         ...
 
-    def hard_meters(self, totals: tuple[int, ...]) -> None:
+    def advance_hard_meters(self, totals: tuple[int, ...]) -> None:
         """Advance the hard meters to these totals, never back, each pulse once. Raises ValueError."""
 
 

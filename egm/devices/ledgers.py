@@ -79,7 +79,7 @@ class EscrowLedger(Protocol):
 class CoinLedger(Protocol):
     """Durable record of how far a coin acceptor's numbered events are credited; coins have no escrow."""
 
-    def event_mark(self) -> int | None:
+    def find_event_mark(self) -> int | None:
         """Return the mark of the last credited event, in the driver's own encoding; None before the first."""
 
     def credit_coins_in(
@@ -173,5 +173,5 @@ class PrintLedger(Protocol):
     def open_ticket(self, job: TicketJob) -> None:
         """Record a ticket's print order, in state PENDING, before it is sent to the printer."""
 
-    def moved(self, job_id: str, state: PrintState, detail: str) -> None:
+    def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the ticket's next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close the record."""

@@ -145,7 +145,7 @@ class PrinterDriver(LineDriver[M]):
 
     def _record_state(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
         """Record the state of the ticket being printed, and report it."""
-        self._ledger.moved(record.job.job_id, state, detail)
+        self._ledger.record_print_state(record.job.job_id, state, detail)
         self._since = None
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
@@ -169,7 +169,7 @@ class PrinterDriver(LineDriver[M]):
             case PrintState.PRINTING:
                 await self._handle_printing_ticket(record, status)
             case PrintState.BARCODE_DONE:
-                if not status.busy and not status.ticket_in_path:
+                if not status.is_busy and not status.ticket_in_path:
                     self._record_state(record, PrintState.TAKEN)
                     await self._discard_printer_job()  # so that the next ticket need not wait for it
             case PrintState.TAKEN | PrintState.FAILED | PrintState.DISPUTED:
@@ -178,7 +178,7 @@ class PrinterDriver(LineDriver[M]):
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
         waited = self._measure_wait()
-        if status.stops_printing or status.busy or status.ticket_in_path:
+        if status.stops_printing or status.is_busy or status.ticket_in_path:
             if waited > PENDING_SECONDS:
                 why = status.stops_printing or "the last ticket was not taken"
                 self._record_state(record, PrintState.FAILED, why)
@@ -200,7 +200,7 @@ class PrinterDriver(LineDriver[M]):
         waited = self._measure_wait()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)
-        elif status.stops_printing or (not status.busy and waited > START_SECONDS):
+        elif status.stops_printing or (not status.is_busy and waited > START_SECONDS):
             await self._discard_printer_job()
             why = status.stops_printing or "nothing was printed"
             unexplained = status.ticket_in_path and not status.stops_printing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class PrinterStatus:
     """The status that all printers report. ``barcode_done`` is set from the end of the bar code until it is cleared."""
 
-    busy: bool = False
+    is_busy: bool = False
     ticket_in_path: bool = False
     barcode_done: bool = False
     paper_out: bool = False

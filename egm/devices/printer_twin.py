@@ -38,7 +38,7 @@ class PrinterTwin(Twin[M]):
 
     def _build_status(self) -> PrinterStatus:
         return PrinterStatus(
-            busy=self._busy,
+            is_busy=self._busy,
             ticket_in_path=self._in_path,
             barcode_done=self._barcode_done,
             paper_out=self.paper_tickets == 0,
@@ -95,14 +95,14 @@ class PrinterTwin(Twin[M]):
         """Take the ticket out of the paper path."""
         self._in_path = False
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Discard the print job; half-printed paper stays in the path."""
         self._in_path = self._in_path or self._busy
         if self._busy and not self._barcode_done:
             self.printed.append({**self._job, "barcode_complete": False})
         self._busy = self._barcode_done = False
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the printer retains without power: the paper, and the last tickets that came out."""
         return {
             "paper_tickets": self.paper_tickets,
@@ -110,19 +110,19 @@ class PrinterTwin(Twin[M]):
             "printed": self.printed[-_REMEMBERED_TICKETS:],
         }
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the printer's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, Any]) -> None:
+        """Restore the printer's state that :meth:`export_memory` returned."""
         self.paper_tickets, self._in_path = memory["paper_tickets"], memory["in_path"]
         self.printed = list(memory["printed"])
-        self.power_restored()
+        self.handle_power_return()
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Schedule that a person takes the ticket left in the paper path, unless tickets are held."""
         if self._in_path and not self._hold:
             self._schedule_step(_TAKE_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ hands on it
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "take": self._take,
@@ -191,7 +191,7 @@ class PrinterTwin(Twin[M]):
         self._forgets = True
         return "the next ticket will be forgotten"
 
-    def state(self) -> dict[str, Any]:
+    def describe_state(self) -> dict[str, Any]:
         """Return the paper, the path, and the tickets that came out: lines, bar code, whether that is complete."""
         status = self._build_status()
         return {

@@ -102,7 +102,7 @@ class TransientCoinLedger:
         self.coins: list[tuple[int, bool]] = []
         self.disputed: list[DisputedCoins] = []
 
-    def event_mark(self) -> int | None:
+    def find_event_mark(self) -> int | None:
         """Return the mark of the last credited coin event, or None before the first."""
         return self._event_mark
 
@@ -183,7 +183,7 @@ class TransientPrintLedger:
         self._record = PrintRecord(job=job, state=PrintState.PENDING)
         self.history.append((job.job_id, PrintState.PENDING))
 
-    def moved(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (kept by real ledgers)
+    def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (kept by real ledgers)
         """Store the ticket's next state, and close its record in a final one.
 
         Raises LedgerOrderError if the ticket is not open, or if the state may not follow its last one.

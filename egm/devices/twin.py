@@ -141,8 +141,8 @@ class Port:
             return
         if self.echoes:
             self.send(data)
-        for heard in self._listeners:
-            heard(data)
+        for listener in self._listeners:
+            listener(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
         """Return the data as blocks to send: single bytes if replies are split, else all at once."""
@@ -180,7 +180,7 @@ class Port:
 class Twin(ABC, Generic[M]):
     """A simulated peripheral that receives messages of type ``M``.
 
-    ``kind`` is its name for people; :meth:`actions` are the possible manual actions.
+    ``kind`` is its name for people; :meth:`list_actions` are the possible manual actions.
     """
 
     kind: str = ""
@@ -198,7 +198,7 @@ class Twin(ABC, Generic[M]):
         self._reader = FrameReader(cutter)
         self._heard_at = 0.0
         self._log: deque[str] = deque(maxlen=_LOG_LINES)
-        #: Called whenever :meth:`memory` may have changed.
+        #: Called whenever :meth:`export_memory` may have changed.
         self.changed: Callable[[], None] = lambda: None
         port.connect(self._handle_data)
 
@@ -208,29 +208,29 @@ class Twin(ABC, Generic[M]):
         """Handle a valid message from the machine. A damaged one gets no reply, as with real devices."""
 
     @abstractmethod
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Handle the loss of power: only what the real device retains without it remains."""
 
     @abstractmethod
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Change the device's state as the return of power does."""
 
     def begin(self) -> None:
         """Start the device's autonomous behaviour, once the bench runs."""
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the device retains without power, as JSON data."""
         return {}
 
-    def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the device's state that :meth:`memory` returned, as if the device were switched on again."""
+    def restore_memory(self, memory: Mapping[str, object]) -> None:
+        """Restore the device's state that :meth:`export_memory` returned, as if the device were switched on again."""
 
     @abstractmethod
-    def state(self) -> dict[str, object]:
+    def describe_state(self) -> dict[str, object]:
         """Return the simulated device's description of itself: everything that a person could see on or in it."""
 
     @abstractmethod
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions on this device: name -> function that performs it and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
@@ -281,7 +281,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the bench
     def halt(self) -> None:
-        """Stop the device for good; it retains what it would retain after a power loss now."""
+        """Stop the device for good. It retains what it would retain after a power loss at this moment."""
         self.powered = False
         self._stop_timers()
         self.changed()
@@ -290,7 +290,7 @@ class Twin(ABC, Generic[M]):
 
     def act(self, action: str, values: Values) -> str:
         """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
-        table = {**self._list_line_actions(), **self.actions()}
+        table = {**self._list_line_actions(), **self.list_actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
         command_values = _CommandValues(values)
@@ -308,7 +308,7 @@ class Twin(ABC, Generic[M]):
             "kind": self.kind,
             "powered": self.powered,
             "plugged": self.port.is_plugged_in,
-            **self.state(),
+            **self.describe_state(),
         }
 
     def _list_line_actions(self) -> dict[str, Callable[[Values], str]]:
@@ -334,14 +334,14 @@ class Twin(ABC, Generic[M]):
             self.powered = False
             self._stop_timers()
             self._reader = FrameReader(self._cutter)
-            self.power_lost()
+            self.handle_power_loss()
         return "without power"
 
     def _hand_power_on(self, _: Values) -> str:
         """Restore the device's power."""
         if not self.powered:
             self.powered = True
-            self.power_restored()
+            self.handle_power_return()
         return "powered"
 
     def _hand_unplug(self, _: Values) -> str:
@@ -388,7 +388,7 @@ class Twin(ABC, Generic[M]):
 
 
 class _CommandValues(UserDict[str, int | str | bool]):
-    """The values of a bench command; it records which of them the action has read, so that others can be refused."""
+    """The values of a bench command. It records which of them the action reads; any other value is then refused."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)

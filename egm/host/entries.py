@@ -18,7 +18,7 @@ from meters.transaction import JSON
 
 # ---------------------------------------------------------------------------------------------- tickets
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherNumbered:
+class TicketNumberStored:
     """A reserved ticket has its number, from the host or one of the machine's own."""
 
     id: str
@@ -27,7 +27,7 @@ class VoucherNumbered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherUnread:
+class TicketUnread:
     """A ticket printed before a memory clear is offered to the host again, which may not have read it."""
 
     id: str
@@ -36,7 +36,7 @@ class VoucherUnread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherAuthorised:
+class TicketOrdered:
     """The host has authorised a ticket in escrow; it is ordered into the box."""
 
     id: str
@@ -48,7 +48,7 @@ class VoucherAuthorised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostVoucherRefused:
+class TicketRefusedByHost:
     """A ticket that the host validates is returned to the player."""
 
     id: str
@@ -60,7 +60,7 @@ class HostVoucherRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherEnrolled:
+class TicketNumberingEnrolled:
     """The host has sent the identifier and the sequence number from which the machine derives ticket numbers."""
 
     sequence: Count
@@ -77,24 +77,24 @@ class TicketTermsChanged:
 
 VOUCHER_NUMBERED: Final = Entry(
     kind="voucher.numbered",
-    record=VoucherNumbered,
+    record=TicketNumberStored,
     writes=(MoneyKey.PAY_OUT,),
     is_bookkeeping=True,
 )
 VOUCHER_UNREAD: Final = Entry(
     kind="voucher.unread",
-    record=VoucherUnread,
+    record=TicketUnread,
     writes=(HostKey.RING_COUNT, HostKey.RING),
 )
 VOUCHER_AUTHORISED: Final = Entry(
     kind="voucher.authorised",
-    record=VoucherAuthorised,
+    record=TicketOrdered,
     writes=(HostKey.TICKET,),
     is_bookkeeping=True,
 )
 HOST_VOUCHER_REFUSED: Final = Entry(
     kind="voucher.refused",
-    record=HostVoucherRefused,
+    record=TicketRefusedByHost,
     counts={"vouchers_refused": 1},
     may_write=(HostKey.TICKET,),
     logs=(Log.VOUCHERS,),
@@ -120,7 +120,7 @@ VOUCHER_READ: Final = Entry(
     writes=(HostKey.RING_READ,),
     is_bookkeeping=True,
 )
-VOUCHER_ENROLLED: Final = Entry(kind="voucher.enrolled", record=VoucherEnrolled)
+VOUCHER_ENROLLED: Final = Entry(kind="voucher.enrolled", record=TicketNumberingEnrolled)
 TICKET_TERMS_CHANGED: Final = Entry(
     kind="options.changed",
     record=TicketTermsChanged,

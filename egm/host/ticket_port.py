@@ -16,8 +16,8 @@ from egm.host.entries import (
     TICKET_TERMS_CHANGED,
     VOUCHER_ENROLLED,
     VOUCHER_READ,
+    TicketNumberingEnrolled,
     TicketTermsChanged,
-    VoucherEnrolled,
 )
 from egm.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
 from egm.host.keys import HostKey
@@ -208,7 +208,7 @@ class HostTickets:
 
         The full number is in memory only, so it is lost at a restart.
         """
-        returned_number = self._machine.component(HostMoney).answered
+        returned_number = self._machine.component(HostMoney).returned_digits
         return returned_number if mask_number(returned_number) == masked else ""
 
     @property
@@ -263,7 +263,7 @@ class HostTickets:
         if desk is None:
             return
         desk.enrol(validation_id, sequence)
-        self._machine.post(VOUCHER_ENROLLED, VoucherEnrolled(sequence=sequence))
+        self._machine.post(VOUCHER_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
     def store_terms(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.

@@ -12,7 +12,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MAX, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
-from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
+from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketUnread
 from egm.host.keys import HostKey
 from egm.host.tickets import note_number
 from egm.kernel.machine import Identity, Machine
@@ -192,7 +192,7 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
     """Add a printed ticket to the ring of tickets that the host reads."""
     machine.post(
         VOUCHER_UNREAD,
-        VoucherUnread(id=record.issue_id, number=record.ticket.masked),
+        TicketUnread(id=record.issue_id, number=record.ticket.masked),
         state=build_ring_state(machine.journal, record.issue_id),
     )
 

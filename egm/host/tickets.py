@@ -22,9 +22,9 @@ from egm.host.entries import (
     VOUCHER_AUTHORISED,
     VOUCHER_NUMBERED,
     VOUCHER_RESULT_READ,
-    HostVoucherRefused,
-    VoucherAuthorised,
-    VoucherNumbered,
+    TicketNumberStored,
+    TicketOrdered,
+    TicketRefusedByHost,
 )
 from egm.host.events import NumberRefused, NumberReply, TicketAuthorised, TicketNumbered, TicketReply
 from egm.host.keys import HostKey
@@ -119,7 +119,7 @@ def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> Non
     """Record a reserved cash-out's ticket number; only its last digits, because people read the journal."""
     machine.post(
         VOUCHER_NUMBERED,
-        VoucherNumbered(id=pay_out.id, number=ticket.masked),
+        TicketNumberStored(id=pay_out.id, number=ticket.masked),
         entry_id=f"{pay_out.id}.numbered",
         state={MoneyKey.PAY_OUT: replace(pay_out, number=ticket.masked)},
     )
@@ -167,7 +167,7 @@ def stack_authorised(machine: Machine, event: Event) -> None:
     machine.component(LockedTicket).redemption = answer
     machine.post(
         VOUCHER_AUTHORISED,
-        VoucherAuthorised(id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind),
+        TicketOrdered(id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind),
         state={
             HostKey.TICKET: HostTicketRecord(
                 id=inquiry.id,
@@ -196,7 +196,7 @@ def return_inquired(machine: Machine, event: Event) -> None:
 def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
     """Return the inserted ticket to the player, and store the status for the host."""
     money = machine.component(HostMoney)
-    money.inquiry, money.answered = None, inquiry.digits
+    money.inquiry, money.returned_digits = None, inquiry.digits
     host_expects_result = status in _ANSWERS
     number = mask_number(inquiry.digits)
     outcome = HostTicketRecord(
@@ -204,7 +204,7 @@ def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason
     )
     machine.post(
         HOST_VOUCHER_REFUSED,
-        HostVoucherRefused(id=inquiry.id, number=number, status=status, reason=reason.value),
+        TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
     )
     machine.component(Devices).require_acceptor.return_bill(inquiry.escrow)

@@ -78,7 +78,7 @@ def cash_out_is_offered_to_host(machine: Machine, event: Event) -> bool:
         and terms is not None
         and terms.enabled
         and machine.credit_cents > 0
-        and not event.of(CashOut).passed
+        and not event.of(CashOut).is_declined_by_host
     )
 
 
@@ -314,7 +314,7 @@ def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
 def pass_cash_out_on(machine: Machine, _: Event) -> Event:
     """Return the event by which a cash-out that the host has declined is paid another way; it is returned only once."""
     machine.component(HostMoney).cash_out_passed = False
-    return Event(EventType.CASH_OUT, CashOut(passed=True))
+    return Event(EventType.CASH_OUT, CashOut(is_declined_by_host=True))
 
 
 def takes_pool(machine: Machine, pool: int) -> bool:

@@ -1,8 +1,8 @@
 """Clock watch: records when the clock is set, and when it becomes doubtful or trusted again.
 
-The operating system owns the clock. The machine records every change, from which time to which, because
-people read entries by their times, although their order never depends on them. The journal itself detects,
-when it opens, a clock that was set while the machine was off. :mod:`egm.kernel.timekeeping` judges whether
+The operating system owns the clock. The machine records every change with the old and the new time, because
+people read entries by their times; the order of entries never depends on the clock. When the journal opens, it
+detects by itself a clock that was set while the machine was off. :mod:`egm.kernel.timekeeping` judges whether
 the clock is trusted; while it is not, staff see a fault, and a person who has checked the date confirms it
 (:mod:`egm.integrity.clock_trust`).
 """

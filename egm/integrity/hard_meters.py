@@ -59,7 +59,7 @@ class HardMeters:
                 state={IntegrityKey.HARD_METERS: offsets},
             )
         totals = tuple(pulses - offset for pulses, offset in zip(meter_pulses, offsets, strict=True))
-        self._board.hard_meters(totals)
+        self._board.advance_hard_meters(totals)
         return True
 
     def _count_due_pulses(self) -> list[int]:

@@ -145,7 +145,7 @@ class Engine(Generic[MachineT]):
         self.state = self._find_next_state(rule)
 
     def _find_next_state(self, rule: Rule[MachineT]) -> State:
-        """Return the state to which an applied rule leads: the one it names, the derived one, or the present one."""
+        """Return the state after an applied rule: the one that the rule names, the derived one, or the present one."""
         match rule.next:
             case State() as state:
                 return state

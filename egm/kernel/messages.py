@@ -102,7 +102,7 @@ class GameView(_Message):
     title: dict[str, str]
     help: dict[str, str]
     departures: tuple[dict[str, str], ...] = ()
-    """Where the game departs from the rules of its name."""
+    """The rules in which the game differs from those that its name suggests."""
     bet_options: tuple[int, ...]
     denominations_cents: tuple[int, ...]
     return_percent: str

@@ -32,13 +32,13 @@ class RunningPosition:
 class RunningPositions:
     """The running player positions of the machine, by number."""
 
-    at: dict[int, RunningPosition] = field(default_factory=dict)
+    by_number: dict[int, RunningPosition] = field(default_factory=dict)
 
     def iter_positions_served(self, number: int) -> Iterator[RunningPosition]:
         """Yield, in order, the positions that the I/O board of position ``number`` serves.
 
         These are the position itself and, for position 1, every position without a board.
         """
-        for position_number in sorted(self.at):
-            if position_number == number or (number == 1 and not self.at[position_number].has_board):
-                yield self.at[position_number]
+        for position_number in sorted(self.by_number):
+            if position_number == number or (number == 1 and not self.by_number[position_number].has_board):
+                yield self.by_number[position_number]

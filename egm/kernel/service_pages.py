@@ -35,7 +35,7 @@ class Words(_Part):
     values: dict[str, int | str] = {}
 
 
-class Action(_Part):
+class PageAction(_Part):
     """A touchable button of a service page; its ``id`` is returned as the answer's ``value``.
 
     ``back`` leaves the page, ``go`` opens another, ``confirm`` sends the prompt or acts, ``danger`` acts and
@@ -48,7 +48,7 @@ class Action(_Part):
     enabled: bool = True
 
 
-class Row(_Part):
+class PageRow(_Part):
     """One line of a table on a service page. With an ``action`` the whole line is touchable."""
 
     cells: tuple[Words, ...]
@@ -57,7 +57,7 @@ class Row(_Part):
     """Shown by a symbol as well as by colour."""
 
 
-class Table(_Part):
+class PageTable(_Part):
     """A table on a service page.
 
     It has as many cells per line as columns; without column titles it is a plain list of pairs. The screen
@@ -66,7 +66,7 @@ class Table(_Part):
 
     title: Words | None = None
     columns: tuple[Words, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[PageRow, ...] = ()
 
 
 class Prompt(_Part):
@@ -82,7 +82,7 @@ class Prompt(_Part):
     kind: Literal["pin", "digits", "amount", "text", "serial", "find", "choice"]
     value: str = ""
     length_max: int = 64
-    choices: tuple[Action, ...] = ()
+    choices: tuple[PageAction, ...] = ()
     confirm: Words = Words(value="service.confirm")
     """Label of the key that submits the input; it replies with the action ``enter``."""
 
@@ -135,15 +135,15 @@ class ServicePage(_Part):
     notice_severity: Literal["info", "warning", "alarm"] = "info"
     unconfirmed: bool = False
     """Leaving would discard form entries, and the person has not been warned yet."""
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     prompt: Prompt | None = None
-    actions: tuple[Action, ...] = ()
+    actions: tuple[PageAction, ...] = ()
     replay: Replay | None = None
     test: bool = False
     pattern: Literal["", "display", "touch", "calibrate", "sound"] = ""
 
     @property
-    def only_confirmation(self) -> Action | None:
+    def only_confirmation(self) -> PageAction | None:
         """Return the confirm action if the page only offers to confirm or leave, so that Enter confirms."""
         if self.prompt is not None or [action.style for action in self.actions] != ["back", "confirm"]:
             return None

@@ -13,35 +13,35 @@ from typing import Final
 from egm.kernel.events import State
 
 EVERYWHERE: Final = frozenset(State)
-#: After the memory is ready.
+#: The states in which the memory is ready.
 AWAKE: Final = EVERYWHERE - {State.BOOT}
-#: Where requests of the attendant and the player are accepted.
+#: The states in which requests of the attendant and the player are accepted.
 LISTENING: Final = AWAKE - {State.SELF_TEST}
-#: Where the service menu may be opened: no game and no payout is in progress.
+#: The states in which the service menu may be opened: no game and no payout is in progress.
 SERVICEABLE: Final = LISTENING - {State.PLAYING, State.PAYING, State.SERVICE_MENU, State.LOCKED}
-#: Where staff work at the machine: the menu is open, or a more pressing state covers it.
+#: The states in which staff work at the machine: the menu is open, or a more pressing state covers it.
 AT_WORK: Final = SERVICEABLE | {State.SERVICE_MENU}
-#: Where a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
+#: The states in which a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
 RULING: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
-#: Where staff rule on a controller's award: also while the game waits for it.
+#: The states in which staff rule on a controller's award: also while the game waits for it.
 RULING_ON_PRIZES: Final = RULING | {State.AWAITING_AWARD}
-#: Where credits can be paid out: a machine that cannot play still owes the player.
+#: The states in which credits can be paid out: a machine that cannot play still owes the player.
 PAYABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
-#: Where the attendant's key answers service calls.
+#: The states in which the attendant's key answers service calls.
 ON_CALL: Final = PAYABLE | {State.SERVICE_MENU, State.TOURNAMENT}
-#: Where turning the attendant's key asks for identification.
+#: The states in which turning the attendant's key asks for identification.
 CHALLENGED: Final = PAYABLE | {State.TILT, State.TOURNAMENT}
-#: Where a game is shown or waits for its award.
+#: The states in which a game is shown or waits for its award.
 SHOWING: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
-#: Where a ticket that a host has approved may still be accepted.
+#: The states in which a ticket that a host has approved may still be accepted.
 TAKING_TICKETS: Final = frozenset({State.IDLE, State.PLAYING})
-#: Where a host may transfer credits and lock the machine.
+#: The states in which a host may transfer credits and lock the machine.
 TRANSFERRING: Final = frozenset({State.IDLE, State.LOCKED})
-#: Where bets are chosen.
+#: The states in which bets are chosen.
 BETTABLE: Final = frozenset({State.IDLE, State.BETTING})
-#: Where no game is shown, so that game notices no longer apply.
+#: The states in which no game is shown, so that game notices no longer apply.
 NOT_PLAYING: Final = EVERYWHERE - {State.PLAYING}
-#: Where a deferred host order is answered because no game or payout is in progress.
+#: The states in which a deferred host order is answered because no game or payout is in progress.
 ORDERS_DUE: Final = AWAKE - {State.PLAYING, State.PAYING}
 
 #: The sets by their names in the generated state table.

@@ -49,20 +49,21 @@ class Doubt(StrEnum):
 class Evidence:
     """The evidence by which a clock is judged.
 
-    ``good``: the last time known to be right, None if there never was one. ``passed``: the time since then by
-    the monotonic clock, None if the machine was off in between. ``unsettled``: the clock was set before the
-    machine was switched off, and nobody has confirmed it since.
+    ``now`` is the time that the clock shows.
     """
 
     now: datetime
-    good: datetime | None
-    passed: timedelta | None
+    last_good: datetime | None
+    """The last time known to be right, or None if there never was one."""
+    elapsed: timedelta | None
+    """The time since ``last_good`` by the monotonic clock, or None if the machine was off in between."""
     unsettled: bool = False
+    """Whether the clock was set before the machine was switched off, and nobody has confirmed it since."""
 
 
 def find_clock_doubt(evidence: Evidence) -> Doubt | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, good, elapsed = evidence.now, evidence.good, evidence.passed
+    now, good, elapsed = evidence.now, evidence.last_good, evidence.elapsed
     if now < MADE:
         return Doubt.BEFORE_MADE
     if good is None:
@@ -82,7 +83,7 @@ class Timekeeper:
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
         """Start judging the clock.
 
-        ``good`` and ``unsettled`` are as in :class:`Evidence`, from the time before this start.
+        ``good`` is the last time known to be right before this start; ``unsettled`` as in :class:`Evidence`.
         """
         self._clock = clock
         self._good = good if good is not None and MADE <= good < END else None
@@ -107,8 +108,8 @@ class Timekeeper:
         return find_clock_doubt(
             Evidence(
                 now=self._clock.now(),
-                good=self._good,
-                passed=self._elapsed if self._running else None,
+                last_good=self._good,
+                elapsed=self._elapsed if self._running else None,
                 unsettled=self._unsettled,
             )
         )

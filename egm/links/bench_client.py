@@ -52,7 +52,7 @@ class BenchClient:
         except (OSError, MessageError) as error:
             raise BenchUnreachableError(f"the bench went away: {error}") from error
         if not isinstance(answer, BenchReply):
-            raise BenchUnreachableError(f"the bench answered something else: {answer}")
+            raise BenchUnreachableError(f"the bench sent an unexpected reply: {answer}")
         return answer
 
     def close(self) -> None:

@@ -100,7 +100,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class ClaimDecision:
     """The persons' decision on one memory-clear claim.
 
     ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy to follow.
@@ -189,7 +189,7 @@ def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Propo
 
 def prepare_clearance(
     claim_inspection: ClaimInspection,
-    decisions: Mapping[str, Decision],
+    decisions: Mapping[str, ClaimDecision],
     *,
     person: str,
     second_person: str,
@@ -232,7 +232,7 @@ def prepare_clearance(
     )
 
 
-def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
+def _choose_copy(proposal: Proposal, decision: ClaimDecision) -> Claim:
     """Return the copy's version of a memory-clear claim that the persons follow.
 
     Raises :class:`ClearRefused` if they must name a copy.
@@ -246,7 +246,9 @@ def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
     return proposal.copies[decision.copy]
 
 
-def _list_opening_entries(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
+def _list_opening_entries(
+    claim: Claim, proposal: Proposal, decision: ClaimDecision
+) -> tuple[Transaction, ...]:
     """Return the entries with which the new journal carries over, ends or pays a memory-clear claim, as decided.
 
     Raises :class:`ClearRefused` if the decision is not possible.
@@ -267,7 +269,7 @@ def _list_opening_entries(claim: Claim, proposal: Proposal, decision: Decision) 
 
 
 def _describe_decision(
-    proposal: Proposal, decision: Decision, entries: Iterable[Transaction]
+    proposal: Proposal, decision: ClaimDecision, entries: Iterable[Transaction]
 ) -> DecidedClaim:
     """Return what the first entry of the new journal records about a memory-clear claim and its decision."""
     is_paid = decision.act == PAID

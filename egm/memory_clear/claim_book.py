@@ -53,7 +53,7 @@ class Claim:
     ended: tuple[Transaction, ...] | None = None
     least_cents: int | None = None
     is_readable: bool = True
-    """False if its record is malformed, so that nobody knows what is owed and nothing can be carried over."""
+    """Whether its record is well-formed. Otherwise the amount owed is unknown, and it cannot be carried over."""
 
     @property
     def acts(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class ClaimBook:
         self.keys: Final = keys
         self.ledger: Ledger = history.ledger
         self.state: dict[str, JSON] = dict(history.ledger.state)
-        self.seen = history.seen
+        self.seen = history.visitor
         self.mark = history.head_hex[:8]
         self.claims: list[Claim] = []
         self.used: set[str] = set()
@@ -82,7 +82,7 @@ class ClaimBook:
         """Credit that is part of other claims than the credit claim."""
 
     # ------------------------------------------------------------------ making entries
-    def entry(
+    def build_entry(
         self,
         claim: str,
         kind: str,
@@ -111,7 +111,7 @@ class ClaimBook:
             record={"claim": claim, **record},
         )
 
-    def fund(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
+    def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
         """Return the transfers by which the new journal provides the credit that ``flows`` take."""
         needed: Counter[str] = Counter()
         for flow in flows:
@@ -139,10 +139,10 @@ class ClaimBook:
         """
         entries: list[Transaction] = []
         for number, reservation in enumerate(reservations := list(reservations_held), start=1):
-            if funds := self.fund(reservation.transfers):
-                entries.append(self.entry(claim, CARRIED, number, transfers=funds))
+            if funds := self.build_funding_transfers(reservation.transfers):
+                entries.append(self.build_entry(claim, CARRIED, number, transfers=funds))
             entries.append(
-                self.entry(
+                self.build_entry(
                     claim,
                     CARRIED,
                     id=reservation.id,
@@ -194,10 +194,10 @@ class ClaimBook:
 
     def _return_to_credit(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
         """Return the new journal's entries that put a cancelled reservation's amount on the credit meter."""
-        funds = self.fund(reservation.transfers)
-        return (self.entry(claim, ENDED, transfers=funds),)
+        funds = self.build_funding_transfers(reservation.transfers)
+        return (self.build_entry(claim, ENDED, transfers=funds),)
 
-    def credits(self) -> None:
+    def claim_remaining_credits(self) -> None:
         """Add memory-clear claims for the players' credit that no other claim includes, by kind and position."""
         for name in sorted(self.ledger.accounts()):
             cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
@@ -214,7 +214,7 @@ class ClaimBook:
                     name,
                     cents,
                     {"terms": next(iter(state.values()), None)} if restricted else {},
-                    carried=(self.entry(name, CARRIED, transfers=(flow,), state=state),),
+                    carried=(self.build_entry(name, CARRIED, transfers=(flow,), state=state),),
                     paid=None if restricted else self._build_paid_entries(name, (flow, out)),
                 )
             )
@@ -223,7 +223,7 @@ class ClaimBook:
         self, claim: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
         """Return the function that builds the new journal's entry for a memory-clear claim paid by hand in full."""
-        return lambda _: (self.entry(claim, PAID, transfers=flows),)
+        return lambda _: (self.build_entry(claim, PAID, transfers=flows),)
 
     def carry_transfer_identifiers(self) -> None:
         """Add a memory-clear claim that carries over the ids of past host transfers, so that none moves money again."""
@@ -237,7 +237,7 @@ class ClaimBook:
                 0,
                 {"identifiers": len(identifiers)},
                 carried=tuple(
-                    self.entry(
+                    self.build_entry(
                         "transfers",
                         CARRIED,
                         number,
@@ -246,11 +246,11 @@ class ClaimBook:
                     )
                     for number, part in enumerate(chunks, start=1)
                 ),
-                ended=(self.entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
+                ended=(self.build_entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
             )
         )
 
-    def carried_state(self) -> Transaction | None:
+    def build_carried_state_entry(self) -> Transaction | None:
         """Return the entry that carries over the stored state that is part of no memory-clear claim, or None.
 
         State that is specific to the old journal is left out.
@@ -267,7 +267,7 @@ class ClaimBook:
         )
         if not keep and record == StateKept(ended=record.ended):
             return None
-        return self.entry("", CARRIED_STATE, state=keep, record=to_json(record))
+        return self.build_entry("", CARRIED_STATE, state=keep, record=to_json(record))
 
     def _is_specific_to_journal(self, name: str) -> bool:
         """Return whether a memory clear drops a stored value, because it only concerned the old journal."""

@@ -35,7 +35,14 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
 from egm.money.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
 from egm.play.keys import PlayKey, TableKey
-from egm.play.records.game_record import GamePointer, GameRecord, Hit, Share, TableRecord
+from egm.play.records.game_record import (
+    GamePointer,
+    GameRecord,
+    Hit,
+    Share,
+    TableRecord,
+    are_stakes_between_players,
+)
 from egm.play.records.games import CARRIED_GAME, PUSH
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
@@ -67,9 +74,9 @@ def list_claims(
             if name not in book.used:
                 book.describe(describe, name)
     book.claim_keyless_reservations()
-    book.credits()
+    book.claim_remaining_credits()
     book.carry_transfer_identifiers()
-    return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.carried_state()
+    return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.build_carried_state_entry()
 
 
 # ---------------------------------------------------------------------------------------------- paper
@@ -84,7 +91,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
     out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in reservation.transfers]
     promotional = any(is_restricted(flow.target) for flow in reservation.transfers)
     paid_entries = (
-        book.entry(claim, PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *out)),
+        book.build_entry(claim, PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *out)),
     )
     book.add(
         Claim(
@@ -93,7 +100,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
             {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
             carried=book.reserve_again(claim, [reservation], state),
             paid=None if promotional else lambda _: paid_entries,
-            ended=(book.entry(claim, ENDED),),
+            ended=(book.build_entry(claim, ENDED),),
         )
     )
 
@@ -115,7 +122,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     )
     progress = {str(book.keys.of(key)): state[key] for key in state if key != name}
     credit = _list_credit_transfers(reservation)
-    funds = book.fund(credit)
+    funds = book.build_funding_transfers(credit)
     source, way_out = credit[0].source, credit[0].target
     restricted = is_restricted(source)
 
@@ -126,7 +133,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         """
         already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
         by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
-        return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
+        return (book.build_entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
 
     ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
     book.add(
@@ -136,7 +143,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
             {"way": pay_out.payout_method, "position": position, **progress},
             carried=book.reserve_again(claim, [reservation], state),
             paid=None if restricted else paid,
-            ended=(book.entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
+            ended=(book.build_entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
             least_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
     )
@@ -150,7 +157,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     book.promised[credit] += cents
     state = book.take(name)
     funds = (Transfer(SOURCE, credit, cents),)
-    carried = (book.entry(claim, CARRIED, transfers=funds, state=state),)
+    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=state),)
     book.add(Claim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carried=carried))
 
 
@@ -171,7 +178,7 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
                 "ticket": disputed.ticket,
                 "least_cents": disputed.least_cents,
             },
-            carried=carried or (book.entry(claim, CARRIED, state=state),),
+            carried=carried or (book.build_entry(claim, CARRIED, state=state),),
         )
     )
 
@@ -194,7 +201,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
             claim,
             ruling.amount_cents,
             says,
-            carried=(book.entry(claim, CARRIED, transfers=funds, state=state),),
+            carried=(book.build_entry(claim, CARRIED, transfers=funds, state=state),),
         )
     )
 
@@ -208,7 +215,7 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
     claim, state = f"handpay:{position}", book.take(name)
     prizes = [prize.id for prize in handpay.prizes]
     flows = reservation[-1].transfers if reservation else ()
-    paying = (*book.fund(flows), *flows)
+    paying = (*book.build_funding_transfers(flows), *flows)
     book.add(
         Claim(
             claim,
@@ -216,7 +223,9 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
             {"kind": handpay.kind, "position": position, "prizes": prizes},
             carried=book.reserve_again(claim, reservation, state),
             paid=lambda _: (
-                book.entry(claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}),
+                book.build_entry(
+                    claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}
+                ),
             ),
         )
     )
@@ -226,17 +235,21 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a hand-pay that is being moved into the register of unclaimed money."""
     unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
     flows = unclaimed.transfers
-    funds = book.fund(flows)
+    funds = book.build_funding_transfers(flows)
     for flow in funds:
         book.promised[flow.target] += flow.amount_cents
-    carried = (book.entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
+    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
     cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is Book.LIVE)
     book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carried=carried))
 
 
 # ---------------------------------------------------------------------------------------------- games
 def _claim_game(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded."""
+    """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded.
+
+    If players win each other's stakes, an undecided game is carried over with the others of its round, or, if one of
+    them was declared void, paid by hand like that one.
+    """
     position, play_id = parse_position(name), book.read(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
@@ -273,11 +286,13 @@ def _claim_game(book: ClaimBook, name: str) -> None:
             for pool, cents in awards
             if cents
         ]
+    is_void = game.round_id in book.seen.void_rounds
+    is_held = outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
     way = "hand" if outcome is not None else "void"
     closed_wins = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
     paid_entries = (
         _build_game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
-        book.entry(claim, PAID, transfers=tuple(by_hand), state=closed_wins),
+        book.build_entry(claim, PAID, transfers=tuple(by_hand), state=closed_wins),
     )
     book.add(
         Claim(
@@ -293,8 +308,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
                 "awaited": waits,
                 "steps_behind_round": max(behind, 0),
             },
-            carried=(_build_game_entry(book, claim, play_id, game, state),),
-            paid=(lambda _: paid_entries) if by_hand else None,
+            carried=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
+            paid=(lambda _: paid_entries) if by_hand and not is_held else None,
         )
     )
 
@@ -303,15 +318,15 @@ def _claim_table(book: ClaimBook, name: str) -> None:
     """Add the memory-clear claim for a table between two games and the bets left on it."""
     table, state = book.read(TableRecord, name), book.take(name)
     claim, cents = name, table.standing_cents
-    by_hand = (book.entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
+    by_hand = (book.build_entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
     book.add(
         Claim(
             claim,
             cents,
             {"game": table.game.id, "position": parse_position(name)},
-            carried=(book.entry(claim, CARRIED, state=state),),
+            carried=(book.build_entry(claim, CARRIED, state=state),),
             paid=(lambda _: by_hand) if cents else None,
-            ended=None if cents else (book.entry(claim, ENDED),),
+            ended=None if cents else (book.build_entry(claim, ENDED),),
         )
     )
 
@@ -322,7 +337,7 @@ def _build_game_entry(
     """Return the new journal's entry by which a memory clear carries over a game with its record."""
     start_id = f"{play_id}.start"
     dims = book.seen.dims.get(play_id, {})
-    return book.entry(
+    return book.build_entry(
         claim, CARRIED, id=start_id, entry_kind=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
     )
 
@@ -335,7 +350,7 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
 
 
 def _find_award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
-    """Return the amount of a progressive hit: what the controller awarded, or else the recorded one."""
+    """Return the amount of a progressive hit: the controller's award if there is one, otherwise the recorded amount."""
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
     return hit.amount_cents if record is None else record.amount_cents
 
@@ -359,7 +374,7 @@ def _claim_level(book: ClaimBook, name: str) -> None:
             name,
             sum(amounts.values()),
             says,
-            carried=(book.entry(name, CARRIED, transfers=flows, state=state, record=record),),
+            carried=(book.build_entry(name, CARRIED, transfers=flows, state=state, record=record),),
         )
     )
 
@@ -391,7 +406,9 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     uncounted = [share for made in fed.values() for share in made if _is_uncounted(share, pool, link.counted)]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
     says = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
-    book.add(Claim(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark}))))
+    book.add(
+        Claim(name, amount, says, carried=(*carried, book.build_entry(name, CARRIED, state={name: mark})))
+    )
 
 
 def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
@@ -404,7 +421,7 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     state = book.take(name)
     hit = book.read(ClaimRecord, name)
     says = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
-    book.add(Claim(name, 0, says, carried=(book.entry(name, CARRIED, state=state),)))
+    book.add(Claim(name, 0, says, carried=(book.build_entry(name, CARRIED, state=state),)))
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
@@ -417,7 +434,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )
     says = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
-    carried = (*games, book.entry(name, CARRIED, state=state))
+    carried = (*games, book.build_entry(name, CARRIED, state=state))
     book.add(Claim(name, prize.amount_cents, says, carried=carried))
 
 
@@ -429,8 +446,8 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
             name,
             0,
             {"pos_id": book.read(RegistrationRecord, name).pos_id},
-            carried=(book.entry(name, CARRIED, state=state),),
-            ended=(book.entry(name, ENDED),),
+            carried=(book.build_entry(name, CARRIED, state=state),),
+            ended=(book.build_entry(name, ENDED),),
         )
     )
 

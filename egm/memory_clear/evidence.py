@@ -17,8 +17,14 @@ from egm.integrity.signed_file import KIND as FILE_SIGNED
 from egm.memory_clear.entries import TRANSFER_IDENTIFIERS
 from egm.memory_clear.records import compute_short_digest
 from egm.money.keys import MoneyKey
-from egm.play.entries import GAME_PUSH
-from egm.play.records.game_record import GameChoice, GameRecord, MysteryWon, Step
+from egm.play.entries import GAME_PUSH, GAME_VOID
+from egm.play.records.game_record import (
+    GameChoice,
+    GameRecord,
+    MysteryWon,
+    RecordedStep,
+    are_stakes_between_players,
+)
 from egm.play.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
 from egm.progressive.entries import LEVEL_OPENED
 from egm.progressive.keys import ProgressiveKey
@@ -47,8 +53,10 @@ class Evidence:
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
-        self.rounds: dict[str, tuple[Step, ...]] = {}
+        self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
         """The steps of the longest game of each shared round that has an open game."""
+        self.void_rounds: set[str] = set()
+        """Those of them in which players win each other's stakes and a game was declared void: none of it goes on."""
         self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
@@ -96,7 +104,7 @@ class Evidence:
             with suppress(RecordError):  # an unreadable game is decided by persons
                 self._note_game(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
-            self.games[record["play_id"]] = replace(self.games[record["play_id"]], ended=kind)
+            self._note_end(replace(self.games[record["play_id"]], ended=kind))
         elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
         elif kind == "clear.carried" and "reserved_as" in record:
@@ -148,6 +156,17 @@ class Evidence:
             known_steps = self.rounds.get(game.round_id, ())
             self.rounds[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
 
+    def _note_end(self, game: GameRecord) -> None:
+        """Store that a game has ended; if it was declared void, that may end its shared round."""
+        self.games[game.play_id] = game
+        steps = self.rounds.get(game.round_id, ())
+        if (
+            game.ended == GAME_VOID.kind
+            and len(game.steps) == len(steps)
+            and are_stakes_between_players(steps)
+        ):
+            self.void_rounds.add(game.round_id)
+
     def _drop_settled_games(self) -> None:
         """Drop ended games about which no progressive controller can still report."""
         for play_id, game in list(self.games.items()):
@@ -161,6 +180,7 @@ class Evidence:
         played = {game.round_id for game in self.games.values()}
         for round_id in self.rounds.keys() - played:
             del self.rounds[round_id]
+        self.void_rounds &= played
 
 
 def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:

@@ -205,7 +205,7 @@ class PrintJobLedger:
         record = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
         self._machine.post(TICKET_PENDING, state={MoneyKey.PRINT: record})
 
-    def moved(self, job_id: str, state: PrintState, detail: str) -> None:
+    def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the state that the printer's driver reports for the open print job.
 
         Once the bar code is printed, the ticket is settled; if the job has failed, the credits are returned.
@@ -306,7 +306,7 @@ class CoinsLedger:
         self._machine = machine
         self._handle = handle
 
-    def event_mark(self) -> int | None:
+    def find_event_mark(self) -> int | None:
         """Return the mark of the coin acceptor's last recorded event, or None before the first."""
         event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
         return None if event_count is None else int(event_count)
@@ -319,7 +319,7 @@ class CoinsLedger:
         ``coins``: for each coin its value in minor units, and whether the sorter sent it to the hopper.
         """
         self._handle(EventType.COINS_IN, coins=coins, event_mark=event_mark, disputed=disputed)
-        if self.event_mark() != event_mark and METER_JUMP in self._machine.faults:
+        if self.find_event_mark() != event_mark and METER_JUMP in self._machine.faults:
             uncredited = disputed or DisputedCoins(why=_TOO_FAR, least_cents=0, most_cents=0)
             most_cents = uncredited.most_cents + sum(cents for cents, _ in coins)
             self._handle(
@@ -328,7 +328,7 @@ class CoinsLedger:
                 event_mark=event_mark,
                 disputed=replace(uncredited, most_cents=most_cents),
             )
-        check_invariant(self.event_mark() == event_mark, "coins were not recorded")
+        check_invariant(self.find_event_mark() == event_mark, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Row, ServicePage, Table
+from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
@@ -17,10 +17,10 @@ from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain
 class DisputedList(MenuPage):
     """The service page that lists every disputed amount that waits for a ruling."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with one row per dispute: time, id, reason and bounds of the amount."""
         rows = tuple(
-            Row(
+            PageRow(
                 cells=(
                     say_time(disputed.since),
                     say_plain(disputed.id),
@@ -33,7 +33,7 @@ class DisputedList(MenuPage):
             )
             for disputed in list_disputed_amounts(machine).values()
         )
-        table = Table(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
+        table = PageTable(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)

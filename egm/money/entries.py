@@ -58,7 +58,7 @@ class BillNotStacked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherIn:
+class TicketIn:
     """A ticket was stacked and its amount credited."""
 
     amount_cents: Cents
@@ -68,7 +68,7 @@ class VoucherIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherNotStacked:
+class TicketNotStacked:
     """An ordered ticket did not reach the box, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
@@ -78,7 +78,7 @@ class VoucherNotStacked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherDisputed:
+class TicketDisputed:
     """A ticket was stacked after this machine lost its lock on the ticket; nothing is credited until a ruling."""
 
     amount_cents: Cents
@@ -144,7 +144,7 @@ VOUCHER_ESCROW: Final = Entry(
 )
 VOUCHER_IN: Final = Entry(
     kind="voucher.in",
-    record=VoucherIn,
+    record=TicketIn,
     phase=Phase.SETTLE,
     settles=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
@@ -155,7 +155,7 @@ VOUCHER_IN: Final = Entry(
 )
 VOUCHER_DISPUTED: Final = Entry(
     kind="voucher.disputed",
-    record=VoucherDisputed,
+    record=TicketDisputed,
     phase=Phase.VOID,
     settles=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
@@ -164,7 +164,7 @@ VOUCHER_DISPUTED: Final = Entry(
 )
 VOUCHER_NOT_STACKED: Final = Entry(
     kind="voucher.not_stacked",
-    record=VoucherNotStacked,
+    record=TicketNotStacked,
     phase=Phase.VOID,
     settles=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
@@ -255,7 +255,7 @@ COIN_IN_DISPUTED: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- tickets out
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoucherOut:
+class TicketOut:
     """A ticket's bar code is printed: the reserved credit has become the ticket."""
 
     cash_out: CashOutRecord = inline_record()
@@ -305,7 +305,7 @@ TICKET_PRINTING: Final = Entry(
 )
 VOUCHER_OUT: Final = Entry(
     kind="voucher.out",
-    record=VoucherOut,
+    record=TicketOut,
     phase=Phase.SETTLE,
     settles=(VOUCHER_REQUEST,),
     writes=(MoneyKey.PAY_OUT, MoneyKey.PRINT),

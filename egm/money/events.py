@@ -109,9 +109,9 @@ class CoinsStrayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOut:
-    """Event: the player's credits are to be paid out; ``passed`` if a host has declined to take them."""
+    """Event: the player's credits are to be paid out; a host may have declined to take them."""
 
-    passed: bool = False
+    is_declined_by_host: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,7 @@ class HostMoney:
     online: bool = False
     inquiry: Inquiry | None = None
     #: The full number of the ticket last returned; the journal contains masked numbers only.
-    answered: str = ""
+    returned_digits: str = ""
     lock: Lock | None = None
     #: The transfer that the host has ordered and the machine has not executed yet
     #: (:mod:`egm.host.transfers`).

@@ -44,7 +44,7 @@ from egm.money.entries import (
     CashOutVoided,
     CoinsOut,
     CoinsOutOfVoided,
-    VoucherOut,
+    TicketOut,
 )
 from egm.money.events import CoinsPaid, CoinsStrayed, NoPayoutDevice, PrintFailure
 from egm.money.host_money import HostMoney, build_ring_state
@@ -246,7 +246,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     )
     machine.post(
         VOUCHER_OUT,
-        VoucherOut(cash_out=pay_out, commitment=compute_number_commitment(machine, number)),
+        TicketOut(cash_out=pay_out, commitment=compute_number_commitment(machine, number)),
         entry_id=f"{pay_out.id}.printed",
         ref=pay_out.id,
         state={

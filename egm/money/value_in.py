@@ -37,9 +37,9 @@ from egm.money.entries import (
     BillNotStacked,
     CoinInDisputed,
     PaperRejected,
-    VoucherDisputed,
-    VoucherIn,
-    VoucherNotStacked,
+    TicketDisputed,
+    TicketIn,
+    TicketNotStacked,
 )
 from egm.money.events import (
     BillEscrowed,
@@ -196,7 +196,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     number = machine.component(TicketDesk).number_of(paper.id)
     machine.post(
         VOUCHER_IN,
-        VoucherIn(
+        TicketIn(
             amount_cents=paper.amount_cents,
             number=paper.ticket,
             commitment="" if number is None else compute_number_commitment(machine, number),
@@ -224,7 +224,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
     )
     machine.post(
         VOUCHER_DISPUTED,
-        VoucherDisputed(amount_cents=paper.amount_cents, number=paper.ticket, disputed=disputed.details),
+        TicketDisputed(amount_cents=paper.amount_cents, number=paper.ticket, disputed=disputed.details),
         entry_id=f"{paper.id}.void",
         ref=paper.id,
         state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED), **disputed.state},
@@ -280,7 +280,7 @@ def _void_reservation(
     details = None if disputed is None else disputed.details
     entry_id, ref = f"{paper.id}.void", paper.id
     if paper.ticket:
-        ticket_details = VoucherNotStacked(
+        ticket_details = TicketNotStacked(
             amount_cents=paper.amount_cents, number=paper.ticket, why=why, disputed=details
         )
         machine.post(VOUCHER_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)

@@ -1,11 +1,16 @@
 """Recorded roster: the one that the journal names, or a later one sealed with the machine's own key.
 
 For each change the journal holds its number and the digest of the whole roster after it. A roster is refused
-if it lacks the last recorded change (it was deleted, or an older one was restored), if that change has
-another digest (it was edited, or belongs to another machine), and if later changes lack the machine's seal.
-Until a change is recorded there is nothing to compare with: the first person to enrol decides.
+in three cases:
 
-The machine stores a second copy with the journal's, and replaces a refused roster by it.
+* It lacks the last recorded change: the file was deleted, or an older one was restored.
+* The last recorded change has another digest in it: the file was edited, or belongs to another machine.
+* It has later changes without the machine's seal.
+
+Until a change is recorded, there is nothing to compare with, and the first person may enrol freely.
+
+The machine stores a second copy of the roster with the second copy of the journal. It replaces a refused
+roster by that copy.
 """
 
 import contextlib

@@ -1,12 +1,13 @@
 """The roster: everybody enrolled on one machine, in a file of its state folder, readable by the machine's user only.
 
-The file also contains every change ever made to it, numbered, with its author and the digest of the whole
-roster after it. Only the machine writes the journal; it copies new changes into it when it starts and at
-every sign-in, so people can be enrolled while it runs. :mod:`egm.people.recorded` decides which file is
-trusted. A machine without the file has no staff: nobody can sign in.
+The file also contains every change ever made to the roster, numbered, with its author and the digest of the
+whole roster after it. Only the machine writes the journal: it copies new changes from the file into the
+journal when it starts and at every sign-in, so people can be enrolled while it runs.
+:mod:`egm.people.recorded` decides which file is trusted. A machine without the file has no staff: nobody can
+sign in.
 
-If there is a machine key beside it, the file is sealed with it, so that changes not yet in the journal can
-be distinguished from a forgery.
+If the machine key is in the same folder, the file is sealed with the key, so that changes not yet in the
+journal can be distinguished from a forgery.
 """
 
 import fcntl
@@ -108,7 +109,7 @@ class Roster:
         if changes and parsed["format"] == _UNSEALED_FORMAT:
             roster = replace(roster, changes=(*changes[:-1], replace(changes[-1], digest=_digest(roster))))
         if roster.digest != _digest(roster):
-            raise RosterError(f"{path}: is not as it was written: somebody has changed it by other means")
+            raise RosterError(f"{path}: was altered by something other than this program")
         expected_seal = _seal(roster)
         return replace(
             roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
@@ -126,7 +127,7 @@ class Roster:
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 
-    def proves(self, person_id: str, pin: str) -> Person | None:
+    def authenticate(self, person_id: str, pin: str) -> Person | None:
         """Return the person with this staff number if the PIN is right, or else None.
 
         An unknown number takes equally long.
@@ -139,7 +140,7 @@ class Roster:
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
-    def with_person(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
+    def enrol_person(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
         """Enrol a person with a new PIN or a stored digest; return the new staff roster.
 
         The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
@@ -158,7 +159,7 @@ class Roster:
         digest = PinDigest.of(pin) if isinstance(pin, str) else pin
         return self._append_change("added", person, digest, by, at)
 
-    def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+    def disable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
         person = self._find_person(person_id)
         others = (other for other in self.people.values() if other.id != person_id)
@@ -166,7 +167,7 @@ class Roster:
             raise RosterError(f"{person_id} is the last person who can enrol others")
         return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 
-    def enabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+    def enable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
         """Enable a disabled person again, and return the new roster."""
         person = replace(self._find_person(person_id), disabled=False)
         return self._append_change("enabled", person, self.pins[person_id], by, at)
@@ -185,7 +186,7 @@ class Roster:
     def _append_change(
         self, kind_of_change: str, person: Person, pin: PinDigest, by: str, at: datetime
     ) -> "Roster":
-        """Append one change to the roster, seal it, and write it to its file if it has one; return the new roster.
+        """Return the roster with one more change, sealed; write it to the roster's file, if it has one.
 
         Raises RosterError if the file cannot be written or was changed in the meantime.
         """

@@ -56,7 +56,7 @@ class InstalledGame:
 
 
 @dataclass(frozen=True, slots=True)
-class Certifying:
+class CertificateRules:
     """The rules about game certificates: the certifier's public key (hex, or empty), and whether all need one."""
 
     key: str = ""
@@ -92,7 +92,7 @@ def admit_games(
     profile: Profile,
     levels: tuple[LevelSlot, ...] = (),
     prizes: Prizes = compute_largest_prizes,
-    certifying: Certifying = Certifying(),
+    certifying: CertificateRules = CertificateRules(),
     report_progress: Callable[[int, str], None] = lambda _number, _game: None,
     *,
     has_wheel: bool = False,
@@ -125,7 +125,7 @@ def _examine_game(
     profile: Profile,
     levels: tuple[LevelSlot, ...],
     prizes: Prizes,
-    certifying: Certifying,
+    certifying: CertificateRules,
     *,
     has_wheel: bool,
 ) -> InstalledGame:

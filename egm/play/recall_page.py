@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Action, Replay, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Replay, ServicePage, Words
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import find_definition
@@ -44,13 +44,13 @@ _LISTED: Final = 50
 class PlayList(MenuPage):
     """The service page of the last plays, newest first; an open play comes first."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page that lists the last plays, one row per play."""
         rows = tuple(
             _build_play_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED)
         )
-        position_column = ("position",) if machine.position.of > 1 else ()
-        table = Table(
+        position_column = ("position",) if machine.position.count > 1 else ()
+        table = PageTable(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
         )
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
@@ -88,46 +88,54 @@ class PlayDetail(MenuPage):
     steps: tuple[ReplayStep, ...]
     positions: Mapping[int, int] = field(default_factory=dict)
     """Player position by seat, for a round of several seats."""
-    at: int = -1
+    step_index: int = -1
     """Index of the step shown; -1 for the data page."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the play's data page, or the picture of one of its steps."""
         title = say("service.recall.title", play=self.play.play_id)
-        if self.at < 0:
-            show = Action(
+        if self.step_index < 0:
+            show = PageAction(
                 id="show", label=say("service.recall.show"), style="confirm", enabled=bool(self.steps)
             )
             tables = _build_play_tables(machine, self.play, self.steps, self.positions)
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
-        forward, position = self.at + 1 < len(self.steps), self.positions.get(self.steps[self.at].seat)
+        forward, position = (
+            self.step_index + 1 < len(self.steps),
+            self.positions.get(self.steps[self.step_index].seat),
+        )
         position_row = () if position is None else (("recall.of", say("handpay.position", number=position)),)
         return ServicePage(
             id="",
             title=title,
             replay=self._replay(),
             tables=(build_pair_table(position_row),)
-            if position_row and self.steps[self.at].decision_kind
+            if position_row and self.steps[self.step_index].decision_kind
             else (),
             actions=(
                 BACK,
-                Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0),
-                Action(id="later", label=say("service.recall.later"), enabled=forward),
-                Action(id="figures", label=say("service.recall.figures")),
+                PageAction(
+                    id="earlier",
+                    label=say("service.recall.earlier"),
+                    style="back",
+                    enabled=self.step_index > 0,
+                ),
+                PageAction(id="later", label=say("service.recall.later"), enabled=forward),
+                PageAction(id="figures", label=say("service.recall.figures")),
             ),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Go to another step of the recalled play, or back to its data page."""
-        targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
+        targets = {"show": 0, "figures": -1, "earlier": self.step_index - 1, "later": self.step_index + 1}
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
             return refuse("not_offered")
-        self.at = targets[action]
+        self.step_index = targets[action]
         return Stay()
 
     def _replay(self) -> Replay:
         """Return the current step of the recalled play, as the screen draws it under the RECALL mark."""
-        step, game = self.steps[self.at], _apply_later_steps(self.play)
+        step, game = self.steps[self.step_index], _apply_later_steps(self.play)
         win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(
             play_id=self.play.play_id,
@@ -140,7 +148,7 @@ class PlayDetail(MenuPage):
             credit_before_cents=game.credit_before_cents,
             win_credits=win_credits,
             win_cents=self.play.win_cents,
-            step=self.at + 1,
+            step=self.step_index + 1,
             steps=len(self.steps),
             decision_kind=step.decision_kind,
             options=step.options,
@@ -177,12 +185,12 @@ def _apply_later_steps(play: Play) -> GameRecord:
     return game
 
 
-def _build_play_row(machine: Machine, play: Play) -> Row:
+def _build_play_row(machine: Machine, play: Play) -> PageRow:
     """Return a play's row in the list of plays: time, position, game, bet, win and state."""
-    return Row(
+    return PageRow(
         cells=(
             say_time(play.start.time_utc.isoformat()),
-            *((say_number(play.position),) if machine.position.of > 1 else ()),
+            *((say_number(play.position),) if machine.position.count > 1 else ()),
             _find_game_title(machine, _read_start(play).game),
             say_money(play.bet_cents),
             say_plain("") if play.win_cents is None else say_money(play.win_cents),
@@ -216,14 +224,14 @@ def _find_definition(machine: Machine, name: GameName) -> Game | None:
 
 def _build_play_tables(
     machine: Machine, play: Play, steps: tuple[ReplayStep, ...], positions: Mapping[int, int]
-) -> tuple[Table, ...]:
+) -> tuple[PageTable, ...]:
     """Return all recorded data of a play as tables (E-01, E-04)."""
     game = _apply_later_steps(play)
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
     paid_cents = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
-        *((("column.position", say_number(play.position)),) if machine.position.of > 1 else ()),
+        *((("column.position", say_number(play.position)),) if machine.position.count > 1 else ()),
         ("column.game", _find_game_title(machine, game.game)),
         ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", say_money(game.credit_before_cents)),
@@ -251,7 +259,7 @@ def _build_play_tables(
         build_pair_table(rows),
         build_pair_table(iter_wager_rows(rules, game.wager, unit_cents), say("service.recall.wager")),
         *([build_pair_table(choices, say("service.recall.choices"))] if choices else []),
-        *([Table(title=say("service.recall.wins"), rows=lines)] if lines else []),
+        *([PageTable(title=say("service.recall.wins"), rows=lines)] if lines else []),
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from egm.kernel.service_pages import Row, Words
+from egm.kernel.service_pages import PageRow, Words
 from egm.staff.words import say, say_code, say_local, say_money, say_number, say_plain
 from paytables import Game, Settlement, Wager
 
@@ -95,11 +95,11 @@ def _format_numbers(groups: Sequence[Any]) -> str:
     return "  ·  ".join(texts)
 
 
-def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
+def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[PageRow, ...]:
     """Return one row for each prize of a play: its name, where it was won, and the amount."""
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(
-        Row(
+        PageRow(
             cells=(
                 _describe_prize(presentation, win),
                 _describe_settlement(presentation, win.name)

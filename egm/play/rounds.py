@@ -31,7 +31,7 @@ from egm.play.definitions import GameDefectiveError, build_definition_state, fin
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.events import ChoiceRequest
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
+from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, RecordedStep
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import build_shared_state_change
 from egm.play.records.wheel import read_recorded_number
@@ -274,8 +274,8 @@ def take_step(
     conversation: Conversation,
     choice: JSON,
     progressive_round: ProgressiveRound,
-    recorded: Step | None,
-) -> Step:
+    recorded: RecordedStep | None,
+) -> RecordedStep:
     """Take the next step of the game and return it with its draws.
 
     ``recorded`` is the same step as another seat of the round has recorded it, if any; its numbers are used
@@ -288,7 +288,7 @@ def take_step(
             if recorded is None:
                 conversation.advance(step, None if choice is None else Choice(choice))
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
-                recorded = Step(choice=choice, draws=draws)
+                recorded = RecordedStep(choice=choice, draws=draws)
             else:
                 _take_recorded_step(conversation, recorded)
             if choice is None:
@@ -303,7 +303,7 @@ def take_step(
         raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
-def _take_recorded_step(conversation: Conversation, recorded: Step) -> None:
+def _take_recorded_step(conversation: Conversation, recorded: RecordedStep) -> None:
     """Take a game's next step with the recorded draws. Raises InvariantError if the game would have drawn others."""
     numbers = ReplayDraw(recorded.draws)
     try:

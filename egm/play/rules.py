@@ -83,8 +83,8 @@ from egm.play.rulings import (
     forfeit_game,
     forfeiting_game_is_permitted,
     game_cannot_end,
-    game_waits_for_chance,
     game_waits_for_generator,
+    game_waits_for_staff,
     open_game_has_neither_outcome_nor_win,
     refund_game,
 )
@@ -186,9 +186,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         Next.DERIVED,
         REPORT,
     ),
-    Rule(
-        EventType.MENU, _PLAYING, (game_waits_for_chance, menu_may_open), (open_menu,), Next.DERIVED, REPORT
-    ),
+    Rule(EventType.MENU, _PLAYING, (game_waits_for_staff, menu_may_open), (open_menu,), Next.DERIVED, REPORT),
     # ------------------------------------------------------------------ mystery prizes announced by a controller
     Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),

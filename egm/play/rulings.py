@@ -11,11 +11,11 @@ from egm.play import player_protection as protection
 from egm.play.conversation import list_decided_bets, rebuild_conversation
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameRecord
+from egm.play.records.game_record import GameRecord, are_stakes_between_players
 from egm.play.records.games import PUSH, GameInProgress, list_stakes, open_game
 from egm.play.records.wheel import read_recorded_number
 from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
-from egm.play.shared_round import is_next_step_recorded
+from egm.play.shared_round import is_next_step_recorded, is_round_void
 from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive import game_levels as progressives
 from egm.staff.events import RulingForm, has_texts
@@ -54,6 +54,8 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
         next_is_recorded=_is_next_recorded(machine, game),
         has_won=has_won_already(machine),
         lacks_numbers=not chance_is_ready(machine) or waits_for_wheel(machine),
+        is_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
+        is_round_void=is_round_void(machine, game),
     )
     return reason_not_void(ruling, facts) is None
 
@@ -63,10 +65,14 @@ def _is_next_recorded(machine: Machine, game: GameRecord) -> bool:
     return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
 
 
-def game_waits_for_chance(machine: Machine, event: Event) -> bool:
-    """Return whether the open game needs a number that the failed generator or the wheel has not supplied."""
-    return game_waits_for_generator(machine, event) or (
-        _lacks_next_number(machine) and waits_for_wheel(machine)
+@refusal_code("game_waits_for_chance")
+def game_waits_for_staff(machine: Machine, event: Event) -> bool:
+    """Return whether the open game lacks a number of the failed generator or the wheel, or its round is void."""
+    game = open_game(machine)
+    return (
+        game_waits_for_generator(machine, event)
+        or (_lacks_next_number(machine) and waits_for_wheel(machine))
+        or (game is not None and is_round_void(machine, game))
     )
 
 

@@ -5,15 +5,18 @@ them; the others take the recorded step. After a power loss the journal shows ho
 had progressed, so that no card is drawn twice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
-from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
 from egm.play.records.games import CHOICE, find_beginning, open_game
 from egm.record_codec import from_json
+from meters import StoredEntry
 from paytables import Decision, Wager
 
 
@@ -23,13 +26,13 @@ class SharedRound:
 
     round_id: str
     wagers: Mapping[int, Wager] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
 
-    def find_step(self, number: int) -> Step | None:
+    def find_step(self, number: int) -> RecordedStep | None:
         """Return the step with this number, or None if no seat's game in the shared round has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
-    def add_step(self, number: int, step: Step) -> None:
+    def add_step(self, number: int, step: RecordedStep) -> None:
         """Store the step with this number that a game of the round has recorded; ignore one that is stored already."""
         if number == len(self.steps):
             self.steps.append(step)
@@ -62,8 +65,8 @@ def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
 def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine]) -> SharedRound:
     """Return the open game's shared round with every step recorded so far.
 
-    The steps come from the other positions (``beside``) if they have the round in memory, else from the
-    journal.
+    They are read from the machines of the other positions (``beside``) if these have the round in memory,
+    otherwise from the journal.
     """
     machines = (machine, *beside)
     shared_rounds = (find_common_round(position, game) for position in machines)
@@ -82,20 +85,59 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
     return common_round
 
 
-def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
+def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
     """Return the steps of the most advanced game of this game's round, according to this machine's journal."""
+    return max(_read_recorded_steps(machine, game).values(), key=len, default=game.steps)
+
+
+def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
+    """Return the steps of each game of this game's round that has taken a choice, by play, from the journal."""
     start = machine.journal.get(f"{game.play_id}.start")
-    plays: dict[str, tuple[Step, ...]] = {}
+    plays: dict[str, tuple[RecordedStep, ...]] = {}
     for entry in () if start is None else machine.journal.entries(CHOICE, since=start.sequence):
         choice = from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if choice.round_id == game.round_id:
-            step = Step(choice=choice.choice, draws=choice.draws)
+            step = RecordedStep(choice=choice.choice, draws=choice.draws)
             earlier_steps = plays.get(choice.play_id)
             plays[choice.play_id] = (
                 *(earlier_steps or find_beginning(machine, choice.play_id)[1].steps),
                 step,
             )
-    return max(plays.values(), key=len, default=game.steps)
+    return plays
+
+
+def is_round_void(machine: Machine, game: GameRecord) -> bool:
+    """Return whether another game of the open game's round was declared void, so that no game of it goes on.
+
+    It matters only if the players win each other's stakes: those of a void game are no longer there to be won.
+    If another seat was ahead of the void game, the round goes on as recorded.
+    """
+    start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
+    voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
+    if not voids:
+        return False
+    plays = {game.play_id: game.steps, **_read_recorded_steps(machine, game)}
+    furthest = max(len(game.round_steps), *map(len, plays.values()))
+    return any(
+        len(steps) == furthest and are_stakes_between_players(steps)
+        for entry in voids
+        for steps in _iter_steps_of_round(machine, game, _read_voided_play(entry), plays)
+    )
+
+
+def _read_voided_play(entry: StoredEntry) -> str:
+    """Return the play that a journal entry declares void."""
+    return from_json(GameVoid, entry.record, f"entry {entry.sequence}, {entry.kind}").play_id
+
+
+def _iter_steps_of_round(
+    machine: Machine, game: GameRecord, play_id: str, plays: Mapping[str, tuple[RecordedStep, ...]]
+) -> Iterator[tuple[RecordedStep, ...]]:
+    """Yield the steps of a play of the journal, if it belongs to this game's round; ``plays`` has those of others."""
+    with suppress(KeyError):  # a play whose start is lost
+        beginning = find_beginning(machine, play_id)[1]
+        if beginning.round_id == game.round_id:
+            yield plays.get(play_id, beginning.steps)
 
 
 def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
@@ -129,7 +171,7 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
         return False
     if game.wager.seat is None:
         return True
-    if round_ is None:
+    if round_ is None or is_round_void(machine, game):
         return False
     return round_.find_step(len(game.steps)) is None or (
         answering_seat is not None and answer_is_already_recorded(machine, event)

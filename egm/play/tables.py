@@ -69,7 +69,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
 def _iter_spots_of_no_other(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
     """Yield the spots of bets on the hand of this position itself, or of a seat that the machine does not have."""
     position = machine.position
-    others = {number - 1 for number in range(1, position.of + 1)} - {position.number - 1}
+    others = {number - 1 for number in range(1, position.count + 1)} - {position.number - 1}
     return (spot.id for spot in spots if spot.hand_of is not None and spot.hand_of not in others)
 
 

@@ -2,6 +2,9 @@
 
 A ruling affects only undecided stakes. A game with a recorded outcome is paid as recorded, even if its
 definition has changed since; a bet that an undecided round has already settled is paid as well.
+
+If players win each other's stakes, one game cannot be taken out of their round: its stakes would be missing, or
+would go to the operator. Once one of its games is refunded, the round does not go on, and the others are refunded.
 """
 
 from dataclasses import dataclass
@@ -32,14 +35,23 @@ class OpenGame:
     """Some answer ends the game with a win without drawing a number."""
     lacks_numbers: bool
     """The generator is out of service, or the real wheel that decides the game has reported no number."""
+    is_between_players: bool
+    """The players of its round win each other's stakes."""
+    is_round_void: bool
+    """Another game of such a round has been declared void, so that this one cannot go on."""
 
 
 def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
     """Return the reason why a game may not be declared void with this ruling, or None if it may."""
     if game.is_decided:
         return "the game is decided, and is paid as recorded"
-    if not game.can_be_replayed:
-        return None
+    if game.is_between_players and ruling is Ruling.DISRUPTED:
+        return "other players play for its stake"
+    return None if game.is_round_void or not game.can_be_replayed else _reason_to_continue(ruling, game)
+
+
+def _reason_to_continue(ruling: Ruling, game: OpenGame) -> str | None:
+    """Return the reason why an undecided game whose record is complete goes on, or None."""
     if game.next_is_recorded:
         return "the next number or step of the game is already recorded"
     if game.has_won:

@@ -335,7 +335,7 @@ class Coins(_Table):
     hopper_cents: Cents = 0
     """The coin the hopper pays; 0: there is no hopper."""
     hopper_full_cents: Cents = 0
-    """The hopper level from which coins fall into the box in the base (Monaco 19.5); 0: never."""
+    """The hopper level from which coins fall into the drop box of the cabinet stand (Monaco 19.5); 0: never."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     """The maximum number of coins of one payout; a larger amount is paid by the next method."""
 
@@ -469,7 +469,7 @@ class Profile(_Table):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "Profile":
-        """Refuse a profile whose keys contradict each other, or which lacks a text in one of its languages."""
+        """Refuse a profile with keys that contradict each other, or without a text in one of its languages."""
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("languages: list each language once")
         untitled = [code for code in self.languages if code not in self.title]

@@ -84,7 +84,7 @@ class ProgressiveLink:
         self._complaints = 0
         self._attending = False
         for level in self._link.feeders:
-            mark = self._read_mark(level)
+            mark = self._read_link_progress(level)
             self._link.restore_contributions(
                 level, mark.counted, self._iter_recorded_contributions(level, mark.counted, mark.since)
             )
@@ -115,7 +115,7 @@ class ProgressiveLink:
         """Return the amount that a linked progressive level shows now."""
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
-    def position(self, pool: str) -> ContributionStatus | None:
+    def find_contribution_status(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
@@ -124,7 +124,7 @@ class ProgressiveLink:
         for sequence in [s for s in entry_sequences if s <= feeder.counted]:
             del entry_sequences[sequence]
         if feeder.pending:
-            since = entry_sequences.get(feeder.counted + 1, self._read_mark(pool).since + 1) - 1
+            since = entry_sequences.get(feeder.counted + 1, self._read_link_progress(pool).since + 1) - 1
         else:
             since = self._machine.journal.sequence
         return ContributionStatus(counted=feeder.counted, since=since, falls=feeder.falls)
@@ -142,9 +142,9 @@ class ProgressiveLink:
         self._link.enrol_levels(f"{session}.{self._connections}", self._read_clock_ns())
         self._schedule_send_and_submit()
 
-    def disconnected(self, why: str) -> None:
+    def handle_disconnection(self, why: str) -> None:
         """Mark every linked level as down, because the controller cannot be reached; contributions are still stored."""
-        self._link.disconnected()
+        self._link.handle_disconnection()
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
         self._schedule_send_and_submit()
 
@@ -153,7 +153,7 @@ class ProgressiveLink:
         self._link.receive(message, self._read_clock_ns())
         self._schedule_send_and_submit()
 
-    def misunderstood(self, text: str) -> None:
+    def handle_invalid_message(self, text: str) -> None:
         """Record that the progressive controller sent an invalid message; nothing else changes."""
         self._record_complaint("message", text)
 
@@ -163,12 +163,12 @@ class ProgressiveLink:
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
-            mark = self._read_mark(level)
+            mark = self._read_link_progress(level)
             if mark.sequence > feeder.last:
                 for contribution in self._list_new_contributions(level, feeder.last, mark):
                     self._link.queue_contribution(contribution, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
-        for claim in self._link.claims():
+        for claim in self._link.list_open_claims():
             if claim not in claims:
                 self._link.drop_claim(claim)
         for claim, stored in claims.items():
@@ -199,11 +199,11 @@ class ProgressiveLink:
         if record.mystery:
             self._link.open_claim(claim, now_ns)
             return
-        self._link.hit(claim, now_ns)
+        self._link.open_hit_claim(claim, now_ns)
         if record.amount_cents is not None:
-            self._link.locked(name)
+            self._link.note_award_locked(name)
 
-    def _read_mark(self, level: str) -> LinkProgress:
+    def _read_link_progress(self, level: str) -> LinkProgress:
         """Return the stored progress of this machine's contributions to a progressive level."""
         return self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{level}") or LinkProgress()
 

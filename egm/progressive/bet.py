@@ -87,7 +87,7 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         table = None if standing_table is None else standing_table.table
         at = game.for_table(table)
         wager = at.wager(selection.bet_credits, **selection.options)
-        has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.of
+        has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.count
         if has_too_few_positions or (not wager.credits and not at.rules.list_standing_bets()):
             return None
         limit_cents = machine.profile.play.win_limit_cents

@@ -12,7 +12,7 @@ class CarrierListener(Protocol):
         """Handle a new connection to the progressive controller; called again after each interruption."""
         ...
 
-    def disconnected(self, why: str) -> None:
+    def handle_disconnection(self, why: str) -> None:
         """Handle the loss of the connection to the progressive controller."""
         ...
 
@@ -20,7 +20,7 @@ class CarrierListener(Protocol):
         """Handle a message of the progressive controller. Messages may arrive twice, late, and out of order."""
         ...
 
-    def misunderstood(self, text: str) -> None:
+    def handle_invalid_message(self, text: str) -> None:
         """Handle data of the progressive controller that are not a valid message; ``text`` says what is wrong."""
         ...
 

@@ -116,7 +116,7 @@ class Waiting(asyncio.Queue[T]):
         return first
 
 
-class Line:
+class BrokerLine:
     """An open connection to the broker. Any failure on it, and any missing reply, raises MqttError."""
 
     def __init__(self, client: aiomqtt.Client, limit_seconds: float) -> None:
@@ -146,7 +146,7 @@ class Line:
 @contextlib.asynccontextmanager
 async def open_connection(
     slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = LIMIT_SECONDS
-) -> AsyncIterator[Line]:
+) -> AsyncIterator[BrokerLine]:
     """Open a connection to the broker. Raises ``aiomqtt.MqttError`` if it fails or ends."""
     client = aiomqtt.Client(
         slot.host,
@@ -164,7 +164,7 @@ async def open_connection(
     async with _limit_time(_CONNECTING * limit_seconds, f"connection to {slot.host}:{slot.port}"):
         await leaving.enter_async_context(client)
     try:
-        yield Line(client, limit_seconds)
+        yield BrokerLine(client, limit_seconds)
     finally:
         # An error while closing must not replace the reason for which it is closed.
         with contextlib.suppress(aiomqtt.MqttError):
@@ -186,7 +186,7 @@ async def stay_connected(
     slot: LinkSlot,
     context: Callable[[], ssl.SSLContext],
     identifier: str,
-    serve: Callable[[Line], Awaitable[None]],
+    serve: Callable[[BrokerLine], Awaitable[None]],
     on_lost: Callable[[str], None],
     *,
     retry_seconds: float = RETRY_SECONDS,

@@ -44,7 +44,7 @@ class LevelDisplay(Protocol):
 class LinkedLevels(LevelDisplay, Protocol):
     """Source of the progressive levels of a controller, which counts this machine's contributions."""
 
-    def position(self, pool: str) -> ContributionStatus | None:
+    def find_contribution_status(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         ...
 

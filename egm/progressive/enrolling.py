@@ -19,7 +19,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.kernel.service_pages import Action, Row, ServicePage, Table
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import (
@@ -200,7 +200,7 @@ def _use_answer(machine: Machine, persons: list[str]) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the page
-def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
+def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> PageTable:
     """Return the facts of a link's certificate as a table, which staff compare with those that the controller shows.
 
     ``other_authority``: whether to warn that this certificate is signed by another authority than the last
@@ -219,16 +219,16 @@ def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False)
     )
     if not other_authority:
         return rows
-    warned = Row(cells=(say("service.link.other_authority"), say_plain("")), mark="alarm")
+    warned = PageRow(cells=(say("service.link.other_authority"), say_plain("")), mark="alarm")
     return rows.model_copy(update={"rows": (*rows.rows, warned)})
 
 
 class LinkPage(MenuPage):
     """The service page of the progressive link's enrolment: certificate in use, request, answer, and the next step."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the service page of the progressive link's enrolment in its current state."""
-        keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _list_open_forms(machine))
+        keys = (PageAction(id=name, label=say(f"service.link.{name}")) for name in _list_open_forms(machine))
         return ServicePage(
             id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
         )
@@ -247,7 +247,7 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
     return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
 
 
-def _iter_tables(machine: Machine) -> Iterator[Table]:
+def _iter_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
     enrolling = machine.component(Enrolling)
     yield from _iter_certificate_in_use(machine)
@@ -270,18 +270,20 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
         yield build_error_table(error)
 
 
-def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
+def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
     """Yield a table of the progressive link's certificate in use, or of the reason why none is in use."""
     enrolling = machine.component(Enrolling)
     link = enrolling.link
     if link is None:
-        yield Table(rows=(Row(cells=(say("service.link.none"),)),))
+        yield PageTable(rows=(PageRow(cells=(say("service.link.none"),)),))
         return
     try:
         if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
-            yield Table(rows=(Row(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),))
+            yield PageTable(
+                rows=(PageRow(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),)
+            )
         elif (facts := enrolling.folder.facts()) is None:
-            yield Table(rows=(Row(cells=(say("service.link.not_yet"),), mark="warning"),))
+            yield PageTable(rows=(PageRow(cells=(say("service.link.not_yet"),), mark="warning"),))
             return
         else:
             yield build_fact_table(facts, "in_use")
@@ -291,12 +293,12 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
         yield build_error_table(error)
 
 
-def build_error_table(error: OperatorError) -> Table:
+def build_error_table(error: OperatorError) -> PageTable:
     """Return an error of the progressive link's enrolment as a table, translated if there is a text for it."""
     text = say_plain(error)
     if isinstance(error, EnrolmentError):
         text = say(f"notice.refused.{error.code}", **error.values)
-    return Table(rows=(Row(cells=(text,), mark="alarm"),))
+    return PageTable(rows=(PageRow(cells=(text,), mark="alarm"),))
 
 
 PAGES: Final = (MenuEntry("link", "machine", Permission.CONFIGURE, LinkPage),)

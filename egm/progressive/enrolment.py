@@ -102,7 +102,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
     except ValueError as error:
         raise OperatorError(f"no request of a machine is on the stick: {error}") from error
     if not is_complete or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
-        raise OperatorError("the request on the stick is not as a machine signed it")
+        raise OperatorError("the request on the stick was altered after the machine signed it")
     return check_serial(names[0]), key
 
 

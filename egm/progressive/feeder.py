@@ -30,7 +30,7 @@ class Feeder:
     """The last contribution that the controller is known to have."""
     pending: deque[Contribution] = field(default_factory=deque)
     """Every contribution after ``counted``, in order."""
-    sent: int = 0
+    last_sent: int = 0
     """The last contribution sent on this connection."""
     sent_ns: int = 0
     amount_cents: int = 0
@@ -39,7 +39,7 @@ class Feeder:
     value_utc: str = ""
     """The controller's time of the last accepted value."""
     value_run: str = ""
-    values_heard: int = 0
+    values_received: int = 0
     """Values received on this connection; the first may be an old one retained by the broker."""
     heard_ns: int | None = None
 
@@ -64,8 +64,8 @@ class Feeder:
         """Reset what belonged to the lost connection to the controller: enrol again, and send contributions again."""
         self.joined = False
         self.refused = None
-        self.values_heard = 0
-        self.sent = self.counted
+        self.values_received = 0
+        self.last_sent = self.counted
 
     @property
     def is_mystery(self) -> bool:
@@ -100,7 +100,7 @@ class Feeder:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.joined or self.heard_ns is None:
             return Shown(self.amount_cents, Status.DOWN)
-        fresh = self.values_heard > 1 and now_ns - self.heard_ns <= stale_ns
+        fresh = self.values_received > 1 and now_ns - self.heard_ns <= stale_ns
         return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
@@ -119,7 +119,7 @@ class Feeder:
         self.value_sequence, self.value_utc, self.value_run = value.sequence, value.time_utc, value.run
         self.falls, self.amount_cents = value.falls, value.amount_cents
         self.prize, self.commitment = value.prize, value.commitment
-        self.values_heard += 1
+        self.values_received += 1
         self.heard_ns = now_ns
         return ""
 
@@ -134,7 +134,7 @@ class Feeder:
         while self.pending and self.pending[0].sequence <= sequence:
             self.pending.popleft()
         self.counted = max(self.counted, sequence)
-        self.sent = max(self.sent, self.counted)
+        self.last_sent = max(self.last_sent, self.counted)
 
     def list_due_contributions(self, now_ns: int) -> list[Contribution]:
         """Return the contributions to send to the controller now, within the window of uncounted ones.
@@ -144,11 +144,11 @@ class Feeder:
         """
         if not self.joined or not self.pending:
             return []
-        if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
-            self.sent = self.counted
-        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.sent]
+        if self.last_sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
+            self.last_sent = self.counted
+        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.last_sent]
         if contributions:
-            self.sent, self.sent_ns = contributions[-1].sequence, now_ns
+            self.last_sent, self.sent_ns = contributions[-1].sequence, now_ns
         return contributions
 
     def _list_sendable_contributions(self) -> list[Contribution]:

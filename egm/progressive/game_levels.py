@@ -54,7 +54,7 @@ from meters import Transfer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Award:
+class GameHit:
     """A game's hit of a progressive level. ``amount_cents``: locked, minor units; None until a controller replies."""
 
     pool: str
@@ -75,7 +75,7 @@ def open_levels(machine: Machine) -> None:
     """
     for pool in machine.component(Pools).by_id.values():
         if not pool.is_own:
-            _store_first_mark(machine, pool)
+            _store_first_link_progress(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
         levels = machine.journal.state(key)
@@ -103,7 +103,7 @@ def open_levels(machine: Machine) -> None:
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
 
 
-def _store_first_mark(machine: Machine, pool: Pool) -> None:
+def _store_first_link_progress(machine: Machine, pool: Pool) -> None:
     """Store the first count of contributions to a controller's progressive level when the level is first configured."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
@@ -161,7 +161,7 @@ def _build_round(
     """Return the progressive part of a game's step: what its wager feeds, and what the levels hold before it."""
     memory = LevelMemory(
         level=lambda pool: _read_level(machine, pool),
-        mark=lambda pool: find_link_progress(machine, pool),
+        find_link_progress=lambda pool: find_link_progress(machine, pool),
         shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
     )
     return ProgressiveRound(
@@ -191,7 +191,7 @@ def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
     """Return how many contributions this machine has made to a linked level, and how many are counted."""
     mark = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
-    position = None if link is None else link.position(pool)
+    position = None if link is None else link.find_contribution_status(pool)
     if link is None or position is None:
         return mark
     shown_cents = link.find_displayed_amount(pool).amount_cents
@@ -230,7 +230,7 @@ def build_step_state(
             f"{ProgressiveKey.LEVEL}{pool}": level.to_json()
             for pool, level in progressive_round.levels.items()
         },
-        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in progressive_round.marks.items()},
+        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in progressive_round.link_progress.items()},
         **claims,
     }
 
@@ -251,17 +251,17 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
     )
 
 
-def list_awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
+def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
     """Return every progressive hit of a game so far, with its locked amount if there is one."""
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
-def _build_award(machine: Machine, hit: Hit) -> Award:
+def _build_award(machine: Machine, hit: Hit) -> GameHit:
     """Return a game's progressive hit, with its amount if that is locked."""
     record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
-    return Award(
+    return GameHit(
         pool=hit.pool,
         level=hit.level,
         claim=hit.claim,

@@ -100,7 +100,7 @@ class Level:
         """Return the money in the progressive level's current, hidden and overflow pools, in minor units."""
         return self.current + self.hidden + self.overflow
 
-    def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
+    def compute_mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
         """Return (favourable, bound) for drawing a mystery hit: a number below ``bound`` hits if below ``favourable``.
 
         Return None for a level that is no mystery, or if the wager adds nothing.
@@ -135,7 +135,7 @@ class Level:
         grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
         return _add_amount(grown, shown)
 
-    def hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
+    def pay_hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
         """Pay the amount that the progressive level shows; return it (minor units) and the level after the reset.
 
         A full hit moves the whole hidden pool to the new base, the operator pays what is still missing, and

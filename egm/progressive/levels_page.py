@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Table, Words
+from egm.kernel.service_pages import PageTable, Words
 from egm.people import Permission
 from egm.progressive.game_levels import find_link_progress
 from egm.progressive.keys import ProgressiveKey
@@ -17,7 +17,7 @@ from egm.staff.service.pages import Listing
 from egm.staff.words import build_pair_table, say, say_local, say_money, say_number, say_plain
 
 
-def build_level_tables(machine: Machine) -> tuple[Table, ...]:
+def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return one table per progressive level: the machine's own, closed ones too, then a controller's or host's."""
     own_levels = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)

@@ -9,8 +9,8 @@ the link again at start. Unanswered messages are repeated; both ends recognise a
 * A claim is sent once the contribution of its wager has been counted, and again until it is awarded.
 * A commit is sent once the award is paid, and again until the controller has closed the claim. A controller that
   does not know the hit (it never received it, or its store is an older copy) is sent the claim first.
-* The controller decides who wins a mystery level as it counts, and reports it with the count. A win of this machine
-  is news until the machine has made it durable, and then a claim that is awarded from the start.
+* The controller decides who wins a mystery level as it counts, and reports it with the count. The link reports a
+  win of this machine as news until the machine has recorded it; then it is a claim whose amount is known.
 """
 
 from collections import deque
@@ -61,18 +61,18 @@ class _OpenClaim:
     claim: Claim
     commit: Commit | None = None
     awarded: bool = False
-    held: bool = False
+    is_held: bool = False
     """The controller has reported that a person must rule on it first."""
-    lost: bool = False
+    is_unknown_to_controller: bool = False
     """The controller no longer knows the hit that is claimed."""
     sent_ns: int | None = None
 
     @property
     def due(self) -> Claim | Commit | None:
         """Return the message about the progressive claim that awaits a reply of the controller, or None."""
-        if self.commit is not None and not self.lost:
+        if self.commit is not None and not self.is_unknown_to_controller:
             return self.commit
-        return self.claim if self.lost or not self.awarded else None
+        return self.claim if self.is_unknown_to_controller or not self.awarded else None
 
     @property
     def phase(self) -> Phase:
@@ -162,7 +162,7 @@ News = (
 class Link:
     """The machine's end of the link to a progressive controller.
 
-    Pass it events; then take its messages to send and its news.
+    After each call that reports an event, take its messages to send and its news.
     """
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
@@ -191,7 +191,7 @@ class Link:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
         return feeder.find_displayed_amount(now_ns, self._stale_ns)
 
-    def claims(self) -> dict[str, Phase]:
+    def list_open_claims(self) -> dict[str, Phase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""
         return {claim: entry.phase for claim, entry in self._open.items()}
 
@@ -209,7 +209,7 @@ class Link:
     def restore_contributions(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
         """Restore a progressive level's contributions from the journal: all after number ``counted``, in order."""
         feeder = self.feeders[level]
-        feeder.counted = feeder.sent = counted
+        feeder.counted = feeder.last_sent = counted
         feeder.pending.clear()
         feeder.pending.extend(pending)
 
@@ -228,7 +228,7 @@ class Link:
             feeder.pending.append(contribution)
         self._send_contributions(feeder, now_ns)
 
-    def hit(self, claim: Claim, now_ns: int) -> None:
+    def open_hit_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a progressive hit that is durable on the machine, and send it to the controller."""
         self._open.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)
@@ -238,7 +238,7 @@ class Link:
         self._open.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
-    def locked(self, claim: str) -> None:
+    def note_award_locked(self, claim: str) -> None:
         """Note that the award of a progressive claim is durable on the machine."""
         if claim in self._open:
             self._open[claim].awarded = True
@@ -269,7 +269,7 @@ class Link:
             entry.sent_ns = None
         self.tick(now_ns)
 
-    def disconnected(self) -> None:
+    def handle_disconnection(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
         self._connected = False
         for feeder in self.feeders.values():
@@ -331,7 +331,7 @@ class Link:
             return
         feeder.joined, feeder.refused = True, None
         if message.counted < feeder.counted:
-            feeder.counted = feeder.sent = message.counted
+            feeder.counted = feeder.last_sent = message.counted
             feeder.pending.clear()
             self._news.append(ControllerBehind(message.level, message.counted))
         self._handle_counted(message.level, message.counted, message.won, now_ns)
@@ -399,7 +399,9 @@ class Link:
         if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
             return
         message = entry.due
-        is_acceptable = feeder.counted >= entry.claim.after and (feeder.values_heard or entry.lost)
+        is_acceptable = feeder.counted >= entry.claim.after and (
+            feeder.values_received or entry.is_unknown_to_controller
+        )
         if message is None or (message is entry.claim and not is_acceptable):
             return
         self._to_send.append(message)
@@ -418,8 +420,8 @@ class Link:
             self._news.append(Complaint("award", repeated))
         else:
             self._news.append(AmountLocked(message.claim, message.amount_cents))
-            if entry.lost:
-                entry.lost, entry.sent_ns = False, None
+            if entry.is_unknown_to_controller:
+                entry.is_unknown_to_controller, entry.sent_ns = False, None
                 self._send_due_claim(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
@@ -447,7 +449,7 @@ class Link:
             return
         if message.reason is Reason.GAP and message.next > feeder.counted:
             feeder.count(message.next - 1, now_ns)
-            feeder.sent = feeder.counted
+            feeder.last_sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is Reason.GAP:
             self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
@@ -465,13 +467,17 @@ class Link:
         if message.reason is Reason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
-        elif message.of == "commit" and message.reason is Reason.UNKNOWN_CLAIM and not entry.lost:
-            entry.lost, entry.sent_ns = True, None
+        elif (
+            message.of == "commit"
+            and message.reason is Reason.UNKNOWN_CLAIM
+            and not entry.is_unknown_to_controller
+        ):
+            entry.is_unknown_to_controller, entry.sent_ns = True, None
             self._send_due_claim(message.claim, now_ns)
-        elif message.reason is Reason.CLAIM_EARLY or (entry.held and message.reason is Reason.CLAIM_HELD):
+        elif message.reason is Reason.CLAIM_EARLY or (entry.is_held and message.reason is Reason.CLAIM_HELD):
             return
         else:
-            entry.held = message.reason is Reason.CLAIM_HELD
+            entry.is_held = message.reason is Reason.CLAIM_HELD
             self._news.append(
                 Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
             )
@@ -490,6 +496,6 @@ class Link:
         """Enrol in a progressive level again from the start, because the controller no longer knows this machine."""
         if feeder.joined:
             feeder.joined = False
-            feeder.sent = feeder.counted
+            feeder.last_sent = feeder.counted
             self._asked_ns.pop(feeder.pool.id, None)
             self._send_enrolments(now_ns)

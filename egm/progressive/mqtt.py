@@ -20,7 +20,7 @@ from egm.progressive.connection import (
     AT_MOST_ONCE,
     LIMIT_SECONDS,
     RETRY_SECONDS,
-    Line,
+    BrokerLine,
     Waiting,
     build_tls_context,
     get_payload,
@@ -63,16 +63,16 @@ class MqttCarrier:
     async def run(self, listener: CarrierListener) -> None:
         """Carry messages until cancelled, reconnecting after each interruption, for ``listener``."""
 
-        async def serve_connection(line: Line) -> None:
+        async def serve_connection(line: BrokerLine) -> None:
             await line.subscribe(topics.ALL_VALUES)
             await line.subscribe(topics.build_downlink_topic(self._machine))
             outbox: Waiting[FromMachine] = Waiting()
             self._outbox = outbox
             listener.handle_connection()
             try:
-                await run_together(self._hear(line, listener), self._send_all(line, outbox))
+                await run_together(self._pass_messages_on(line, listener), self._send_all(line, outbox))
             except aiomqtt.MqttError as error:
-                listener.disconnected(str(error))
+                listener.handle_disconnection(str(error))
                 raise
             finally:
                 self._outbox = None
@@ -83,7 +83,7 @@ class MqttCarrier:
             except OperatorError as error:
                 if str(error) != self._unusable:
                     self._unusable = str(error)
-                    listener.disconnected(self._unusable)
+                    listener.handle_disconnection(self._unusable)
                 raise
 
         await stay_connected(
@@ -96,17 +96,17 @@ class MqttCarrier:
             limit_seconds=self._limit_seconds,
         )
 
-    async def _hear(self, line: Line, listener: CarrierListener) -> None:
+    async def _pass_messages_on(self, line: BrokerLine, listener: CarrierListener) -> None:
         """Pass each message received from the broker to the listener."""
         async for message in line.messages:
             try:
                 update = decode_controller_message(get_payload(message))
             except ProgressiveMessageError as error:
-                listener.misunderstood(str(error))
+                listener.handle_invalid_message(str(error))
             else:
                 listener.process_message(update)
 
-    async def _send_all(self, line: Line, outbox: Waiting[FromMachine]) -> None:
+    async def _send_all(self, line: BrokerLine, outbox: Waiting[FromMachine]) -> None:
         """Publish the queued messages; wait for a receipt of each, except for contributions."""
         while True:
             message = await outbox.get()

@@ -64,13 +64,13 @@ class ClaimedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelMemory:
-    """The stored data that a game's progressive round needs: own levels, marks of linked levels, and shown amounts.
+    """Access to the stored data that a game's progressive round needs, by pool id.
 
-    All are by pool id.
+    They are the machine's own levels, the progress of its contributions to linked levels, and shown amounts.
     """
 
     level: Callable[[str], Level]
-    mark: Callable[[str], LinkProgress]
+    find_link_progress: Callable[[str], LinkProgress]
     shown_cents: Callable[[str], int]
 
 
@@ -91,9 +91,9 @@ class FormerPool:
 class ProgressiveRound:
     """The effect of one game on its progressive pools.
 
-    ``levels`` are the own levels after the game, ``marks`` those of linked pools, ``claims`` the hits of
-    linked pools, by claim id, and ``frozen`` the hits of broadcast ones. ``details`` is the content for the
-    game's entry.
+    ``levels`` are the machine's own levels after the game, ``link_progress`` the progress of the contributions to
+    linked pools, ``claims`` the hits of linked pools, by claim id, and ``frozen`` the hits of broadcast ones.
+    ``details`` is the content for the game's entry.
     """
 
     pools: Mapping[str, Pool | FormerPool]
@@ -105,7 +105,7 @@ class ProgressiveRound:
     earlier: LevelsPlayed
     """What earlier steps of the game contributed and hit."""
     levels: dict[str, Level] = field(default_factory=dict)
-    marks: dict[str, LinkProgress] = field(default_factory=dict)
+    link_progress: dict[str, LinkProgress] = field(default_factory=dict)
     claims: dict[str, ClaimedHit] = field(default_factory=dict)
     frozen: list[tuple[str, int]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
@@ -127,7 +127,7 @@ class ProgressiveRound:
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
             before = self.memory.level(pool.id)
-            odds = before.mystery_odds(fed_cents)
+            odds = before.compute_mystery_odds(fed_cents)
             self._replace_level(pool, before, before.contribute(fed_cents))
             self.fed.append(Share(pool=pool.id, wager_cents=fed_cents))
             if odds is not None and self._draw_mystery_hit(pool, odds, chance):
@@ -157,13 +157,13 @@ class ProgressiveRound:
         """Contribute to a controller's progressive level, one stake of it at a time."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
-        mark = self.memory.mark(pool.id)
+        mark = self.memory.find_link_progress(pool.id)
         for _ in range(fed_cents // stake_cents):
             mark = replace(mark, sequence=mark.sequence + 1)
             self.fed.append(
                 Share(pool=pool.id, wager_cents=stake_cents, sequence=mark.sequence, amount=amount)
             )
-        self.marks[pool.id] = mark
+        self.link_progress[pool.id] = mark
 
     def _find_contribution_of_hit(self, pool: Pool | FormerPool) -> int:
         """Return the sequence number of the contribution that belongs to the next hit of a linked level.
@@ -174,7 +174,7 @@ class ProgressiveRound:
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
         if len(sequences) > 1 and hits < len(sequences):
             return sequences[-1 - hits] or 0
-        return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
+        return (self.link_progress.get(pool.id) or self.memory.find_link_progress(pool.id)).sequence
 
     def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: RandomSource) -> bool:
         """Draw whether this wager wins a mystery prize, and record the draw."""
@@ -197,7 +197,7 @@ class ProgressiveRound:
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.is_own:
             before = self._find_current_level(pool)
-            amount_cents, after = before.hit(share or FULL_LEVEL)
+            amount_cents, after = before.pay_hit(share or FULL_LEVEL)
             self._replace_level(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return

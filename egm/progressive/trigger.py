@@ -8,7 +8,7 @@ commitment.
 
 The amount is one of ``points`` that divide the interval from the start to the ceiling evenly, so finely that
 each wager but the last covers the same number of them: all wagers of all machines have the same chance
-(Québec by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.mystery_odds`.
+(Québec by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.compute_mystery_odds`.
 """
 
 import hashlib

@@ -45,29 +45,36 @@ class Refusal(click.ClickException):
     default="window",
     help="Where to show the picture.",
 )
-@click.option("--fullscreen", is_flag=True, help="Cover the whole display, with no way out of it.")
+@click.option("--fullscreen", is_flag=True, help="Cover the whole display, with no way to leave it.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="The browser's port on 127.0.0.1; 0 picks one."
 )
 @click.option(
     "--held",
     type=(click.IntRange(3), click.IntRange(3)),
-    help="Descriptors of a listening socket, in the port's place, and of the memory of who was let in.",
+    help="Descriptors of a listening socket, used instead of the port, and of the file with the browser sessions.",
 )
 @click.option(
-    "--listening", type=click.IntRange(3), help="The descriptor of a listening socket, in the port's place."
+    "--listening",
+    type=click.IntRange(3),
+    help="The descriptor of a listening socket, used instead of the port.",
 )
 @click.option("--address", type=click.Path(path_type=Path), help="Where the page's address is written.")
 @click.option("--bench", is_flag=True, help="Show the drawer of simulated peripherals.")
 @click.option(
-    "--device", "devices", multiple=True, help="One of those it works, by its name; all, where none is named."
+    "--device",
+    "devices",
+    multiple=True,
+    help="A device that the drawer operates; repeat for more (default: all).",
 )
-@click.option("--portrait", is_flag=True, help="In a browser: the upright picture.")
+@click.option("--portrait", is_flag=True, help="In a browser: always show the picture upright.")
 @click.option(
     "--top", is_flag=True, help="The top screen: signs and levels for the floor; it takes no touch."
 )
-@click.option("--position", type=click.IntRange(1), help="Which player position it is for, of several.")
-@click.option("--display", type=click.IntRange(0), default=0, help="Which display it is shown on.")
+@click.option(
+    "--position", type=click.IntRange(1), help="The player position to show, if the machine has several."
+)
+@click.option("--display", type=click.IntRange(0), default=0, help="The number of the display to use.")
 @click.option("--lease", type=click.IntRange(3), hidden=True, help="Descriptor of the display that is lent.")
 @click.option("--reduced-motion", is_flag=True, help="Show steady lamps, without flashing or fountains.")
 @click.option("--silent", is_flag=True, help="No sound.")

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.screen.flow import (
-    OUTSIDE,
-    Cell,
-    Cloth,
+    OUTSIDE_HEIGHT,
+    FeltCell,
+    FeltLayout,
     Point,
-    Row,
+    SpotRow,
     compute_height_above_spots,
     find_felt_rect,
     find_rect_below_tabs,
@@ -119,13 +119,13 @@ def _count_streets_on_telephone(layout: Layout) -> int:
     return max(2, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
 
 
-def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> Cloth:
+def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
     """Return the betting layout with the part that is open now (all of it, or one tab on a small screen)."""
     if table.felt == "roulette":
         return _lay_out_roulette(table, chips, layout)
     pages = lay_out_pages(table, layout)
     if not pages:
-        return Cloth()
+        return FeltLayout()
     part = find_open_part(table, chips, layout)
     return lay_out_rows(pages[int(part) if part else 0], find_rect_below_tabs(table, layout))
 
@@ -133,7 +133,7 @@ def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> Cloth:
 def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys that open another part of the betting layout, and on a telephone another sheet."""
     x, y, w, _ = find_felt_rect(layout)
-    high, rows = layout.finger if layout.is_telephone else OUTSIDE, list[list[Action]]()
+    high, rows = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
     if table.felt != "roulette":
         y += compute_height_above_spots(table, layout)
@@ -245,7 +245,7 @@ def _is_inside(spot: Spot) -> bool:
     return bool(spot.covers) and len(spot.covers) <= 6
 
 
-def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
+def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
     """Return the roulette layout: streets, zeros and outside bets with their touch areas and chip points."""
     part = find_open_part(table, chips, layout)
     if part == RACE:
@@ -263,7 +263,7 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
             first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), upright=True
         )
     else:
-        grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE), upright=False)
+        grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_HEIGHT), upright=False)
     cells, (touches, chips_at) = (
         _lay_out_number_cells(grid, zeros),
         _lay_out_inside_bets(table, grid, zeros, part),
@@ -271,19 +271,21 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
     if not layout.is_telephone:
         outside_bets = _lay_out_outside_bets(table, grid, part)
         cells += outside_bets.cells
-        touches = [*outside_bets.places, *touches]
-        chips_at += outside_bets.at
-    return Cloth(tuple(cells), tuple(touches), tuple(chips_at))
+        touches = [*outside_bets.touches, *touches]
+        chips_at += outside_bets.chip_points
+    return FeltLayout(tuple(cells), tuple(touches), tuple(chips_at))
 
 
-def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
+def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[FeltCell]:
     """Return the cells of the zeros and numbers that the grid of streets shows."""
     shown_zeros = zeros if grid.first < 0 else ()
-    cells = [Cell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown_zeros]
+    cells = [
+        FeltCell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown_zeros
+    ]
     for number in range(1, 37):
         at = _find_pocket_centre(str(number))
         if at is not None and grid.contains_street(at[0]):
-            cells.append(Cell(grid.find_rect(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
+            cells.append(FeltCell(grid.find_rect(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
     return cells
 
 
@@ -332,9 +334,9 @@ def _find_middle(rect: Rect) -> Point:
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
 
 
-def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> Cloth:
+def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> FeltLayout:
     """Return the outside bets, beside and below the streets."""
-    cells: list[Cell] = []
+    cells: list[FeltCell] = []
     touches: list[tuple[Rect, Action]] = []
     at: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
@@ -348,29 +350,29 @@ def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> Cloth:
             rect = grid.find_rect(*side)
         else:
             row, first, wide = _place_outside_bet(spot)
-            rect = (x + (1 + first) * unit, y + h + row * OUTSIDE, wide * unit, OUTSIDE)
+            rect = (x + (1 + first) * unit, y + h + row * OUTSIDE_HEIGHT, wide * unit, OUTSIDE_HEIGHT)
         double = len(spot.covers) == _DOUBLE
         at.append((spot.id, _find_middle(rect) if double else place_chip_beside_label(rect)))
         if not double:
-            cells.append(Cell(rect, spot=spot.id))
+            cells.append(FeltCell(rect, spot=spot.id))
         open_ = double == doubles or len(spot.covers) == 18
         if open_ and (not double or spot.group == part):
             touches.append((rect, Action("spot", spot.id)))
-    return Cloth(tuple(cells), tuple(touches), tuple(at))
+    return FeltLayout(tuple(cells), tuple(touches), tuple(at))
 
 
-def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
+def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> FeltLayout:
     """Return the separate sheet of outside bets on a telephone."""
     spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
     arrangements = (
-        [Row(tuple(spots[i : i + count])) for i in range(0, len(spots), count)] for count in (3, 4, 6)
+        [SpotRow(tuple(spots[i : i + count])) for i in range(0, len(spots), count)] for count in (3, 4, 6)
     )
     return lay_out_rows(
-        next((rows for rows in arrangements if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect
+        next((rows for rows in arrangements if len(rows) * finger <= rect[3]), [SpotRow(tuple(spots))]), rect
     )
 
 
-def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> Cloth:
+def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
     """Return the pockets in wheel order: a ring around its keys, or on a telephone rows in alternating direction."""
     x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel
@@ -381,13 +383,13 @@ def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> Cloth:
         rects = _lay_out_alternating_rows((x, y + 2 * layout.finger, w, h - 2 * layout.finger), len(pockets))
     else:
         rects = _lay_out_ring((x, y, w, h), layout.finger, len(pockets))
-    cells = tuple(Cell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
+    cells = tuple(FeltCell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     straight = map_pockets_to_straights(table)
     touches = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
     at = tuple(
         (straight[cell.pocket], _find_chip_corner(cell.rect)) for cell in cells if cell.pocket in straight
     )
-    return Cloth(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), at)
+    return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), at)
 
 
 def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:

@@ -2,8 +2,9 @@
 
 The processor draws the pictures, so a display needs only two plain ("dumb") buffers that alternate: no
 OpenGL, and no driver but the kernel's. The player's screen owns the card and its first display. If there is a
-second display, the player's screen starts the top screen there: a separate process that is lent that display
-and no other (a DRM lease), so that a fault of it, or of its plug, does not affect the first display.
+second display, the player's screen starts the top screen for it: a separate process that may use only that
+display (by a DRM lease). A fault of the top screen, or of its plug, therefore does not affect the first
+display.
 
 Source: Linux, include/uapi/drm/drm_mode.h and Documentation/gpu/drm-uapi.rst.
 """
@@ -161,7 +162,7 @@ class Card:
         every = range(0, len(modes) if has_display else 0, _MODE.size)
         return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
 
-    def crtc(self, connector: Connector, taken_crtcs: Sequence[int] = ()) -> int:
+    def find_crtc(self, connector: Connector, taken_crtcs: Sequence[int] = ()) -> int:
         """Return a CRTC that can serve this connector and is not in ``taken_crtcs``. Raises DisplayError."""
         crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
@@ -171,7 +172,7 @@ class Card:
                     return crtc
         raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
 
-    def lease(self, connector: int, crtc: int) -> int:
+    def lease_display(self, connector: int, crtc: int) -> int:
         """Return a descriptor that may set this connector and CRTC and nothing else. Raises OSError."""
         objects = array("I", (connector, crtc))
         return self.call(Call.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
@@ -191,7 +192,7 @@ class DisplayOutput:
         if not connectors:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
-        self.number, self._mode, self.crtc = connector.number, connector.mode, card.crtc(connector)
+        self.number, self._mode, self.crtc = connector.number, connector.mode, card.find_crtc(connector)
         self.free = [one for one in connectors if one is not connector]
         mode = _MODE.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
@@ -290,7 +291,7 @@ class TopScreenProcess:
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
         lease = None
         try:
-            lease = card.lease(connector.number, card.crtc(connector, (self._output.crtc,)))
+            lease = card.lease_display(connector.number, card.find_crtc(connector, (self._output.crtc,)))
             os.set_inheritable(lease, True)
             command = tuple(self._command(lease))
             self._process = os.posix_spawn(command[0], command, environment)

@@ -17,7 +17,7 @@ from egm.screen.table import (
     NEIGHBOURS,
     ON_CHIPS,
     ON_FELT,
-    build_limits,
+    build_bet_limits,
     clear_chips,
     double_bets,
     place_chips,
@@ -78,8 +78,10 @@ def apply_action(
     if action.name in _ARROWS:
         action = Action(_ARROWS[action.name][bool(choices) and is_choosing(view, theme)])
     # A key that only types a character does not cancel the requested game.
-    next_game_at = None if action.name else view.again
-    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=next_game_at)
+    next_game_at = None if action.name else view.next_play_pressed_at
+    view = replace(
+        view, pressed=action.name, pressed_at=view.now, active_at=view.now, next_play_pressed_at=next_game_at
+    )
     if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
         if view.page is not Page.NONE and not view.focused:
             return replace(
@@ -121,22 +123,28 @@ def _skip_ahead(view: View, theme: Theme) -> View:
     if show is None or line is None:
         return view
     since = view.now - show.began
-    if marks.find_least_revolutions(view.game) and since < line.spun:
+    if marks.find_least_revolutions(view.game) and since < line.stopped:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
-    ends = show.is_complete and since >= line.spun and (line.level < _GREATEST or since >= line.rolled)
-    return replace(view, show=replace(show, cuts=(*show.cuts, since)), again=view.now if ends else None)
+    ends = (
+        show.is_complete and since >= line.stopped and (line.level < _GREATEST or since >= line.roll_up_end)
+    )
+    return replace(
+        view,
+        show=replace(show, shortened_at=(*show.shortened_at, since)),
+        next_play_pressed_at=view.now if ends else None,
+    )
 
 
 def start_next_game(view: View) -> tuple[View, Messages]:
     """Start the game that PLAY requested while the previous one was being shown, once the machine accepts it."""
-    if view.again is None or view.snapshot is None:
+    if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
-    if hidden or is_dismissible_reminder_shown(view) or view.now - view.again > _AGAIN_SECONDS:
-        return replace(view, again=None), ()
+    if hidden or is_dismissible_reminder_shown(view) or view.now - view.next_play_pressed_at > _AGAIN_SECONDS:
+        return replace(view, next_play_pressed_at=None), ()
     if not view.snapshot.is_between_games or not view.accepts("play"):
         return view, ()
-    return replace(view, again=None), () if has_unsent_bet(view) else (Intent(name="play"),)
+    return replace(view, next_play_pressed_at=None), () if has_unsent_bet(view) else (Intent(name="play"),)
 
 
 def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
@@ -144,7 +152,7 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
     if action.name == "play" and is_dismissible_reminder_shown(view):
         action = Action("acknowledge")  # The player has seen the reminder; the next PLAY starts a game.
     if action.name == "skip":
-        return replace(_skip_ahead(view, theme), again=None), ()
+        return replace(_skip_ahead(view, theme), next_play_pressed_at=None), ()
     field_result = _apply_field_action(view, action, theme)
     if field_result is not None:
         return field_result
@@ -294,7 +302,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
         return _change_table_display(view, name, value), ()
     if not view.accepts("bet"):
         return view, ()
-    limits = build_limits(snapshot)
+    limits = build_bet_limits(snapshot)
     changed = {
         "spot": lambda: place_chips(table, chips, (str(value),), limits),
         "pocket": lambda: place_chips(

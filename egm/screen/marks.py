@@ -164,7 +164,7 @@ def choose_next_draws(game: GameView, slip: Slip) -> Slip:
     return replace(slip, draws=higher_counts[0] if higher_counts else offer[0])
 
 
-def list_paid_bonuses(game: GameView) -> dict[str, Mapping[str, Any]]:
+def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
     """Return the bonuses of a Keno game that cost a fee, by id."""
     return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
 
@@ -172,12 +172,12 @@ def list_paid_bonuses(game: GameView) -> dict[str, Mapping[str, Any]]:
 def toggle_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
     """Return the slip with a paid bonus added or removed, the bonuses in the game's order."""
     bought = set(slip.bonuses) ^ {bonus}
-    return replace(slip, bonuses=tuple(b for b in list_paid_bonuses(game) if b in bought))
+    return replace(slip, bonuses=tuple(b for b in list_bonuses_with_fee(game) if b in bought))
 
 
 def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> int:
     """Return what each staked credit of a Keno ticket costs with these bonuses over this number of draws."""
-    return (1 + sum(int(list_paid_bonuses(game)[bonus]["fee"]) for bonus in bonuses)) * draws
+    return (1 + sum(int(list_bonuses_with_fee(game)[bonus]["fee"]) for bonus in bonuses)) * draws
 
 
 # ---------------------------------------------------------------------- named tickets

@@ -87,10 +87,10 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
     if table is None or (view.game is not None and view.game.id != play.game_id):
         return view
     chips = view.chips
-    last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last
-    chips = replace(chips, last=last, before=(), refused="")
+    last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last_round_bets
+    chips = replace(chips, last_round_bets=last, undo_bets=(), refused="")
     if table.can_bets_stay:
-        chips = replace(chips, bets={}, plays={}, due=True)
+        chips = replace(chips, bets={}, plays={}, must_report_clearing=True)
     return replace(view, chips=chips)
 
 
@@ -158,7 +158,7 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Sh
             play,
             view.now,
             (*old.steps, *steps),
-            seen=len(old.steps),
+            steps_seen=len(old.steps),
             seen_credits=old.play.win_credits,
             seen_cents=old.play.win_cents,
         )
@@ -168,9 +168,9 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Sh
         play,
         view.now,
         steps,
-        old.before,
-        seen=seen_count,
-        opened=opened,
+        old.reels_before,
+        steps_seen=seen_count,
+        boxes_opened=opened,
         seen_credits=old.play.win_credits,
         seen_cents=old.play.win_cents,
     )
@@ -346,7 +346,7 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
         or line is None
         or show.is_reported
         or not show.is_complete
-        or now - show.began < line.done
+        or now - show.began < line.end
     ):
         return start_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
@@ -361,8 +361,8 @@ def _remove_due_chips(view: View) -> tuple[View, Messages]:
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()
-    waits = chips.clearing and view.now - chips.requested_at <= ANSWER_SECONDS
-    if chips.due and not waits and snapshot.is_between_games and view.accepts("bet"):
+    waits = chips.is_clearing_unanswered and view.now - chips.requested_at <= ANSWER_SECONDS
+    if chips.must_report_clearing and not waits and snapshot.is_between_games and view.accepts("bet"):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
     if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:

@@ -113,7 +113,7 @@ class Result:
     credits: int
     stage: str = BASE
     multiplier: int = 1
-    first: tuple[int, ...] = ()
+    first_stops: tuple[int, ...] = ()
     falls: tuple[Fall, ...] = ()
     evaluated: Window | None = None
     awaited: tuple[int, ...] = ()
@@ -309,7 +309,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
             int(display.get("credits", sum(win.credits for win in wins))),
             stage=str(display.get("stage", BASE)),
             multiplier=int(display.get("multiplier", 1)),
-            first=first,
+            first_stops=first,
             falls=falls,
             evaluated=evaluated,
             awaited=() if first else find_awaited_reels(field, window),

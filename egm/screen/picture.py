@@ -266,7 +266,7 @@ def _is_round_moving(view: View, theme: Theme) -> bool:
     line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _is_game_visible(view):
         return False
-    return view.now - view.show.began < line.spun
+    return view.now - view.show.began < line.stopped
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
@@ -306,7 +306,7 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
     line, show = build_view_timeline(stage.view, stage.theme), stage.view.show
     if show is not None and line is not None and line.level >= 1 and scene is Scene.GAME:
         since = stage.view.now - show.began
-        if line.spun <= since < line.rolled + 1.5:
+        if line.stopped <= since < line.roll_up_end + 1.5:
             return "win"
     return "chase" if is_show_running(stage.view, stage.theme) else "idle"
 

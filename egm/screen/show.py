@@ -25,24 +25,26 @@ _TURNED: Final = 0.55
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """An outcome being presented: when its show began, when PLAY shortened it, and whether its end was reported.
-
-    ``cuts`` are seconds from its beginning; each ends the movement at that time. ``before`` is what the reels
-    showed before. A game with decisions is presented in parts: a part that leads to a decision is not
-    ``is_complete``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an
-    earlier part, when the game had won ``seen_credits``.
-    """
+    """An outcome being presented. A game with decisions is presented in parts, each of which is a show."""
 
     play: Play
     began: float
+    """When the show began, in monotonic seconds."""
     steps: tuple[Step, ...]
-    before: Result | None = None
-    cuts: tuple[float, ...] = ()
+    reels_before: Result | None = None
+    """What the reels showed before the game."""
+    shortened_at: tuple[float, ...] = ()
+    """When PLAY ended a movement, in seconds from the show's start."""
     is_reported: bool = False
+    """Whether the machine was informed that the show has ended."""
     is_complete: bool = True
-    seen: int = 0
-    opened: int = 0
+    """Whether the game ends with this part, and not with a decision."""
+    steps_seen: int = 0
+    """How many of the steps were shown in an earlier part."""
+    boxes_opened: int = 0
+    """How many boxes of the next step were opened in an earlier part."""
     seen_credits: int = 0
+    """The credits that the game had won in earlier parts."""
     seen_cents: int = 0
     result: RoundResult | None = None
     """The result of a table's round that has ended."""
@@ -50,27 +52,29 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The times of one step of a show, in seconds from the show's start: each reel's stop, all stopped, end.
-
-    ``title`` is when the title card of a feature that begins with this step appears; it disappears at
-    ``begin``.
-    """
+    """The times of one step of a show, in seconds from the show's start."""
 
     title: float
+    """When the title card of a feature that begins with this step appears; it disappears at ``begin``."""
     begin: float
     stops: tuple[float, ...]
-    spun: float
+    """When each moving part, such as a reel, stops."""
+    stopped: float
+    """When all moving parts have stopped."""
     end: float
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The times of a show, in seconds from its start; ``spun`` is when the last step has stopped."""
+    """The times of a show, in seconds from its start, and its celebration level."""
 
     steps: tuple[StepTime, ...]
-    spun: float
-    rolled: float
-    done: float
+    stopped: float
+    """When all moving parts of the last step have stopped."""
+    roll_up_end: float
+    """When the win has been counted up."""
+    end: float
+    """When the game may be closed."""
     level: int
 
     def index(self, since: float) -> int:
@@ -123,7 +127,7 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
 
 def has_title(show: Show, index: int) -> bool:
     """Return whether a step of a show begins a feature whose title was not shown in an earlier part of the game."""
-    begins = index > show.seen and find_step_stage(show, index - 1) != find_step_stage(show, index)
+    begins = index > show.steps_seen and find_step_stage(show, index - 1) != find_step_stage(show, index)
     return begins and is_feature(show, index)
 
 
@@ -162,14 +166,14 @@ class _TimelineKey:
 def _build_timeline(key: _TimelineKey) -> Timeline:
     """Build the timeline of :func:`build_timeline` for a key of its cache."""
     show, motion, level, calm = key.show, key.motion, key.level, key.calm
-    steps = _build_step_times(replace(show, cuts=()), motion, 1.0, calm=calm)
-    pace = 1.0 if steps[-1].spun <= LONGEST else max(QUICKEST, LONGEST / steps[-1].spun)
-    if pace < 1 or show.cuts:
+    steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
+    pace = 1.0 if steps[-1].stopped <= LONGEST else max(QUICKEST, LONGEST / steps[-1].stopped)
+    if pace < 1 or show.shortened_at:
         steps = _build_step_times(show, motion, pace, calm=calm)
-    spun = steps[-1].spun
+    spun = steps[-1].stopped
     grows = show.play.win_cents > show.seen_cents or bool(show.play.prizes)
     length = 0.45 + motion.rollup_per_level * level if grows else 0.0
-    rolled = min([spun + length, *(cut for cut in show.cuts if cut >= spun)])
+    rolled = min([spun + length, *(cut for cut in show.shortened_at if cut >= spun)])
     return Timeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
 
 
@@ -178,16 +182,16 @@ def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) ->
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
-        if index < show.seen:
+        if index < show.steps_seen:
             steps.append(StepTime(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
         card = motion.title if has_title(show, index) else 0.0
-        opened = show.opened if index == show.seen else 0
+        opened = show.boxes_opened if index == show.steps_seen else 0
         time = _scale_step_time(_build_step_time(step, card, motion, opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
             pause = motion.line_cycle if step.credits else motion.result_hold
-            time = replace(time, end=time.spun + pause * pace)
-        for cut in show.cuts:
+            time = replace(time, end=time.stopped + pause * pace)
+        for cut in show.shortened_at:
             if time.title <= cut < time.end:
                 time = _shorten_step(time, step, cut)
         steps.append(time)
@@ -198,7 +202,7 @@ def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) ->
 def _scale_step_time(time: StepTime, pace: float, begin: float) -> StepTime:
     """Return the times of a show's step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
     stops = tuple(begin + stop * pace for stop in time.stops)
-    spun = begin + time.spun * pace
+    spun = begin + time.stopped * pace
     return StepTime(begin, begin + time.begin * pace, stops, spun, spun)
 
 
@@ -210,11 +214,11 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
     """
     if cut < time.begin:
         return _advance_step(time, time.begin - cut, 0, begin=cut)
-    if cut >= time.spun:
+    if cut >= time.stopped:
         return replace(time, end=cut)
     turning = [i for i, stop in enumerate(time.stops) if stop > cut]
     if not turning:
-        return _advance_step(time, time.spun - cut, 0)
+        return _advance_step(time, time.stopped - cut, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _advance_step(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
     earliest = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
@@ -224,14 +228,14 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
     for part_index, part in enumerate(turning):
         stops[part] = min(stops[part], earliest + part_index * are_separate)
     gained = max(time.stops) - max(stops)
-    return replace(time, stops=tuple(stops), spun=time.spun - gained, end=time.end - gained)
+    return replace(time, stops=tuple(stops), stopped=time.stopped - gained, end=time.end - gained)
 
 
 def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
     """Return the times of a show's step in which everything from part ``first`` on happens ``seconds`` earlier."""
     stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(time.stops))
     return StepTime(
-        time.title, time.begin if begin is None else begin, stops, time.spun - seconds, time.end - seconds
+        time.title, time.begin if begin is None else begin, stops, time.stopped - seconds, time.end - seconds
     )
 
 
@@ -264,7 +268,7 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
 def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
     """Return when the parts of one step of a show happen; the first ``opened`` parts have already happened."""
     if isinstance(step, Result):
-        held_reels = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
+        held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step
         for reel in range(len(step.window)):
             if reel not in held_reels:

@@ -25,7 +25,7 @@ class HoldStep:
     stage: str
     coins: tuple[Item, ...]
     spins: tuple[tuple[int | None, ...], ...]
-    left: tuple[int, ...]
+    spins_left: tuple[int, ...]
     credits: int
 
 
@@ -76,9 +76,9 @@ class GambleStep:
 
     stage: str
     called: str
-    shown: str
+    drawn_card: str
     credits: int
-    before: tuple[str, ...]
+    previous_cards: tuple[str, ...]
 
 
 Data = Mapping[str, Any]

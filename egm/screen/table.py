@@ -57,7 +57,7 @@ class Spot:
     """For a bet that is made only during a round: the possible amounts, as multiples of the bet it needs."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Its pay as text by language, if the odds are not the full description."""
-    round: tuple[str, ...] = ()
+    cycle_spots: tuple[str, ...] = ()
     """The other spots of a cycle of spots that need each other: a chip on one places the minimum on all."""
 
 
@@ -83,9 +83,9 @@ class Table:
     wheel: tuple[str, ...]
     colours: Mapping[str, str]
     names: Mapping[str, Mapping[str, str]]
-    off: frozenset[str] = frozenset()
+    off_on_come_out: frozenset[str] = frozenset()
     """Spots whose bets do not play on a come-out roll, unless the player decides so."""
-    says: frozenset[str] = frozenset()
+    player_decides: frozenset[str] = frozenset()
     """Spots for which the player decides whether a bet plays."""
     calls: Mapping[str, Call] = field(default_factory=dict)
     roads: tuple[str, ...] = ()
@@ -132,14 +132,14 @@ def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
 def _compute_lowest_bet(table: Table) -> int:
     """Return the minimum that starts a round, in credits, including all bets that must be placed together."""
     return min(
-        sum(table.spots[each].least for each in (spot.id, *spot.round))
+        sum(table.spots[each].least for each in (spot.id, *spot.cycle_spots))
         + sum(
             max(each.least, each.times * spot.least)
             for each in table.spots.values()
             if each.needs == spot.id and each.times is not None
         )
         for spot in table.spots.values()
-        if spot.needs is None or spot.round
+        if spot.needs is None or spot.cycle_spots
     )
 
 
@@ -182,8 +182,8 @@ def read_table(game: GameView) -> Table:
             wheel=tuple(map(str, data.get("wheel", ()))),
             colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
             names=data.get("names", {}),
-            off=frozenset(map(str, data.get("off", ()))),
-            says=frozenset(map(str, data.get("says", ()))),
+            off_on_come_out=frozenset(map(str, data.get("off", ()))),
+            player_decides=frozenset(map(str, data.get("says", ()))),
             calls={
                 str(one["id"]): Call(one["names"], _read_bets(one["bets"])) for one in data.get("calls", ())
             },
@@ -196,7 +196,7 @@ def read_table(game: GameView) -> Table:
 
 
 def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot]:
-    """Return the betting spots; if spots require each other in a cycle, each lists the others in ``round``."""
+    """Return the betting spots; if spots require each other in a cycle, each lists the others in ``cycle_spots``."""
 
     def list_cycle(spot: Spot) -> tuple[str, ...]:
         """Return the other spots of a cycle of spots that need each other, or nothing if this spot is in no cycle."""
@@ -205,7 +205,7 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
             cycle.append(needs)
         return tuple(cycle[1:]) if needs == spot.id else ()
 
-    return {name: replace(spot, round=list_cycle(spot)) for name, spot in spots.items()}
+    return {name: replace(spot, cycle_spots=list_cycle(spot)) for name, spot in spots.items()}
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
@@ -217,26 +217,29 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 class Chips:
     """The player's chips on a table: the new bets, their undo history, and the selected tool.
 
-    ``bets`` are credits by spot, negative if a standing bet is to be taken down. ``last`` is what the last
-    round staked; ``part`` and ``sheet`` are the open part of the layout; ``explained_spot`` is the spot last
-    touched; ``refused`` is why the last touch changed nothing (a catalogue key).
+    ``part`` and ``sheet`` are the open part of the layout.
     """
 
     bets: Bets = field(default_factory=dict)
+    """The credits on each spot; negative if a standing bet is to be taken down."""
     plays: Mapping[str, bool] = field(default_factory=dict)
     """The player's new decisions whether a bet plays, by spot."""
-    before: tuple[Bets, ...] = ()
+    undo_bets: tuple[Bets, ...] = ()
+    """The bets before each change that can be undone, the latest last."""
     value: int = 0
     tool: Tool = "chip"
-    last: Bets = field(default_factory=dict)
+    last_round_bets: Bets = field(default_factory=dict)
+    """What the last round staked."""
     part: str = ""
     sheet: int = 0
     neighbours: int = NEIGHBOURS[0]
     explained_spot: str = ""
+    """The spot last touched."""
     refused: str = ""
-    due: bool = False
+    """Why the last touch changed nothing (a catalogue key), or empty."""
+    must_report_clearing: bool = False
     """Whether the machine has yet to be informed that the last round's chips are off the table."""
-    clearing: bool = False
+    is_clearing_unanswered: bool = False
     """Whether that message was sent and not yet answered. Until then, those chips are no bet of the next round."""
     requested: Bets | None = None
     """The requested bet, until the machine answers; None if no request is pending."""
@@ -250,14 +253,14 @@ class Chips:
     def with_bets(self, bets: Bets, touched: str = "") -> "Chips":
         """Return the chips with these bets instead; the previous bets can be restored by undo."""
         laid_bets = {spot: each for spot, each in bets.items() if each}
-        undo_history = (*self.before, self.bets)[-_UNDO:]
+        undo_history = (*self.undo_bets, self.bets)[-_UNDO:]
         return replace(
             self,
             bets=laid_bets,
-            before=undo_history,
+            undo_bets=undo_history,
             explained_spot=touched or self.explained_spot,
             refused="",
-            due=False,
+            must_report_clearing=False,
         )
 
 
@@ -276,7 +279,7 @@ class Limits:
     bet_max_here: int | None = None
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 
-    def spot(self, spot: Spot) -> Spot:
+    def limit_spot(self, spot: Spot) -> Spot:
         """Return a bet spot with the limits that apply in the table's current state."""
         now = self.felt.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
@@ -285,7 +288,7 @@ class Limits:
         """Return the bet on a spot in credits, new and standing; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
-    def maximum(self, spot: Spot) -> int:
+    def find_spot_maximum(self, spot: Spot) -> int:
         """Return the maximum bet on a spot: its own limit or the venue's, whatever other bets there are."""
         return spot.most if self.bet_max_here is None else min(spot.most, self.bet_max_here)
 
@@ -293,12 +296,12 @@ class Limits:
         """Return the maximum bet on a spot beside these bets: it may also be a multiple of the bet it depends on."""
         times = spot.most_times
         return (
-            self.maximum(spot)
+            self.find_spot_maximum(spot)
             if times is None
-            else min(self.maximum(spot), times * self.find_bet(bets, spot.needs))
+            else min(self.find_spot_maximum(spot), times * self.find_bet(bets, spot.needs))
         )
 
-    def room(self, bets: Bets) -> int | None:
+    def compute_room(self, bets: Bets) -> int | None:
         """Return the most that may be newly staked under the venue's maximum, or None if there is no maximum.
 
         Standing bets count, except those that these bets take down.
@@ -309,7 +312,7 @@ class Limits:
         return self.bet_max_here - sum(self.standing.values()) + taken_down
 
 
-def build_limits(snapshot: Snapshot) -> Limits:
+def build_bet_limits(snapshot: Snapshot) -> Limits:
     """Return the bet limits in the table's current state."""
     unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
     return Limits(
@@ -329,7 +332,7 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
     """
     if (
         spot.needs is not None
-        and not spot.round
+        and not spot.cycle_spots
         and spot.times is None
         and _find_needed_bet(spot, bets, limits) <= 0
     ):
@@ -362,7 +365,11 @@ def place_chips(
     bets, why = dict(chips.bets), ""
     for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
-        bets |= {each: limits.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
+        bets |= {
+            each: limits.limit_spot(table.spots[each]).least
+            for each in spot.cycle_spots
+            if not bets.get(each)
+        }
         new_credits, why = _add_chip(
             table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
         )
@@ -388,7 +395,7 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
 
     ``here`` is the venue's maximum, ``raise`` the credit needed for later raises.
     """
-    total, room = sum(each for each in bets.values() if each > 0), limits.room(bets)
+    total, room = sum(each for each in bets.values() if each > 0), limits.compute_room(bets)
     reserve_credits = sum(
         (table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0)
     )
@@ -426,7 +433,7 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) 
     why, _ = find_closed_reason(spot, bets, limits)
     if why:
         return now, why
-    spot = limits.spot(spot)
+    spot = limits.limit_spot(spot)
     if spot.share is not None:
         value = _find_needed_bet(spot, bets, limits) // spot.share - stood - now
     new_credits = max(stood + now + value, spot.least) - stood
@@ -480,7 +487,7 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
         name,
         credits_,
     ) in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
-        other_spot = limits.spot(table.spots[name])
+        other_spot = limits.limit_spot(table.spots[name])
         if credits_ > 0 and (
             find_closed_reason(other_spot, bets, limits)[0]
             or limits.find_bet(bets, name) > limits.find_maximum(other_spot, bets)
@@ -491,9 +498,9 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
 
 def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> bool | None:
     """Return whether a bet on a spot plays in the next round, or None if the player has no choice."""
-    if spot not in table.says:
+    if spot not in table.player_decides:
         return None
-    default = limits.felt.plays.get(spot, spot not in table.off)
+    default = limits.felt.plays.get(spot, spot not in table.off_on_come_out)
     return chips.plays.get(spot, default)
 
 
@@ -507,9 +514,15 @@ def _toggle_plays(table: Table, chips: Chips, spot: str, limits: Limits) -> Chip
 
 def undo_chips(chips: Chips) -> Chips:
     """Return the chips without the last change made by the player."""
-    if not chips.before:
+    if not chips.undo_bets:
         return replace(chips, refused="nothing")
-    return replace(chips, bets=chips.before[-1], before=chips.before[:-1], refused="", due=False)
+    return replace(
+        chips,
+        bets=chips.undo_bets[-1],
+        undo_bets=chips.undo_bets[:-1],
+        refused="",
+        must_report_clearing=False,
+    )
 
 
 def clear_chips(chips: Chips) -> Chips:
@@ -519,7 +532,7 @@ def clear_chips(chips: Chips) -> Chips:
 
 def repeat_last_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
     """Place the bets of the last round again, each as far as the limits and the credit allow."""
-    return _replace_bets(table, chips, chips.last, limits)
+    return _replace_bets(table, chips, chips.last_round_bets, limits)
 
 
 def double_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
@@ -562,7 +575,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 def is_under_minimum(chips: Chips, snapshot: Snapshot) -> bool:
     """Return whether the total of the chips is below the venue's minimum, so that they are no valid bet yet."""
-    return 0 < chips.credits < build_limits(snapshot).bet_min_here
+    return 0 < chips.credits < build_bet_limits(snapshot).bet_min_here
 
 
 def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
@@ -570,15 +583,15 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
 
     Chips below the venue's minimum request an empty bet.
     """
-    limits = build_limits(snapshot)
+    limits = build_bet_limits(snapshot)
     changes = {spot: now for spot, now in chips.plays.items() if limits.find_bet(chips.bets, spot) > 0}
-    chips = replace(chips, clearing=chips.due)
+    chips = replace(chips, is_clearing_unanswered=chips.must_report_clearing)
     if is_under_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
-        return replace(chips, due=False, requested={}, requested_at=now), (request,)
+        return replace(chips, must_report_clearing=False, requested={}, requested_at=now), (request,)
     working: dict[str, object] = {"working": changes} if changes else {}
     request = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
-    return replace(chips, due=False, requested=chips.bets, requested_at=now), (request,)
+    return replace(chips, must_report_clearing=False, requested=chips.bets, requested_at=now), (request,)
 
 
 def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
@@ -588,11 +601,15 @@ def apply_machine_answer(table: Table, chips: Chips, snapshot: Snapshot, *, wait
     """
     current = read_bets_in_force(table, snapshot)
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
-    if chips.due or (waits and chips.requested is not None and current != chips.requested and not refused):
+    if chips.must_report_clearing or (
+        waits and chips.requested is not None and current != chips.requested and not refused
+    ):
         return chips
-    if chips.clearing and current and not chips.bets:  # The request was refused or lost: send it again.
-        return replace(chips, requested=None, due=True)
-    chips = replace(chips, requested=None, clearing=False)
+    if (
+        chips.is_clearing_unanswered and current and not chips.bets
+    ):  # The request was refused or lost: send it again.
+        return replace(chips, requested=None, must_report_clearing=True)
+    chips = replace(chips, requested=None, is_clearing_unanswered=False)
     if current == chips.bets or (not current and is_under_minimum(chips, snapshot)):
         return chips
-    return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), before=())
+    return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), undo_bets=())

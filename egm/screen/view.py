@@ -79,7 +79,7 @@ class View:
     focused: bool = False
     """Whether the keys are being used to choose a target. Only then is the target highlighted."""
     show: Show | None = None
-    again: float | None = None
+    next_play_pressed_at: float | None = None
     """When PLAY was pressed for the next game while this one was still being shown, or None."""
     decision: Decision | None = None
     page: Page = Page.NONE
@@ -197,7 +197,7 @@ def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
 def is_show_running(view: View, theme: Theme) -> bool:
     """Return whether the steps of the game are still being shown."""
     line = build_view_timeline(view, theme)
-    return line is not None and view.show is not None and view.now - view.show.began < line.rolled
+    return line is not None and view.show is not None and view.now - view.show.began < line.roll_up_end
 
 
 def is_decision_due(view: View, theme: Theme) -> bool:
@@ -205,7 +205,7 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     line = build_view_timeline(view, theme)
     if view.decision is None or view.show is None or line is None:
         return view.decision is not None
-    shown_at = line.rolled if view.decision.kind == "double_up" else line.spun
+    shown_at = line.roll_up_end if view.decision.kind == "double_up" else line.stopped
     return view.now - view.show.began >= shown_at
 
 

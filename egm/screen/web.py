@@ -102,7 +102,7 @@ class BrowserMessage:
     shown: bool = False
     did: Tap | Action | None = None
     room: tuple[int, int] | None = None
-    dense: float = 1.0
+    pixel_ratio: float = 1.0
     """Device pixels per CSS pixel."""
 
 
@@ -156,16 +156,16 @@ def read_session(line: str | bytes) -> str:
 
 
 def choose_fitting_layout(
-    room: tuple[int, int], *, portrait: bool, dense: float = 1.0
+    room: tuple[int, int], *, portrait: bool, pixel_ratio: float = 1.0
 ) -> tuple[Layout, float]:
     """Return the layout for this size in pixels, and its scale.
 
-    The scale changes in steps, so that resizing a window seldom redraws everything. ``dense`` is the number
+    The scale changes in steps, so that resizing a window seldom redraws everything. ``pixel_ratio`` is the number
     of device pixels per CSS pixel; 3 on many telephones.
     """
     wide, high = (min(max(n, 1), 1 << 14) for n in room)
     layout = PORTRAIT if portrait or high > wide else LANDSCAPE
-    if high > wide and wide / dense <= _SLIM_PIXELS:
+    if high > wide and wide / pixel_ratio <= _SLIM_PIXELS:
         layout = build_telephone_layout(wide, high)
     scale = min(wide / layout.size[0], high / layout.size[1])
     return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_MIN), SCALE_MAX)
@@ -439,5 +439,5 @@ class Web:
                 self._inputs.append(message.did)
             if message.room is not None:
                 self._wanted = choose_fitting_layout(
-                    message.room, portrait=self._portrait, dense=message.dense
+                    message.room, portrait=self._portrait, pixel_ratio=message.pixel_ratio
                 )

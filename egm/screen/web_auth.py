@@ -57,7 +57,7 @@ class _Session:
     """An authenticated browser: the SHA-256 of its session, in hex, and its last message in monotonic seconds."""
 
     digest: str
-    heard: float
+    last_message_at: float
 
 
 def _digest_session(session: str) -> str:
@@ -133,11 +133,13 @@ class WebAccess:
         """Return whether this session belongs to an authenticated browser, and renew it."""
         now = self._clock()
         self._sessions = [
-            known_session for known_session in self._sessions if now - known_session.heard < IDLE_SECONDS
+            known_session
+            for known_session in self._sessions
+            if now - known_session.last_message_at < IDLE_SECONDS
         ]
         for known_session in self._sessions:
             if is_token(_digest_session(session), known_session.digest):
-                known_session.heard = now
+                known_session.last_message_at = now
                 self._save_sessions()
                 return True
         return False
@@ -159,7 +161,7 @@ class WebAccess:
     def _save_sessions(self) -> None:
         """Save the browser sessions in the memory that survives a restart of the screen's process."""
         if self._memory is not None:
-            data = json.dumps([[each.digest, each.heard] for each in self._sessions]).encode()
+            data = json.dumps([[each.digest, each.last_message_at] for each in self._sessions]).encode()
             os.pwrite(self._memory, data.ljust(_MEMORY_BYTES), 0)
 
 

@@ -16,7 +16,7 @@ from egm.kernel.messages import Notice
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, open_game
-from egm.play.shared_round import collect_round
+from egm.play.shared_round import collect_round, is_round_void
 from egm.seats.table import Seat, SharedTable, Turn
 from meters.transaction import JSON
 from paytables import ALL_STAKED, SEATS_DECIDE, STAKES_RETURNED, WHEEL_DECIDES, Decision
@@ -131,17 +131,29 @@ def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
 
 
 def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
-    """Return the seat's open game and its pending decision, or None; a decision that a real wheel makes is excluded."""
+    """Return the seat's open game and its pending decision, or None.
+
+    A decision that a real wheel makes is excluded, and one of a round that has been declared void.
+    """
     conversation = seat.machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     game = None if decision is None else open_game(seat.machine)
     if game is None or decision is None or not game.round_id or decision.kind == WHEEL_DECIDES:
         return None
+    if is_round_void(seat.machine, game):
+        return None
     return game, decision
 
 
 def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notice with the player's remaining time to answer, or with the seat whose turn it is."""
+    """Yield the notice with the player's remaining time to answer, or with the seat whose turn it is.
+
+    If the round has been declared void, yield that an attendant refunds the stake.
+    """
+    open_ = open_game(machine)
+    if open_ is not None and is_round_void(machine, open_):
+        yield Notice(code="round_is_void", severity="warning", lasting=True)
+        return
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     pending = None if seat is None else _find_pending_decision(seat)

@@ -93,7 +93,7 @@ class BettingClock:
 def create_betting_clock(context: MachineContext) -> Iterable[Attachment]:
     """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
-    opened, several = open_game(machine), machine.position.of > 1
+    opened, several = open_game(machine), machine.position.count > 1
     wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
     return (BettingClock(context),) if several or wheel or (opened and opened.round_id) else ()
 

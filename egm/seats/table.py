@@ -293,7 +293,7 @@ def waits_for_spin(machine: Machine) -> bool:
 
 def find_betting_seconds(machine: Machine) -> int | None:
     """Return the length of the selected game's betting period, or None if each position plays it alone."""
-    alone = machine.position.of == 1 or machine.position.number not in machine.component(SharedTable).seats
+    alone = machine.position.count == 1 or machine.position.number not in machine.component(SharedTable).seats
     if alone or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
@@ -304,7 +304,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 def plays_missed_bets_alone(machine: Machine) -> bool:
     """Return whether standing bets here have missed a throw of the other positions and so are played alone."""
-    return machine.position.of > 1 and not is_played_in_common(machine, find_selected_game(machine))
+    return machine.position.count > 1 and not is_played_in_common(machine, find_selected_game(machine))
 
 
 def has_joined(machine: Machine) -> bool:

@@ -5,9 +5,9 @@ game, which stakes the wager and waits. The next number from the reader, if the 
 recorded first and then answers every game that waits for it. A void spin has no number; the wheel launches
 its ball again.
 
-A spin is identified by the round of its games, not by the reader's counter. If the line was lost, the machine
-has restarted, or the wheel has moved on to its next game, the number was missed: that is recorded, no later
-number decides its games, and staff rule on them.
+A spin is identified by the round of its games, not by the reader's counter. The number is missed if the line is
+lost, the machine restarts, or the wheel moves on to its next game. This is recorded. No later number decides the
+games of that spin, and staff rule on them.
 """
 
 from collections.abc import Iterator

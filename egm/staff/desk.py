@@ -88,7 +88,7 @@ class MenuPage(Protocol):
         """Return the values entered on this page, which are lost when it is left, or an empty mapping."""
         return {}
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page in its present state; the desk adds id, person and notice."""
         ...
 
@@ -197,7 +197,7 @@ class ServiceDesk:
         """Return whether leaving these pages loses form entries of which the person has not been warned."""
         return not self._warned and any(page.values for page in pages)
 
-    def page(self, machine: Machine) -> ServicePage | None:
+    def build_page(self, machine: Machine) -> ServicePage | None:
         """Return the open page of the service menu, or None if the menu is closed."""
         if not self.pages:
             return None
@@ -207,7 +207,7 @@ class ServiceDesk:
             notice, severity = say(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
         return (
             self.pages[-1]
-            .page(machine)
+            .build_page(machine)
             .model_copy(
                 update={
                     "id": self._page_id,
@@ -251,10 +251,11 @@ def find_key_permission(machine: Machine) -> Permission:
 
 
 def find_actor(machine: Machine, event: Event) -> str:
-    """Return who caused an event: the person it names, else the signed-in person, else the key that was turned.
+    """Return who caused an event.
 
-    If the signed-in person is not permitted to do what the key does, another person must have turned the key,
-    so the key is returned.
+    It is the person whom the event names; without one, the signed-in person; without one, the key that was
+    turned. If the role of the signed-in person does not permit what the key does, another person must have
+    turned the key, so the key is returned.
     """
     signed_in = machine.component(ServiceDesk).person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):

@@ -703,20 +703,20 @@ SLIP_FAILED: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- device tests
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestStarted:
+class DeviceTestStarted:
     """A member of staff started the test of a device."""
 
     device: str
     """The device under test."""
     test: Literal["print", "pay", "take", "light"]
-    """The test: print a page, pay coins, accept and return a bill, or switch a lamp."""
+    """The test: print a page, pay coins, take bills and tickets and return them, or switch outputs on."""
     person: Staff
     coins: Positive | None = omit_if_default(None)
     """The number of coins to pay, or null for another test."""
     on: bool | None = omit_if_default(None)
-    """Whether the lamp is switched on, or null for another test."""
+    """Whether the acceptor takes bills and tickets, or null for another test."""
     outputs: tuple[str, ...] | None = omit_if_default(None)
-    """The names of the outputs, or null for another test."""
+    """The outputs of the I/O board to switch on, or null for another test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -739,7 +739,7 @@ class TestRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestPaper:
+class TestPaperReturned:
     """An acceptor under test returned or rejected a bill or ticket."""
 
     event: str
@@ -761,12 +761,12 @@ class TestCoins:
     paid_coins: Count
 
 
-TEST_STARTED: Final = Entry(kind="test.started", record=TestStarted)
+TEST_STARTED: Final = Entry(kind="test.started", record=DeviceTestStarted)
 TEST_NOT_STARTED: Final = Entry(
     kind="test.failed", record=JobFailed, about="The device could not start a test."
 )
 TEST_READ: Final = Entry(kind="test.read", record=TestRead)
-TEST_PAPER: Final = Entry(kind="test.paper", record=TestPaper)
+TEST_PAPER: Final = Entry(kind="test.paper", record=TestPaperReturned)
 TEST_PRINTED: Final = Entry(
     kind="test.printed", record=JobPrinted, about="A test ticket was printed.", writes=(MoneyKey.PRINT,)
 )

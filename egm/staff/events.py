@@ -95,7 +95,7 @@ class DeviceTest(Authorisation):
     coins: int | None = None
     """The number of coins to pay."""
     on: bool | None = None
-    """Whether bills and tickets are taken."""
+    """Whether the acceptor is to take bills and tickets."""
     outputs: tuple[str, ...] | None = None
     """The outputs to switch on."""
     matrix: tuple[int, ...] = ()
@@ -112,10 +112,12 @@ class FilledForm(Authorisation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingForm(FilledForm):
-    """A form by which staff rule on money: why, or where it was found, as the form requires."""
+    """A form on which staff decide where disputed or found money goes. A form asks for one of the two fields."""
 
     reason: str = ""
+    """Why staff decided so."""
     place: str = ""
+    """Where the money or the ticket was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

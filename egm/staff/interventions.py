@@ -97,7 +97,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
     form, since = event.of(InterventionForm), machine.clock.now().isoformat()
     number, person = machine.fresh_id("intervention"), find_actor(machine, event)
     if form.kind is None:
-        raise InvariantError("an intervention of no kind")
+        raise InvariantError("an intervention without a kind")
     intervention = Intervention(
         id=number, since=since, kind=form.kind, reason=form.reason, person=person, persons=form.persons
     )
@@ -210,9 +210,9 @@ def return_base(machine: Machine, event: Event) -> None:
 
 
 def is_identified(machine: Machine, door: str) -> bool:
-    """Return whether the open intervention covers this door, so that its opening is no unidentified one.
+    """Return whether the open intervention covers this door, or the profile requires no declaration.
 
-    It is True if the profile requires no declaration.
+    Otherwise an opening of the door counts as unidentified.
     """
     staff = machine.profile.staff
     if not staff.identify_before_opening:

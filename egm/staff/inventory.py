@@ -14,7 +14,7 @@ from egm.config.cabinet_file import Inventory
 from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Table, Words
+from egm.kernel.service_pages import PageTable, Words
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.keys import StaffKey
 from egm.staff.words import build_pair_table, say, say_plain, say_time
@@ -138,7 +138,7 @@ class Sheet:
     changes: tuple[tuple[str, str], ...]
     """Time (ISO 8601 UTC) and description of each change."""
 
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the technical sheet, as shown on the screen and printed."""
         return (
             build_pair_table((f"inventory.{name}", say_plain(self.now.get(name, ""))) for name in _LINES),

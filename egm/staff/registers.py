@@ -108,7 +108,7 @@ class Register:
     where: Mapping[str, str] | None = None
     has: str = ""
 
-    def takes(self, entry: StoredEntry) -> bool:
+    def contains(self, entry: StoredEntry) -> bool:
         """Return whether a journal entry belongs to this register."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
         required_values = self.where or {}
@@ -178,7 +178,7 @@ REGISTERS: Final = (
 def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
     """Yield the lines of a register, in the order of ``entries``: sequence, time, then its columns."""
     for entry in entries:
-        if register.takes(entry):
+        if register.contains(entry):
             details: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
             at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
             details = {**details, "event": entry.kind}

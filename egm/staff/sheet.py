@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.entries import Entries, find_author
 from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED
-from egm.kernel.service_pages import Row, Table, Words
+from egm.kernel.service_pages import PageRow, PageTable, Words
 from egm.staff.entries import (
     HOPPER_FILLED,
     INTERVENTION_CLOSED,
@@ -69,7 +69,8 @@ class Line:
 class Sheet:
     """The sheet of one intervention.
 
-    ``ended`` is empty while the intervention is open. The meters are by name, in minor units or counts.
+    ``ended`` is empty while the intervention is open. The meters are by name, in minor units or counts:
+    before the intervention began, and after it ended.
     """
 
     id: str
@@ -84,8 +85,8 @@ class Sheet:
     work: str
     parts: str
     lines: tuple[Line, ...]
-    before: Mapping[str, int]
-    after: Mapping[str, int]
+    meters_before: Mapping[str, int]
+    meters_after: Mapping[str, int]
     proof: str = ""
     """The person who ended it with a PIN, and number and hash of that entry; empty while it is open."""
 
@@ -98,11 +99,13 @@ class Sheet:
     @property
     def moved(self) -> dict[str, tuple[int, int]]:
         """Return the meters that changed during the intervention, each with its value before and after."""
-        names = sorted(self.before.keys() | self.after.keys())
-        values_by_name = {name: (self.before.get(name, 0), self.after.get(name, 0)) for name in names}
+        names = sorted(self.meters_before.keys() | self.meters_after.keys())
+        values_by_name = {
+            name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in names
+        }
         return {name: pair for name, pair in values_by_name.items() if self.ended and pair[0] != pair[1]}
 
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the intervention sheet, as shown on the screen and printed."""
         head = build_pair_table(
             (
@@ -119,24 +122,28 @@ class Sheet:
                 ("sheet.signature", say_plain("")),
             )
         )
-        events = Table(
+        events = PageTable(
             title=say("service.sheet.done"),
             columns=build_column_titles("time", "event", "detail", "person"),
             rows=tuple(
-                Row(cells=(say_time(line.when), *_say_event_and_subject(line.what), say_person(line.person)))
+                PageRow(
+                    cells=(say_time(line.when), *_say_event_and_subject(line.what), say_person(line.person))
+                )
                 for line in self.lines
             ),
         )
-        names = sorted(self.before.keys() | self.after.keys())
-        meters = Table(
+        names = sorted(self.meters_before.keys() | self.meters_after.keys())
+        meters = PageTable(
             title=say("service.sheet.meters"),
             columns=build_column_titles("meter", "before", "after"),
             rows=tuple(
-                Row(
+                PageRow(
                     cells=(
                         say_meter_name(name),
-                        say_meter_value(name, self.before.get(name, 0)),
-                        say_meter_value(name, self.after.get(name, 0)) if self.ended else say_plain(""),
+                        say_meter_value(name, self.meters_before.get(name, 0)),
+                        say_meter_value(name, self.meters_after.get(name, 0))
+                        if self.ended
+                        else say_plain(""),
                     ),
                     mark="warning" if name in self.moved else "",
                 )
@@ -179,8 +186,8 @@ def _build_sheet(view: JournalView, entries: Entries, start: StoredEntry, end: S
         work=str(closing_record.get("work", "")),
         parts=str(closing_record.get("parts", "")),
         lines=lines,
-        before=_read_meters(record),
-        after=_read_meters(closing_record),
+        meters_before=_read_meters(record),
+        meters_after=_read_meters(closing_record),
         proof="" if end is None else f"{closing_record['person']}  {end.sequence}:{end.hash_hex[:12]}",
     )
 

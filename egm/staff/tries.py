@@ -72,7 +72,7 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
     if tries_at_terminals and earlier_tries + tries_at_terminals >= rules.wrong_tries:
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"))
         return "locked"
-    person = machine.component(Roster).proves(number, pin)
+    person = machine.component(Roster).authenticate(number, pin)
     if person is not None:
         if counts["wrong"]:
             machine.post(TRIES_FORGOTTEN, TriesForgotten(person=number), state={key: None})

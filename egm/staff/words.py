@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from egm.kernel.service_pages import Action, Row, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Words
 from meters.reading import DIGITS, compute_displayed_value
 from meters.table import BY_NAME, Unit
 
@@ -63,15 +63,15 @@ def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
     return say_local(names)
 
 
-BACK = Action(id="back", label=say("service.back"), style="back")
+BACK = PageAction(id="back", label=say("service.back"), style="back")
 
 
-def build_pair_table(rows: Iterable[tuple[str | Words, Words]], title: Words | None = None) -> Table:
+def build_pair_table(rows: Iterable[tuple[str | Words, Words]], title: Words | None = None) -> PageTable:
     """Return a table of pairs for a service page: names (a key under ``service.``, or a text) and values."""
-    return Table(
+    return PageTable(
         title=title,
         rows=tuple(
-            Row(cells=(say(f"service.{name}") if isinstance(name, str) else name, value))
+            PageRow(cells=(say(f"service.{name}") if isinstance(name, str) else name, value))
             for name, value in rows
         ),
     )

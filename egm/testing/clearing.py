@@ -9,8 +9,8 @@ from egm.memory_clear.carrying import (
     CARRIED,
     ENDED,
     PAID,
+    ClaimDecision,
     ClaimInspection,
-    Decision,
     inspect_claims,
     prepare_clearance,
 )
@@ -35,17 +35,17 @@ def read_clear_time() -> datetime:
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def build_carried_decision() -> Decision:
+def build_carried_decision() -> ClaimDecision:
     """Return the staff's decision to carry a memory-clear claim over into the new journal."""
-    return Decision(act=CARRIED)
+    return ClaimDecision(act=CARRIED)
 
 
-def build_paid_decision(cents: int) -> Decision:
+def build_paid_decision(cents: int) -> ClaimDecision:
     """Return the staff's decision that a memory-clear claim was paid by hand."""
-    return Decision(act=PAID, amount_cents=cents, by="A. Tremblay")
+    return ClaimDecision(act=PAID, amount_cents=cents, by="A. Tremblay")
 
 
-def build_clearance(found: ClaimInspection, **decisions: Decision) -> Clearance:
+def build_clearance(found: ClaimInspection, **decisions: ClaimDecision) -> Clearance:
     """Return a memory clear that carries over every claim not named in ``decisions`` (with ``_`` for a colon)."""
     named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: named.pop(each.id, build_carried_decision()) for each in found.proposals}
@@ -53,7 +53,7 @@ def build_clearance(found: ClaimInspection, **decisions: Decision) -> Clearance:
 
 
 def clear_with_decisions(
-    folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: Decision
+    folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: ClaimDecision
 ) -> Path:
     """Clear a machine's memory with these decisions on its claims, and return the folder of the old memory."""
     return clear(

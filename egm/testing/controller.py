@@ -50,7 +50,7 @@ class SmallController:
         """Restart the controller: it loses the enrolments and keeps everything else."""
         self.joined.clear()
 
-    def values(self) -> list[m.Value]:
+    def list_values(self) -> list[m.Value]:
         """Return what every level shows, as the controller publishes it."""
         self.value_sequence += 1
         return [
@@ -125,7 +125,7 @@ class SmallController:
                 return self._refuse(
                     message, m.Reason.CLAIM_EARLY, "claim", level=message.level, claim=message.claim
                 )
-            amount, self.levels[message.level] = self.levels[message.level].hit()
+            amount, self.levels[message.level] = self.levels[message.level].pay_hit()
             self.falls[message.level] += 1
             self.awards[message.claim] = m.Award(
                 machine=message.machine,

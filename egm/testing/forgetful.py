@@ -1,9 +1,10 @@
 """Simulated media that lose unsynced data: at a power loss it is lost, torn or reordered.
 
-The files are in a real folder with the content that programs see, so that other readers work; beside each the
-undo information for unsynced changes is held. At a power loss any subset of the unsynced writes survives, the
-newest survivor torn at any byte, and of the names created, renamed or removed in an unsynced folder, any
-prefix. SQLite accesses its files through a VFS (apsw), everything else through :class:`ForgetfulStorage`.
+The files are in a real folder with the content that programs see, so that other readers work. For each file the
+information to undo its unsynced changes is held in memory. At a power loss any subset of the unsynced writes
+survives, and the last of these may be torn at any byte. Of the names created, renamed or removed in an unsynced
+folder, the first ones survive, up to any point. SQLite accesses its files through a VFS (apsw), everything else
+through :class:`ForgetfulStorage`.
 """
 
 import random
@@ -37,7 +38,7 @@ class _Change:
 
 @dataclass(slots=True)
 class _File:
-    """A file on the simulated medium: its unsynced changes, and its content while no directory names it."""
+    """A file on the simulated medium, with its unsynced changes, and with its content after its name was removed."""
 
     changes: list[_Change] = field(default_factory=list)
     nameless: bytes = b""

@@ -205,7 +205,7 @@ class RepeatableEntropySource(KernelSource):
         self._name = f"{test} {self._started[test]}"
         self._asked = 0
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         """Return ``count`` bytes that were not returned before."""
         self._asked += 1
         return hashlib.shake_256(f"{self._name} {self._asked}".encode()).digest(count)
@@ -404,7 +404,7 @@ class MachineRig:
         """Report a state of the open ticket, as the printer's driver does."""
         record = self.ledgers.printing.find_open()
         assert record is not None
-        self.ledgers.printing.moved(record.job.job_id, state, detail)
+        self.ledgers.printing.record_print_state(record.job.job_id, state, detail)
 
     def cash_out_ticket(self) -> str:
         """Cash out by ticket; return the ticket's number."""

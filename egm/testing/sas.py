@@ -116,9 +116,9 @@ class HostWire:
     def exchange(self, data: bytes) -> bytes:
         """Pass bytes from the line to the machine, and return what it sends."""
         out = b""
-        for heard in self._framing.decode(data, self.clock.monotonic_ns()):
+        for message in self._framing.decode(data, self.clock.monotonic_ns()):
             self._take_news()
-            out += self._perform(self.channel.process_message(heard, self.clock.monotonic_ns()))
+            out += self._perform(self.channel.process_message(message, self.clock.monotonic_ns()))
         return out
 
     def tick(self) -> list[Send]:
@@ -142,7 +142,7 @@ class HostWire:
                 case RunEffect(poll=poll, request=request):
                     if self.slow:
                         self.waiting.append(action)
-                        out += self._perform(self.channel.busy(request))
+                        out += self._perform(self.channel.reply_busy(request))
                         continue
                     assert poll.effect is not None
                     try:

@@ -47,7 +47,7 @@ class Menu:
     @property
     def page(self) -> ServicePage:
         """Return the service page shown; every text of it must exist in both languages."""
-        page = self.machine.component(ServiceDesk).page(self.machine)
+        page = self.machine.component(ServiceDesk).build_page(self.machine)
         assert page is not None, "no page is open"
         for words in iter_page_words(page):
             for texts in self._texts:
@@ -57,7 +57,7 @@ class Menu:
     @property
     def is_open(self) -> bool:
         """Return whether a page is shown."""
-        return self.machine.component(ServiceDesk).page(self.machine) is not None
+        return self.machine.component(ServiceDesk).build_page(self.machine) is not None
 
     @property
     def notice(self) -> str:

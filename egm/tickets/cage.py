@@ -109,7 +109,7 @@ class Cage:
         return replace(self._record_act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
 
     def release(self, number: str, why: str) -> Record:
-        """Unlock a ticket whose machine will never complete its redemption: it is gone or lost its memory.
+        """Unlock a ticket whose redemption its machine will never complete, because the machine or its memory is gone.
 
         This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
         stacks the ticket after all finds that it no longer holds the lock, and does not credit it.

@@ -397,5 +397,5 @@ class TicketLedgerCopies:
             is_damaged = any(words in str(why) for words in _DAMAGE)
             if is_damaged:
                 reason = str(why).partition(": ")[2] or why
-                raise TicketLedgerDamaged(f"{self.path}: not as it was written: {reason}") from None
+                raise TicketLedgerDamaged(f"{self.path}: damaged or altered: {reason}") from None
             raise TicketLedgerUnwritable(f"{self.path}: {why}") from None

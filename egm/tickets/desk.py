@@ -35,7 +35,7 @@ from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, 
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
-#: The number of vouchers in a machine's history (AGE 5.1.5).
+#: The number of tickets in a machine's history (AGE 5.1.5).
 HISTORY: Final = 35
 #: Attempts to find a free number before its source counts as broken; by chance one number in 10^12 collides.
 _TRIES: Final = 100
@@ -240,8 +240,9 @@ class TicketDesk:
     ) -> Redemption | Refusal:
         """Lock a ticket whose value the host has stated, durably, or return why it is refused.
 
-        A ticket unknown to this ledger is entered as issued by the host, so that it is never accepted twice,
-        even if the host loses its memory. The same id and digits return the same result again.
+        If this ledger does not know the ticket, the ticket is entered as issued by the host, so that it is not
+        accepted twice even if the host loses its memory. A repeated call with the same id and digits returns the
+        same result.
         """
         by, at = self._machine.serial, self._read_clock()
         with self._store.transaction():

@@ -20,4 +20,4 @@ class TicketLedgerAbsent(OperatorError):
 
 
 class TicketLedgerDamaged(LocalError):
-    """The ticket ledger is not as it was written; the text says where. Nothing may be paid from it."""
+    """The ticket ledger is damaged or was altered; the text says where. Nothing may be paid from it."""

@@ -1,11 +1,11 @@
-"""Restoration of the ticket ledger: two persons begin it anew from what can be proved of it.
+"""Restoration of the ticket ledger: two persons start a new ledger with everything that the old one proves.
 
-For a ledger that a machine does not trust: lost, damaged in both copies, with a line that this machine did
-not write, reset to an earlier day, sealed with a machine key that is gone, or in the format that had no
-seals. Every provable move is carried over under the present key, followed by a record of who restored the
-ledger, when and why, which the machine reads and records at its next start. All old files are kept under
-other names. A ticket that can no longer be proved from the ledger is proved from the journal (``egm ticket
-prove``) and paid by hand.
+It is for a ledger that a machine does not trust. The ledger may be lost, damaged in both copies, reset to an
+earlier day, or sealed with a machine key that is gone; it may contain a line that this machine did not write,
+or have the old format without seals. Every move that can be proved is carried over under the present key. A
+record of who restored the ledger, when and why follows; the machine reads it at its next start and records it
+in the journal. All old files are kept under other names. A ticket that the new ledger does not prove is proved
+from the journal (``egm ticket prove``) and paid by hand.
 """
 
 import fcntl

@@ -193,7 +193,7 @@ class TicketStore:
     def verify(self) -> int:
         """Verify every move in both copies of the ticket ledger; return the number of moves.
 
-        Raises :class:`TicketLedgerDamaged` at the first row that is not as it was written.
+        Raises :class:`TicketLedgerDamaged` at the first row that is damaged or was altered.
         """
         return self._copies.verify()
 

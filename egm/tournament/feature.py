@@ -53,6 +53,7 @@ from egm.tournament.installed import (
     RulesFile,
     install_rules,
     is_in_tournament,
+    read_installed_rules,
     remove_rules,
     rules_are_installed,
     rules_are_lawful,
@@ -160,7 +161,7 @@ _FORMS: Final = (
         permission=Permission.PAY_BY_HAND,
         subject="players",
         fields=(_ENTRY, _PARTICIPANT, Field(name="round", kind=FieldKind.NUMBER, least=1, most=20)),
-        needs=(tournament_is_on, position_is_free),
+        needs=(tournament_is_on, installed_rules_describe_machine, position_is_free),
     ),
     Form(
         id="tournament_round_end",
@@ -222,7 +223,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _FORMS,
         TournamentEvent.BEGIN_ROUND,
         _MENU,
-        (tournament_is_on, position_is_free, round_may_begin),
+        (tournament_is_on, installed_rules_describe_machine, position_is_free, round_may_begin),
         begin_round,
         Next.SAME,
     ),
@@ -323,7 +324,7 @@ def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
 
 def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
     """Yield that a tournament is announced, whose rules players find in the help."""
-    if machine.memory.get(TournamentKey.RULES) is not None and not is_in_tournament(machine):
+    if read_installed_rules(machine) is not None and not is_in_tournament(machine):
         yield Notice(code="tournament_announced", lasting=True)
 
 

@@ -92,7 +92,7 @@ def points_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
 def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     """Return whether the requested bet is the wager of the tournament, and the game accepts it.
 
-    At a table the chips are laid one after the other, so it may be less.
+    At a table the chips are laid one after the other, so the bet may be less than that wager.
     """
     request, purse = event.of(BetRequest), find_open_purse(machine)
     credits_, options = request.value, dict(request.options or {})

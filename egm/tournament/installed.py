@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from egm.errors import OperatorError
+from egm.errors import InvariantError, OperatorError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
@@ -30,6 +30,8 @@ class RulesFile:
     """The path of the rules file of the next tournament, or None if the machine has no state folder."""
 
     path: Path | None = None
+    accepted: str = ""
+    """The text that a form was last accepted with, and that it installs; the file may change in the meantime."""
 
     def read(self) -> str | None:
         """Return the text of the rules file, or None if there is no readable file."""
@@ -40,15 +42,34 @@ class RulesFile:
 
 
 def read_installed_rules(machine: Machine) -> Tournament | None:
-    """Return the rules installed on this machine, or None."""
+    """Return the rules installed on this machine, or None if there are none or this version refuses them."""
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
-    return None if installed is None else parse_rules(installed.text)
+    return None if installed is None else find_rules(installed.text)
+
+
+@lru_cache(maxsize=4)
+def find_rules(text: str) -> Tournament | None:
+    """Return the rules of a text that was accepted once, or None if this version of the software refuses them.
+
+    A new version may check more, or have a library without the game.
+    """
+    try:
+        return parse_rules(text)
+    except OperatorError:
+        return None
+
+
+def read_installed_digest(machine: Machine) -> str:
+    """Return the SHA-256 of the installed rules. Raises InvariantError without installed rules."""
+    return machine.memory.require(InstalledRules, TournamentKey.RULES).digest
 
 
 def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
-    """Return the SHA-256 and the content of the installed rules. Raises InvariantError without installed rules."""
-    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
-    return installed.digest, parse_rules(installed.text)
+    """Return the SHA-256 and the content of the installed rules. Raises InvariantError without readable ones."""
+    rules = read_installed_rules(machine)
+    if rules is None:
+        raise InvariantError("no rules of a tournament are installed that this version accepts")
+    return read_installed_digest(machine), rules
 
 
 def is_in_tournament(machine: Machine) -> bool:
@@ -129,11 +150,13 @@ def rules_are_lawful(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("rules_describe_the_machine")
-def rules_file_describes_machine(machine: Machine, event: Event) -> bool:
+def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     """Return whether the rules list this machine with its game, denomination and wager, and it has no linked level."""
-    text = machine.component(RulesFile).read()
-    if text is None or not rules_are_lawful(machine, event):
+    file = machine.component(RulesFile)
+    text = file.read()
+    if text is None or list_file_faults(text, machine.local_date):
         return False
+    file.accepted = text
     return find_machine_fault(machine, parse_rules(text)) is None
 
 
@@ -154,8 +177,8 @@ def tournament_is_off(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def install_rules(machine: Machine, event: Event) -> None:
-    """Record the rules file and install it; the machine shows the rules from now on."""
-    text = machine.component(RulesFile).read() or ""
+    """Record the accepted rules file and install it; the machine shows the rules from now on."""
+    text = machine.component(RulesFile).accepted
     digest = hashlib.sha256(text.encode()).hexdigest()
     machine.post(
         RULES_INSTALLED,

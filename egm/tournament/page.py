@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, Move, refuse
 from egm.staff.words import BACK, build_pair_table, say, say_local, say_money, say_number, say_plain
@@ -25,13 +25,13 @@ from egm.tournament.rules import parse_rules
 class TournamentPage(MenuPage):
     """Page of the tournament: what is installed, what the rules file lacks, and the purse of this position."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the installed rules, the file's faults and this position's round."""
         tables = [build_pair_table(_iter_rows(machine))]
         faults = _list_faults(machine)
         if faults:
-            rows = tuple(Row(cells=(say_plain(fault),), mark="warning") for fault in faults)
-            tables.append(Table(title=say("service.tournament.faults"), rows=rows))
+            rows = tuple(PageRow(cells=(say_plain(fault),), mark="warning") for fault in faults)
+            tables.append(PageTable(title=say("service.tournament.faults"), rows=rows))
         return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
@@ -40,8 +40,14 @@ class TournamentPage(MenuPage):
 
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:
-    """Return what keeps the rules file from being installed; empty if there is no file or no fault."""
-    text = machine.component(RulesFile).read()
+    """Return why the installed rules cannot be played here, and what keeps the rules file from being installed."""
+    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
+    return tuple(fault for text in dict.fromkeys(texts) for fault in _list_text_faults(machine, text))
+
+
+def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
+    """Return the faults of the text of a rules file, and why it does not describe this machine; empty without one."""
     if text is None:
         return ()
     faults = list_file_faults(text, machine.local_date)

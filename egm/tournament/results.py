@@ -37,8 +37,8 @@ class _Collected:
     """The entries that were declared void, each with its participant."""
     attempts: dict[tuple[int, int, str, str], _Attempt] = field(default_factory=dict)
     """The last attempt at each round, by entry, round, participant and machine."""
-    numbers: set[str] = field(default_factory=set)
-    """The operator's numbers of the machines that had the rules installed."""
+    machines: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The serial number and the journal of each machine that had the rules installed, by its operator's number."""
 
 
 def derive_results(
@@ -57,35 +57,65 @@ def derive_results(
     except those with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry
     that never played has failed its first round. The entries ``renamed`` were played under another name by those who
     bought them. The rounds ``ignored`` (entry, round, journal) were given by mistake and count for nothing; the rounds
-    ``absent`` (entry, round) were not played and have failed. Raises :class:`ResultsError` if a journal is missing, an
-    entry or a round occurs at two machines, an entry was played that nobody bought, or under another name, or there
-    is no such round to ignore or to fail.
+    ``absent`` (entry, round) were not played and have failed. Raises :class:`ResultsError` if a journal is missing, if
+    two machines have one number, if an entry or a round occurs at two machines, if an entry was not sold or was played
+    under another name or without the round before, or if a correction changes nothing.
     """
     collected = _Collected()
     for machine, entries in journals.items():
         _collect(collected, digest, machine, entries)
     _require_all_machines(rules, collected, without)
     attempts: dict[tuple[int, int], _Attempt] = {}
+    other_names: set[int] = set()
     _drop_ignored_rounds(collected, ignored)
     for (number, round_number, participant, _), attempt in sorted(collected.attempts.items()):
         if (number, participant) in collected.void and collected.sold.get(number, ("",))[0] != participant:
             continue
         if number not in collected.sold:
-            raise ResultsError(f"entry {number}: it was played, but its sale is in none of the journals")
+            raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
         buyer, seller = collected.sold[number]
         if participant != buyer and number not in renamed:
             raise ResultsError(
                 f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
                 f" {round_number} for {participant}; if that is the same participant, give --renamed {number}"
             )
+        if participant != buyer:
+            other_names.add(number)
         other = attempts.get((number, round_number))
         attempts[number, round_number] = attempt if other is None else _choose_attempt(other, attempt)
+    if unneeded := sorted({*renamed} - other_names):
+        raise ResultsError(f"entry {unneeded[0]}: no machine recorded another name than that of its buyer")
+    _check_rounds(collected, attempts, absent)
     return Results(
+        rules_sha256=digest,
         entries=tuple(
             _build_entry(attempts, number, participant, absent)
             for number, (participant, _) in sorted(collected.sold.items())
-        )
+        ),
     )
+
+
+def _check_rounds(
+    collected: _Collected, attempts: Mapping[tuple[int, int], _Attempt], absent: Collection[tuple[int, int]]
+) -> None:
+    """Raise ResultsError if a round was played without the one before, or one cannot be absent."""
+    for number, round_number in sorted(absent):
+        if number not in collected.sold:
+            raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
+        if (attempt := attempts.get((number, round_number))) is not None:
+            raise ResultsError(
+                f"entry {number}: {attempt.machine} recorded its round {round_number}: it is not absent"
+            )
+    known = {*attempts, *absent, *((number, 1) for number in collected.sold if (number, 2) not in attempts)}
+    for number, round_number in sorted(known):
+        if round_number > 1 and (number, round_number - 1) not in known:
+            before = f"entry {number}: round {round_number - 1} is in none of the journals, but round {round_number} is"
+            if (attempt := attempts.get((number, round_number))) is None:
+                raise ResultsError(f"{before} absent; give --absent {number}:{round_number - 1} too")
+            raise ResultsError(
+                f"{before}; if it did not play round {round_number - 1}, give --absent {number}:{round_number - 1}; if"
+                f" round {round_number} was begun by mistake, give --ignore {number}:{round_number}:{attempt.machine}"
+            )
 
 
 def _require_all_machines(rules: Tournament, collected: _Collected, without: Collection[str]) -> None:
@@ -93,7 +123,10 @@ def _require_all_machines(rules: Tournament, collected: _Collected, without: Col
     listed = [machine.number for machine in rules.machines]
     if unknown := sorted({*without} - {*listed}):
         raise ResultsError(f"machine {unknown[0]}: it is not in the rules")
-    missing = [number for number in listed if number not in collected.numbers and number not in without]
+    if given := sorted({*without} & {*collected.machines}):
+        _, journal = collected.machines[given[0]]
+        raise ResultsError(f"machine {given[0]}: {journal} is its journal, so that it took part")
+    missing = [number for number in listed if number not in collected.machines and number not in without]
     if missing:
         raise ResultsError(
             f"machine {', '.join(missing)}: no journal with these rules installed is given; its entries would be"
@@ -113,7 +146,7 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
         if not is_this_tournament:
             continue
         if entry.kind == RULES_INSTALLED.kind:
-            collected.numbers.add(record.get("number", ""))
+            _note_machine(collected, record.get("number", ""), str(record["machine"]), machine)
         elif entry.kind == ENTRY_SOLD.kind:
             sold[record["entry"]] = record["participant"]
         elif entry.kind == ENTRY_VOIDED.kind:
@@ -123,8 +156,21 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
             collected.attempts[key] = _Attempt(machine, purse, entry.time_utc)
     for number, participant in sold.items():
         if number in collected.sold:
-            raise ResultsError(f"entry {number}: sold at {collected.sold[number][1]} and at {machine}")
+            raise ResultsError(
+                f"entry {number}: sold at {collected.sold[number][1]} and at {machine}; of one machine, give the last"
+                " export only; of two machines, void one of the sales at its machine, and export that again"
+            )
         collected.sold[number] = participant, machine
+
+
+def _note_machine(collected: _Collected, number: str, serial: str, journal: str) -> None:
+    """Store the machine with an operator's number. Raises ResultsError if another one has the same number."""
+    other_serial, other_journal = collected.machines.setdefault(number, (serial, journal))
+    if other_serial != serial:
+        raise ResultsError(
+            f"machine {number}: {other_journal} is of the machine with the serial number {other_serial}, and"
+            f" {journal} of the one with {serial}; give only the export of the machine that bears the number"
+        )
 
 
 def _drop_ignored_rounds(collected: _Collected, ignored: Collection[tuple[int, int, str]]) -> None:
@@ -167,16 +213,19 @@ def _build_entry(
     absent: Collection[tuple[int, int]],
 ) -> EntryResult:
     """Return the result of an entry: its rounds in order."""
+    failed = RoundResult(points=0, best_game=0, status="failed")
     rounds: list[RoundResult] = []
-    while (attempt := attempts.get((number, len(rounds) + 1))) is not None:
-        purse = attempt.purse
-        rounds.append(
-            RoundResult(
-                points=purse.won_points,
-                best_game=purse.best_points,
-                status=purse.ending or "interrupted",
-            )
-        )
-    if not rounds or (number, len(rounds) + 1) in absent:
-        rounds.append(RoundResult(points=0, best_game=0, status="failed"))
+    while (
+        (attempt := attempts.get((number, len(rounds) + 1)))
+        or (number, len(rounds) + 1) in absent
+        or not rounds
+    ):
+        rounds.append(failed if attempt is None else _build_round(attempt.purse))
     return EntryResult(entry=number, participant=participant, rounds=tuple(rounds))
+
+
+def _build_round(purse: Purse) -> RoundResult:
+    """Return the result of a round from its purse."""
+    return RoundResult(
+        points=purse.won_points, best_game=purse.best_points, status=purse.ending or "interrupted"
+    )

@@ -56,6 +56,7 @@ from egm.tournament.installed import (
     find_machine_fault,
     find_this_machine,
     is_in_tournament,
+    read_installed_digest,
     read_installed_rules,
     read_local_time,
     require_installed_rules,
@@ -79,7 +80,7 @@ def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
 
     They begin with the first installation of the rules, which may have been removed and installed again.
     """
-    digest, _ = require_installed_rules(machine)
+    digest = read_installed_digest(machine)
     installations = machine.journal.entries(RULES_INSTALLED.kind)
     since = next((each.sequence for each in installations if read_details(each)["digest"] == digest), 0)
     for entry in machine.journal.entries(tuple(_RECORDS), since=since):
@@ -88,12 +89,12 @@ def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
             yield record
 
 
-def read_sold_entries(machine: Machine) -> dict[int, str]:
-    """Return the participants of the entries sold at this machine, by entry, without those that are void."""
-    sold: dict[int, str] = {}
+def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
+    """Return the sales of the entries sold at this machine, by entry, without those that are void."""
+    sold: dict[int, EntrySold] = {}
     for record in iter_tournament_records(machine):
         if isinstance(record, EntrySold):
-            sold[record.entry] = record.participant
+            sold[record.entry] = record
         elif isinstance(record, EntryVoided):
             sold.pop(record.entry, None)
     return sold
@@ -110,7 +111,7 @@ def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
 
 def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
     """Return the purses of the rounds that are played now, at all positions."""
-    machines = (replace(machine.position, number=number) for number in range(1, machine.position.of + 1))
+    machines = (replace(machine.position, number=number) for number in range(1, machine.position.count + 1))
     names = (machine.keys.name(PlayKey.PURSE, position) for position in machines)
     stored = (machine.journal.state(name) for name in names)
     purses = [from_json(Purse, data, PlayKey.PURSE) for data in stored if data is not None]
@@ -120,7 +121,9 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 # ---------------------------------------------------------------------------------------------- guards
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
     """Return whether no position has a host's lock or order, or a ticket whose reply is pending."""
-    positions = [position.engine.machine for position in machine.component(RunningPositions).at.values()]
+    positions = [
+        position.engine.machine for position in machine.component(RunningPositions).by_number.values()
+    ]
     return all(_has_no_transfer(each, event) for each in (machine, *positions))
 
 
@@ -141,6 +144,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     """Return whether no rules are installed, their tournament is over, or no entry was sold here that is not void.
 
+    Rules that this version of the software refuses can be removed too: no round of them can be played.
     The rules of a tournament are public until it ends (s. 125), and those who bought an entry play by them.
     """
     rules = read_installed_rules(machine)
@@ -165,12 +169,13 @@ def position_is_free(machine: Machine, _: Event) -> bool:
 
 
 def first_round_may_start(machine: Machine, event: Event) -> bool:
-    """Return whether the sold entry starts later, or this position is free for it and in the tournament."""
+    """Return whether the sold entry starts later, or this machine can give its round to this position now."""
     match event.of(EntryForm).start:
         case "later":
             return True
         case "here":
-            return is_in_tournament(machine) and position_is_free(machine, event)
+            is_ready = is_in_tournament(machine) and installed_rules_describe_machine(machine, event)
+            return is_ready and position_is_free(machine, event)
     return False
 
 
@@ -199,7 +204,7 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
     rules, participant = read_installed_rules(machine), event.of(EntryForm).participant.strip()
     if rules is None:
         return False
-    sold = [*read_sold_entries(machine).values()]
+    sold = [sale.participant for sale in read_sold_entries(machine).values()]
     is_a_place_left = participant in sold or len({*sold}) < rules.entries.participants_max
     return is_a_place_left and sold.count(participant) < rules.entries.per_participant
 
@@ -275,7 +280,7 @@ def enter_tournament(machine: Machine, event: Event) -> None:
 
 def leave_tournament(machine: Machine, event: Event) -> None:
     """Record that the machine has left the tournament."""
-    digest, _ = require_installed_rules(machine)
+    digest = read_installed_digest(machine)
     left = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(TOURNAMENT_LEFT, left, state={TournamentKey.MODE: None})
 
@@ -359,7 +364,7 @@ def end_round(machine: Machine, event: Event) -> None:
 
 def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tuple[str, ...]) -> None:
     """Record the end of a round: remove its points, and keep what it has won in the purse and the record."""
-    purse, (digest, _) = find_purse(machine), require_installed_rules(machine)
+    purse, digest = find_purse(machine), read_installed_digest(machine)
     if purse is None:
         raise InvariantError("a round ended without a purse")
     number = machine.position.number
@@ -390,16 +395,16 @@ def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tupl
 
 def void_entry(machine: Machine, event: Event) -> None:
     """Record that an entry is void and its fee refunded at the desk."""
-    form, (digest, rules) = event.of(VoidForm), require_installed_rules(machine)
-    fee_cents = rules.entries.fee_cents
+    form = event.of(VoidForm)
+    sale = read_sold_entries(machine)[form.entry]
     machine.post(
         ENTRY_VOIDED,
         EntryVoided(
-            digest=digest,
-            entry=form.entry,
-            participant=read_sold_entries(machine)[form.entry],
-            fee_cents=fee_cents,
+            digest=sale.digest,
+            entry=sale.entry,
+            participant=sale.participant,
+            fee_cents=sale.fee_cents,
             **build_ruling_details(machine, event),
         ),
-        transfers=(Transfer("fees:sold", "fees:participants", fee_cents),),
+        transfers=(Transfer("fees:sold", "fees:participants", sale.fee_cents),),
     )

@@ -5,6 +5,7 @@ the by-law or equal conditions forbid in complete rules: the week of publication
 every number of entries that can be sold (s. 127), the fee of Let It Ride (s. 124) and unequal machines.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -23,6 +24,7 @@ from egm.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_shortfa
 from paytables import Depth, Game, PaytableError, analyse, load_game
 from paytables.companions import find_first_stakes
 from paytables.source import is_path
+from paytables.wording import format_percent
 
 #: How long the rules are public before the day of the start (s. 125).
 PUBLISHED_BEFORE: Final = timedelta(days=7)
@@ -36,6 +38,10 @@ RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
 _LET_IT_RIDE: Final = "quebec-let-it-ride"
 _PARTICIPANTS_MAX: Final = 10_000
 _ENTRIES_MAX: Final = 10
+#: The largest denominator of a prize's share: all shares are added exactly, for each number of entries.
+_DENOMINATOR_MAX: Final = 1_000_000
+#: The years in which a tournament may start, so that a date before its start or after its end is always a date.
+_YEARS: Final = range(2000, 9901)
 
 _Cents = Annotated[int, Field(gt=0, le=10**12, strict=True)]
 _Count = Annotated[int, Field(gt=0, le=10**6, strict=True)]
@@ -179,6 +185,10 @@ class Tournament(_Table):
         faults = [*self._iter_round_faults(), *self._iter_prize_faults(), *self._iter_machine_faults()]
         if self.entries.closes > self.starts:
             faults.append(build_fault("entries.closes", f"it is after the start, {self.starts}"))
+        if self.starts.year not in _YEARS:
+            faults.append(
+                build_fault("starts", f"the year {self.starts.year} is not {_YEARS[0]} to {_YEARS[-1]}")
+            )
         if faults:
             raise build_rule_error(*faults)
         return self
@@ -224,15 +234,24 @@ class Tournament(_Table):
                 yield build_fault(
                     f"{where}.share", f"{prize.share} is not a part of the fees: more than 0, at most 1"
                 )
+            elif prize.share is not None and prize.share.denominator > _DENOMINATOR_MAX:
+                yield build_fault(f"{where}.share", f"its denominator is more than {_DENOMINATOR_MAX:,}")
         if (total := sum((prize.share or Fraction(0) for prize in self.prizes), Fraction(0))) > 1:
-            yield build_fault("prizes", f"the shares make {total}, more than all the fees sold")
+            yield build_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
 
     def _iter_machine_faults(self) -> Iterator[Fault]:
         seen: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
             if machine.number in seen:
                 yield build_fault(f"machines[{n}].number", f"{machine.number} is listed twice")
+            if machine.number != machine.number.strip():
+                yield build_fault(f"machines[{n}].number", f"{machine.number!r} begins or ends with a space")
             seen.add(machine.number)
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the rules file."""
+        return hashlib.sha256(self._text.encode()).hexdigest()
 
     @property
     def prize_plan(self) -> PrizePlan:

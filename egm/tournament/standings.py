@@ -51,6 +51,8 @@ class EntryResult(_Item):
 class Results(_Item):
     """The whole content of a results file."""
 
+    rules_sha256: str | None = None
+    """The SHA-256 of the rules file with which the results were derived; results of other origin need not have it."""
     entries: tuple[EntryResult, ...]
 
 
@@ -117,6 +119,11 @@ def _refuse_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def rank_participants(rules: Tournament, results: Results) -> Standings:
     """Return the final standings by the rules. Raises :class:`ResultsError` if the results do not fit them."""
+    if results.rules_sha256 not in {None, rules.digest}:
+        raise ResultsError(
+            f"rules_sha256: the results were derived with the rules file {results.rules_sha256}; this one is"
+            f" {rules.digest}: give the file that was installed on the machines"
+        )
     _check_entries(rules, results)
     everyone = [each.entry for each in results.entries]
     if len({each.participant for each in results.entries}) < rules.entries.participants_min:
@@ -160,15 +167,18 @@ def _iter_rounds(
 
 
 def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[Standing], list[Standing]]:
-    """Return the standings of one round, and those of them who go on to the next; equal results go on together.
+    """Return the standings of one round, and those whose entries go on to the next round.
+
+    Entries with equal results go on together.
 
     Raises :class:`ResultsError` if the results up to this round do not fit the rules, or there is no such round.
     """
+    if number > len(rules.rounds):
+        raise ResultsError(f"round {number}: the rules have {len(rules.rounds)}")
     _check_entries(rules, results)
     rounds = islice(_iter_rounds(rules, results, _Outcome()), number - 1, number)
-    for _, standings, qualified in rounds:
-        return standings, qualified
-    raise ResultsError(f"round {number}: the rules have {len(rules.rounds)}")
+    _, standings, qualified = next(rounds)
+    return standings, qualified
 
 
 def _restore_other_entries(

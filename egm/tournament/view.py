@@ -8,21 +8,23 @@ from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
 from egm.play.records.purse import Purse, find_purse, read_points
-from egm.tournament.installed import is_in_tournament
+from egm.tournament.installed import find_rules, is_in_tournament
 from egm.tournament.keys import TournamentKey
 from egm.tournament.notice import LANGUAGES, list_sections
 from egm.tournament.records import InstalledRules
-from egm.tournament.rules import parse_rules
 
 
 def build_tournament_view(machine: Machine) -> TournamentView | None:
-    """Return the tournament that the machine announces or is in, or None without installed rules."""
+    """Return the tournament that the machine announces or is in, or None without installed rules.
+
+    Rules that this version of the software refuses are not shown.
+    """
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
     if installed is None:
         return None
     view = _build_rules_view(installed.text)
     if not is_in_tournament(machine):
-        return view
+        return view if any(view.rules.values()) else None
     purse = find_purse(machine)
     if purse is None:
         return view.model_copy(update={"on": True})
@@ -43,7 +45,9 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
 @lru_cache(maxsize=2)
 def _build_rules_view(text: str) -> TournamentView:
     """Return the view of rules that are announced; cached, because each snapshot contains it."""
-    rules = parse_rules(text)
+    rules = find_rules(text)
+    if rules is None:
+        return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), on=False)
     return TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
         rules={language: list_sections(rules, language) for language in LANGUAGES},

@@ -1,8 +1,8 @@
 r"""Digests of the software: SHA-256 of each file, and keyed signatures of components.
 
-The content of a component, over which its signature is computed, is its files in the order of their names (as
-UTF-8 bytes), each as one header line ``<size in bytes> <name>\n`` followed by its bytes: anybody can rebuild
-it from the files alone. Its short digest is the SHA-256 of the list that ``sha256sum`` prints for its files.
+The signature of a component covers all of its files, in the order of their names (as UTF-8 bytes): for each file
+one header line ``<size in bytes> <name>\n``, then its bytes. Anybody can rebuild this from the files alone. The
+short digest of a component is the SHA-256 of the list that ``sha256sum`` prints for its files.
 """
 
 import hashlib

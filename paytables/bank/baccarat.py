@@ -57,7 +57,7 @@ class Commission(Strict):
 
     per: PositiveInt
 
-    def of(self, credits_: int) -> int:
+    def compute_credits(self, credits_: int) -> int:
         """Return the commission on a winning bet of ``credits_`` on the bank, in credits."""
         return -(-credits_ // self.per)
 
@@ -94,9 +94,9 @@ class BaccaratBet(BankBet):
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on this bet if it wins with a stake of ``credits_``; 0 if the bet pays none."""
-        return 0 if self.commission is None else self.commission.of(credits_)
+        return 0 if self.commission is None else self.commission.compute_credits(credits_)
 
-    def terms(self) -> Mapping[str, str] | None:
+    def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, what a bet pays if its odds alone do not say it, otherwise None.
 
         These are a dragon bonus's pays by margin, the bank's commission, or its pay for a win with six.
@@ -220,13 +220,13 @@ def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 class BaccaratRules(BankRules[BaccaratDefinition]):
     """The rules of a playable game of baccarat."""
 
-    def bets(self) -> tuple[BaccaratBet, ...]:
+    def list_bets(self) -> tuple[BaccaratBet, ...]:
         """Return every bet that this baccarat game offers."""
         return self.definition.bet
 
-    def named(self) -> Hands:
+    def list_named_hands(self) -> Hands:
         """Return the two hands on the felt with their names: a hand has the name of the bet on it."""
-        bets = reversed(self.bets())
+        bets = reversed(self.list_bets())
         called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
         return tuple((hand, called.get(hand, names), most) for hand, names, most in hands)
@@ -276,7 +276,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         }
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
         return (
             Case(weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets])

@@ -159,7 +159,7 @@ class BanqueBet(BankBet):
         half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
         return (self.pays, *half) if self.on == BOTH else (self.pays,)
 
-    def terms(self) -> Mapping[str, str] | None:
+    def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, what a bet à cheval pays and loses; None for a bet on one tableau."""
         if self.on != BOTH:
             return None
@@ -198,7 +198,7 @@ class BanqueDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.terms() or {}).get(code, bet.pays.text)}"
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
                     for bet in self.bet
                 ),
                 *self.banker.format_lines(code),
@@ -233,7 +233,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAUX, 1)),
     )
 
-    def bets(self) -> tuple[BanqueBet, ...]:
+    def list_bets(self) -> tuple[BanqueBet, ...]:
         """Return every bet that this game offers."""
         return self.definition.bet
 
@@ -305,7 +305,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return bool(decision.check((yield decision)) == DRAW)
 
     # ------------------------------------------------------------------ figures
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager from a fresh shoe, with its best answers at five."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(wager, self.find_best_answers(stakes, self._list_staked_tableaux(stakes)))

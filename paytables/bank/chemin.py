@@ -1,15 +1,15 @@
 """Chemin de fer (Monaco, arrêté 88-384, art. 11): the players hold the bank in turn, and bet against each other.
 
-A seat offers to hold the bank by a bet on it. The bank goes round by seat number: it is held by the first seat
-in turn that offers it, until it loses or its holder offers no more, or less than the bank must be (art. 11.4,
-11.8). The others stake against it, or offer to cover it alone: *banco* (art. 11.4). When betting closes, the
-first *banco* in turn that covers half of the bank or more is taken, one followed from the round before ahead of
-it; then the stakes are taken in turn. What the bank does not cover, and what of it is not covered, is returned
-before a card is dealt.
+A seat offers to hold the bank by a bet on it. The bank goes round by seat number: the first seat in turn that
+offers it holds it, until the bank loses, or its holder stops offering it or offers less than the bank must be
+(art. 11.4, 11.8). The others stake against the bank, or offer to cover it alone: *banco* (art. 11.4). When betting
+closes, a *banco* is taken if it covers half of the bank or more: first that of the player who may follow from the
+round before, then the first in turn. After it the stakes are taken in turn. Stakes that the bank does not cover,
+and the part of the bank that no stake covers, are returned before a card is dealt.
 
-Each seat's money is its own: the bank is paid what it wins less the levy, and the players what they win. The
-levy is what is not given back (art. 11.7). The state of the table names the seat whose turn the bank is, so that
-a seat must be the same player position in every round.
+The bank is paid its win less the levy, the players are paid their wins, and the levy is kept (art. 11.7). The
+state of the table names the seat whose turn the bank is, so that a seat must be the same player position in every
+round.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class HeldBank(BankBet):
         """Return the levy on a bank that wins ``credits_``; a part of a credit is not levied."""
         return credits_ * self.percent // 100
 
-    def terms(self) -> Mapping[str, str]:
+    def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, what the bank wins after the levy."""
         return {
             "en": f"{self.pays.text}, less {self.percent}% of what it wins",
@@ -97,7 +97,7 @@ class CheminDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.terms() or {}).get(code, bet.pays.text)}"
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
                     for bet in bets
                 ),
                 self.shoe.format_deck_line(code),
@@ -175,7 +175,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the share of a winning bank that the house levies (art. 11.7)."""
         return Fraction(self.definition.bank.percent, 100)
 
-    def bets(self) -> tuple[BankBet, ...]:
+    def list_bets(self) -> tuple[BankBet, ...]:
         """Return the three bets: to hold the bank, to cover it alone, and to stake against it."""
         return (self.definition.bank, self.definition.banco, self.definition.stake)
 
@@ -334,23 +334,25 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return Turn(coup.banker, least, coup.caller if result else None)
 
     # ------------------------------------------------------------------ figures
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager that is fully covered, from a fresh shoe."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(stakes, self._find_best_answer())
 
-    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager, as the bank and against it, whatever is answered at five."""
-        stakes = {bet.spot: bet.credits for bet in wager.bets}
-        for answer in (DRAW, STAND):
-            yield from self._iter_cases(stakes, answer)
-            yield from self._iter_cases(stakes, answer, is_banker=False)
+    def find_highest_round_return(self, wager: Wager) -> int:
+        """Return the most credits a round can return: as the bank, or against it.
 
-    def _iter_cases(
-        self, stakes: Mapping[str, int], answer: str, *, is_banker: bool = True
-    ) -> Iterator[Case]:
+        A banco is taken of at most twice its amount as the bank, so that as much again of the stake is covered. If
+        it is not taken, it is returned, and all of the stake may be covered.
+        """
+        stakes = {bet.spot: bet.credits for bet in wager.bets}
+        bank, banco, stake = (stakes.get(name, 0) for name in (BANK, BANCO, STAKE))
+        as_bank = bank - self.definition.bank.compute_commission(bank)
+        return wager.credits + max(as_bank, stake, banco + min(banco, stake))
+
+    def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[Case]:
         """Yield one case for each result. A seat with a bet on the bank holds it, and its other bets are returned."""
-        main = BANK if BANK in stakes and is_banker else BANCO if BANCO in stakes else STAKE
+        main = BANK if BANK in stakes else BANCO if BANCO in stakes else STAKE
         for result, chance in _compute_result_chances(self.definition.shoe.decks)[answer].items():
             bets = [Bet(spot, credits_) for spot, credits_ in stakes.items()]
             yield Case(

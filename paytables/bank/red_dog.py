@@ -53,7 +53,7 @@ class RedDogBet(BankBet):
             for code in ("en", "fr")
         }
 
-    def terms(self) -> Mapping[str, str]:
+    def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, what each spread of the cards pays, as one line."""
         return {code: ", ".join(lines) for code, lines in self.pay_texts().items()}
 
@@ -75,7 +75,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
     hands: ClassVar[Hands] = (("board", BANK, 3),)
 
-    def bets(self) -> tuple[RedDogBet, ...]:
+    def list_bets(self) -> tuple[RedDogBet, ...]:
         """Return the only bet of the game, the ante."""
         return (self.definition.ante,)
 
@@ -127,7 +127,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
         return frozenset(n for n, chance in between.items() if chance * (1 + rule.find_odds(n).net) > 1)
 
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every case of a red dog round in which the player raises at the spreads where a raise is best."""
         return self._iter_cases(wager, self.raised_spreads)
 

@@ -40,11 +40,11 @@ class BankRules(TableRules, Generic[D]):
     table: object = field(default=None, compare=False)
     hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
 
-    def named(self) -> Hands:
+    def list_named_hands(self) -> Hands:
         """Return the hands on the felt with their names, as the table's display uses them."""
         return self.hands
 
-    def bets(self) -> tuple[BankBet, ...]:
+    def list_bets(self) -> tuple[BankBet, ...]:
         """Return every bet that the definition offers; each family implements it."""
         raise NotImplementedError
 
@@ -60,16 +60,16 @@ class BankRules(TableRules, Generic[D]):
         """Play one round; each family implements it."""
         raise NotImplementedError
 
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager from a fresh shoe, with the player's best answers."""
         raise NotImplementedError
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager, whatever the player answers.
 
-        By default these are :meth:`cases`; a family with decisions overrides it.
+        By default these are :meth:`iter_cases`; a family with decisions overrides it.
         """
-        return self.cases(wager)
+        return self.iter_cases(wager)
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits a round can return, stakes and raises included, whatever is answered."""
@@ -87,11 +87,11 @@ class BankRules(TableRules, Generic[D]):
                 names=bet.name.model_dump(),
                 odds=bet.pays.text,
                 needs=bet.needs,
-                terms=bet.terms(),
+                terms=bet.describe_pay(),
                 reserve=Fraction(self.find_added_stake_factor(bet)),
                 **bet.limits.model_dump(),
             )
-            for bet in self.bets()
+            for bet in self.list_bets()
         )
         return Layout((*spots, *self.list_added_spots()), self.definition.table, self.definition.form)
 
@@ -112,7 +112,9 @@ class BankRules(TableRules, Generic[D]):
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
-        return [{"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()]
+        return [
+            {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.list_named_hands()
+        ]
 
     def explain(self) -> tuple[str, ...]:
         """Return one English sentence for each bet of the table: what it pays."""
@@ -130,7 +132,7 @@ class BankRules(TableRules, Generic[D]):
         """
         bets = tuple(
             self.cloth.with_required_bets(self.analyse_stakes(name, {bet.id: stake}, depth))
-            for bet in self.bets()
+            for bet in self.list_bets()
             for name, stake in find_stated_stakes(bet.id, bet.limits, bet.compute_commission).items()
         )
         header = self.definition.game
@@ -146,7 +148,7 @@ class BankRules(TableRules, Generic[D]):
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the exact figures of the bets of one seat, taken together; ``stakes`` are credits by spot."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        return analyse_cases(name, wager, self.cases(wager), depth)
+        return analyse_cases(name, wager, self.iter_cases(wager), depth)
 
 
 class SeatedBankRules(SeatedRules, BankRules[D]):
@@ -154,7 +156,7 @@ class SeatedBankRules(SeatedRules, BankRules[D]):
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
-        bank, (_, _, most) = self.named()
+        bank, (_, _, most) = self.list_named_hands()
         return [
             {"id": bank[0], "names": dict(bank[1]), "cards": bank[2]},
             *list_seat_hands(self.definition.table.seats, cards=most),
@@ -168,7 +170,7 @@ def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
         group=name,
         names=names,
         odds=bet.pays.text,
-        terms=bet.terms(),
+        terms=bet.describe_pay(),
         open=False,
         needs=bet.id,
         added=("1",),
@@ -181,7 +183,7 @@ def check_bets(rules: BankRules[D], file: str) -> None:
 
     Raises :class:`DefinitionError` with the key.
     """
-    bets = rules.bets()
+    bets = rules.list_bets()
     for n, bet in enumerate(bets):
         if bet.id in {earlier.id for earlier in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")

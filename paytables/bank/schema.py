@@ -27,7 +27,7 @@ class BankBet(Strict):
         """Return the commission on this bet if it wins with a stake of ``credits_``, in credits."""
         return 0
 
-    def terms(self) -> Mapping[str, str] | None:
+    def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, the text on what a win pays, or None if the bet's odds alone say it."""
         return None
 

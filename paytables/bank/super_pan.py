@@ -54,9 +54,9 @@ class SuperPanBet(BankBet):
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""
-        return self.commission.of(credits_)
+        return self.commission.compute_credits(credits_)
 
-    def terms(self) -> Mapping[str, str]:
+    def describe_pay(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
         return {code: self.pays.text + self.commission.describe(code) for code in ("en", "fr")}
 
@@ -92,7 +92,7 @@ class SuperPanDefinition(BankDefinition):
                 f"{getattr(bet.name, code)} - {terms}",
                 *([] if bank is None else [bank.format_row(code)]),
             ]
-            for code, terms in bet.terms().items()
+            for code, terms in bet.describe_pay().items()
         }
 
 
@@ -104,7 +104,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 4), ("player", PLAYER, 4))
 
-    def bets(self) -> tuple[SuperPanBet, ...]:
+    def list_bets(self) -> tuple[SuperPanBet, ...]:
         """Return the only bet of the game."""
         return (self.definition.stake,)
 
@@ -144,7 +144,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             points = tuple(sorted(POINTS[rank_of(card)] for card in felt.cards[name]))
             prompt = _build_display(felt, own)
             if may_see(bet.seat, viewer):
-                prompt["advice"] = self.advice(points, bet.credits)
+                prompt["advice"] = self.find_better_answer(points, bet.credits)
             decision = Decision("super-pan", (STAND, DRAW), prompt, seat=bet.seat)
             if decision.check((yield decision)) == DRAW:
                 yield felt.deal(name, shoe, draw)
@@ -169,7 +169,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         won, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
-    def advice(self, hand: tuple[int, ...], stake: int) -> str:
+    def find_better_answer(self, hand: tuple[int, ...], stake: int) -> str:
         """Return the player's better answer, ``draw`` or ``stand``, with a hand of cards of these points.
 
         It is computed for a fresh shoe.
@@ -182,15 +182,17 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager if the players give the best answer with each hand.
 
         A seat with a bet on the bank is the bank, and one stake of the same credits is against it.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         if BANK in stakes:
-            return self._iter_bank_cases(stakes, lambda hand: self.advice(hand, stakes[BANK]))
-        return self._iter_cases(stakes, lambda hand: self.advice(hand, stakes[self.definition.stake.id]))
+            return self._iter_bank_cases(stakes, lambda hand: self.find_better_answer(hand, stakes[BANK]))
+        return self._iter_cases(
+            stakes, lambda hand: self.find_better_answer(hand, stakes[self.definition.stake.id])
+        )
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every case of a Super Pan 9 round, once if the player draws a card and once if not.
@@ -205,7 +207,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 yield from self._iter_bank_cases(stakes, answer)
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
-        """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
+        """Yield three cases for each hand of the player, played with its answer: a win, a push and a loss."""
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
         unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED)] if BANK in stakes else []
@@ -250,10 +252,11 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         opposite = {DRAW: STAND, STAND: DRAW}
         worst = compute_mean_return(
-            wager, self._iter_cases(stakes, lambda hand: opposite[self.advice(hand, wager.credits)])
+            wager,
+            self._iter_cases(stakes, lambda hand: opposite[self.find_better_answer(hand, wager.credits)]),
         )
         by_bank = self._iter_cases(stakes, lambda hand: DRAW if sum(hand) % 10 <= _BANK_DRAWS else STAND)
-        draws = [hand for hand in _iter_hands() if self.advice(hand, wager.credits) == DRAW]
+        draws = [hand for hand in _iter_hands() if self.find_better_answer(hand, wager.credits) == DRAW]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
             found,

@@ -156,7 +156,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ("red", {"en": "Red", "fr": "Rouge"}, _CARDS),
     )
 
-    def bets(self) -> tuple[ChanceBet, ...]:
+    def list_bets(self) -> tuple[ChanceBet, ...]:
         """Return every bet that this trente et quarante game offers."""
         return self.definition.bet
 
@@ -173,7 +173,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """
         insurance = self.definition.insurance
         spots = (
-            [_build_insurance_spot(bet, insurance) for bet in self.bets()] if insurance is not None else []
+            [_build_insurance_spot(bet, insurance) for bet in self.list_bets()]
+            if insurance is not None
+            else []
         )
         return Layout((*super().cloth.spots, *spots), self.definition.table, self.definition.form)
 
@@ -281,7 +283,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         fates = (self.find_fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
         return [settlement for settlement, _ in fates if settlement is not None]
 
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup.
 
         Both rows have the same chance to win, and the first card is as likely red as black.
@@ -303,7 +305,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         if insurance is None:
             return found
         more = []
-        for bet in self.bets():
+        for bet in self.list_bets():
             least = self.cloth.by_id[bet.id + INSURED].least
             stakes = {bet.id: least * insurance.share, bet.id + INSURED: least}
             more.append(self.analyse_stakes(bet.id + INSURED, stakes, depth))

@@ -53,7 +53,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
 
-    def bets(self) -> tuple[BankBet, ...]:
+    def list_bets(self) -> tuple[BankBet, ...]:
         """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
@@ -109,7 +109,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         tie = self.definition.tie
         return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
-    def cases(self, wager: Wager) -> Iterable[Case]:
+    def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a war wager if the player always goes to war on a tie."""
         return self._iter_cases(wager, surrender=False)
 

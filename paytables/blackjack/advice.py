@@ -1,11 +1,15 @@
 """The best blackjack play as data: an answer for each hand, packed into a definition, looked up in plain Python.
 
-There is one byte per question, in this order for each first card of the dealer, ace to ten: hands of a box
-that has not split; then for each pair, ace to ten, its hands whose second card is not a pair card, and those
-that are a pair (for tens, if pairs must have one rank, both again for a dealer's first card of that rank). If
-6, 7 and 8 of a suit win at once, the two cards that may become it occur again for two of one suit. Then
-follow the number of hands into which each pair is split by first card, whether each two cards are insured,
-and the first cards at which even money is taken.
+There is one byte per question. For each first card of the dealer, ace to ten, they are in this order:
+
+1. the hands of a box that has not split;
+2. for each pair, ace to ten: the hands of the split whose second card is not a card of the pair, then the
+   hands that are a pair again. If tens must have the same rank to be split, tens have both lists a second
+   time, for a dealer's first card of that rank.
+
+If 6, 7 and 8 of one suit win at once, the two-card hands that may become 6, 7 and 8 have a second byte, for
+two cards of one suit. After these bytes follow the number of hands into which each pair is split, by first
+card; whether each two-card hand is insured; and the first cards at which even money is taken.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,11 +33,11 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What matters of a blackjack hand other than its cards: the dealer's first card, and the pair it was split from.
+    """What the best answer for a blackjack hand depends on other than its cards.
 
-    ``pair`` is 0 if the hand is not from a split, else the value of the pair's cards. ``paired``: the hand is
-    such a pair again, and cannot be split further. ``fewer``: the pair are tens that may only be split if
-    equal in rank, and the dealer's first card has that rank too.
+    ``up`` is the dealer's first card. ``pair`` is the value of the pair that the hand was split from, or 0.
+    ``paired``: whether the hand is such a pair again and cannot be split further. ``fewer``: whether the dealer's
+    first card has the rank of the split pair, if tens may only be split when equal in rank.
     """
 
     up: int

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
 from paytables.blackjack.hands import CARD, list_values
-from paytables.blackjack.policies import BLACKJACK, PairQuestion, Table
+from paytables.blackjack.policies import BLACKJACK, PairQuestion, StrategyTable
 from paytables.blackjack.schema import ACES, BEST, TEN
 from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sums
 
@@ -63,13 +63,13 @@ class Chart:
             return DOUBLE
         return otherwise if otherwise in options else STAND
 
-    def build_chooser(self, table: Table) -> Chooser:
+    def build_chooser(self, table: StrategyTable) -> Chooser:
         """Return the function that answers each question about a blackjack hand as this chart does."""
 
         def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
             """Return the chart's answer to a question about a blackjack hand, of those among ``options``."""
             known = table.rounds[0].known[hand]
-            return self.answer(kind.up, list_values(hand), known.best, soft=known.soft, options=options)
+            return self.answer(kind.up, list_values(hand), known.best_total, soft=known.soft, options=options)
 
         return choose_from_chart
 
@@ -128,7 +128,7 @@ def parse_chart(text: Iterable[str]) -> Chart:
     return chart
 
 
-def find_best_chart(table: Table) -> Chart:
+def find_best_chart(table: StrategyTable) -> Chart:
     """Return the blackjack chart with the highest return for a table's house rules."""
     chart = Chart()
     for round_ in table.rounds:
@@ -207,7 +207,7 @@ class _Column:
             have, starts = round_.dealer.full[split.pair - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
                 places = self._build_hands(branch)
-                starts += [places[hand] for hand in play.starts(round_.known, branch)]
+                starts += [places[hand] for hand in play.list_start_hands(round_.known, branch)]
             part = Fraction(split.ways, have * (have - 1))
             pair = _Pair(hands_of_box[2 * CARD[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
@@ -226,10 +226,13 @@ class _Column:
                 break
             options = self._compute_answer_values(hand, branch)
             place = _HandInSearch(
-                (known[hand].soft, known[hand].best), options[STAND], options.get(DOUBLE), options.get(HIT)
+                (known[hand].soft, known[hand].best_total),
+                options[STAND],
+                options.get(DOUBLE),
+                options.get(HIT),
             )
             if place.drawn is not None:
-                place.children = [found[child] for _, child in known[hand].next if child in found]
+                place.children = [found[child] for _, child in known[hand].hands_after_card if child in found]
             found[hand] = place
         self.ordered += reversed(found.values())
         return found
@@ -241,7 +244,7 @@ class _Column:
         """
         known, play = self.round.known[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
-        plain = play.options(known, branch.tree, hand, worth, branch.kind, suited=False)
+        plain = play.evaluate_options(known, branch.tree, hand, worth, branch.kind, suited=False)
         found = {answer: mean for answer, (mean, _) in plain.items()}
         if play.house.suited_678 is not None and known.cards == 2 and hand in SUITED:
             third = SIX_SEVEN_EIGHT
@@ -249,7 +252,9 @@ class _Column:
                 worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
             for answer in found:
                 both = [
-                    play.options(known, branch.tree, hand, worth, branch.kind, suited=suited)[answer][0]
+                    play.evaluate_options(known, branch.tree, hand, worth, branch.kind, suited=suited)[
+                        answer
+                    ][0]
                     for suited in (False, True)
                 ]
                 found[answer] += (both[1] - both[0]) // 4

@@ -1,8 +1,8 @@
 """The exact chances of blackjack side bets, by counting the orders of the first cards in which each row pays.
 
-Rows of three cards and more are counted for a player who takes these cards: while one of them can still be
-made, the player may draw (no hand of so few cards exceeds 20). If the dealer looks at a hidden second card,
-the dealer's blackjack ends the round before a third card comes.
+Rows of three cards and more are counted for a player who draws while such a row is still possible. The player
+may always do so, because no hand of so few cards exceeds 20. If the dealer looks at a hidden second card, the
+dealer's blackjack ends the round before a third card is dealt.
 """
 
 from collections.abc import Iterator, Sequence

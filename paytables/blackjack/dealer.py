@@ -58,7 +58,7 @@ def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[
 
 
 class Dealer:
-    """The dealer's hands after one first card: the value of standing against them, whatever left the shoe.
+    """The dealer's hands after one first card, and the value of standing against them with any cards out of the shoe.
 
     ``most`` is the maximum number of cards that the dealer can draw. Amounts are counted in orders of
     ``most`` further cards from the shoe, or of all its cards if it has fewer.

@@ -80,14 +80,14 @@ def _compute_backed_hand(house: ExactHouseRules) -> BackedHand:
     from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
 
-    table = policies.Table(house)
+    table = policies.StrategyTable(house)
     laws = []
     for choose, take in (
         (policies.choose_best, policies.choose_highest_sum),
         (policies.choose_worst, policies.choose_lowest_sum),
     ):
         answers: dict[Question, int] = {}
-        played = table.result(policies.record_answers(choose, answers), take)
+        played = table.evaluate(policies.record_answers(choose, answers), take)
         if not nets.is_within_reach(table, played, nets.SUPPORT_MAX):
             raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
         laws.append(nets.compute_backed_distribution(table, answers, played))
@@ -124,19 +124,19 @@ def _compute_proof(house: ExactHouseRules, report_progress: Callable[[int, int],
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
-    table = policies.Table(house, report_progress=report_progress)
+    table = policies.StrategyTable(house, report_progress=report_progress)
     answers: dict[Question, int] = {}
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     chart = find_best_chart(table)
-    charted = table.result(chart.build_chooser(table), chart.take)
-    dealers = table.result(policies.build_dealer_play(house), policies.decline_every_offer)
-    worst = table.result(policies.choose_worst, policies.choose_lowest_sum)
+    charted = table.evaluate(chart.build_chooser(table), chart.take)
+    dealers = table.evaluate(policies.build_dealer_play(house), policies.decline_every_offer)
+    worst = table.evaluate(policies.choose_worst, policies.choose_lowest_sum)
     law, variance = {}, None
     if nets.is_within_reach(table, best, nets.SUPPORT_MAX):
         law = nets.compute_net_distribution(table, answers, best)
     elif nets.is_within_reach(table, best, nets.VARIANCE_MAX):
         variance = nets.compute_net_variance(table, answers, best)
-    data = PlayData.of(house, answers, best.split, best.insured, best.even)
+    data = PlayData.of(house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
     return Proof(
         mean=format_exact(best.mean),
         staked=format_exact(best.staked),

@@ -50,9 +50,9 @@ class HandValue:
     """Data of a blackjack hand of up to 21: number of cards, best total, whether soft, and the hand after each card."""
 
     cards: int
-    best: int
+    best_total: int
     soft: bool
-    next: tuple[tuple[int, int], ...]
+    hands_after_card: tuple[tuple[int, int], ...]
     """The index of the drawn value, and the resulting hand; values that bust are omitted."""
 
 
@@ -101,9 +101,9 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
     may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
-    hand is not of the pair's value. The condition "not of that value" is replaced by one minus "of that
-    value", so each hand's mean is taken from shoes that lack only cards of that value: ``j`` of them at index
-    ``j`` of the result. The caller multiplies by the probability that ``j`` draws all have that value.
+    hand is not of the pair's value. Its probability is one minus that of a card of that value, so only shoes
+    that lack cards of that value are needed: index ``j`` of the result is for a shoe that lacks ``j`` of them.
+    The caller multiplies by the probability that ``j`` draws all have that value.
     """
     found = [Parts() for _ in range(2 * hands)]
     for resplits, done, open_ in _iter_second_card_orders(hands, 2, 0, 0):

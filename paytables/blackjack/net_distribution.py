@@ -1,11 +1,12 @@
 """The exact distribution of a blackjack box's net result for a given play: for laboratories (numpy, numba).
 
-Hands of a split share the shoe and the dealer's hand. But each plays by its own cards, and all orders of the
-shoe are equally likely: the number of ways to get given cards is the number of ways to draw them, and the
-dealer's hand depends only on their combined cards. So the results of hands are summed by these cards, hand
-after hand, and the dealer is enumerated once for each. Two hands take seconds; three would take more than a
-minute, but their second moment follows from those of each two and of each one, so that the variance is exact;
-their nets are simulated (:mod:`paytables.blackjack.sampled`).
+The hands of a split share the shoe and the dealer's hand. But each hand is played by its own cards, and all orders
+of the shoe are equally likely. So the number of ways to get given cards is the number of ways to draw them, and the
+dealer's hand depends only on the combined cards of all hands. The results of the hands are therefore summed by
+their combined cards, one hand after the other, and the dealer is enumerated once for each combination.
+
+Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two hands and
+of one, so the variance is exact; their nets are simulated (:mod:`paytables.blackjack.sampled`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from paytables.blackjack.schema import ACES, BEST, TEN
 from paytables.blackjack.weighed import compile_kernel, weigh_nets
 
 if TYPE_CHECKING:
-    from paytables.blackjack.policies import Result, Table
+    from paytables.blackjack.policies import StrategyResult, StrategyTable
     from paytables.blackjack.solve import Branch, Round, Split, Tree
     from paytables.cards.arrays import Ints
 
@@ -65,7 +66,7 @@ class _JointResults:
         return _JointResults(self.cards, ways, self.low, step)
 
 
-def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
+def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int) -> bool:
     """Return whether the net distribution of a blackjack play can be counted exactly.
 
     It can if the play splits into at most ``max_hands`` hands and no split depends on suits or ranks.
@@ -73,18 +74,20 @@ def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
     suited = table.house.suited_678 is not None
     return all(
         hands <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
-        for (_, pair, _), hands in played.split.items()
+        for (_, pair, _), hands in played.hands_by_pair.items()
     )
 
 
 def compute_net_distribution(
-    table: Table, answers: Mapping[Question, int], played: Result
+    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net of one blackjack stake, if hands are played by ``answers``."""
     return _NetDistribution(table, answers, played).compute_distribution()
 
 
-def compute_net_variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
+def compute_net_variance(
+    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
+) -> Fraction:
     """Return the variance of the net of one blackjack stake, in stakes squared, played by ``answers``."""
     nets = _NetDistribution(table, answers, played).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
@@ -92,7 +95,7 @@ def compute_net_variance(table: Table, answers: Mapping[Question, int], played: 
 
 
 def compute_backed_distribution(
-    table: Table, answers: Mapping[Question, int], played: Result
+    table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net of one stake on another player's hand, which that player plays by ``answers``.
 
@@ -100,7 +103,7 @@ def compute_backed_distribution(
     split into two hands at most.
     """
     return _BackedDistribution(
-        table, answers, replace(played, insured=set(), even=set())
+        table, answers, replace(played, insured_hands=set(), even_money_ups=set())
     ).compute_distribution()
 
 
@@ -110,7 +113,7 @@ class _NetDistribution:
     doubled_stakes = 2
     """How many stakes a doubled hand has."""
 
-    def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
+    def __init__(self, table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult) -> None:
         house = table.house
         self.table, self.house, self.answers, self.played = table, house, answers, played
         paid = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
@@ -136,12 +139,12 @@ class _NetDistribution:
         divided = {
             2 * CARD[split.pair - 1]: split
             for split in round_.splits
-            if (round_.up, split.pair, split.fewer) in self.played.split
+            if (round_.up, split.pair, split.fewer) in self.played.hands_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.known[hand].cards == 2):
             beside = self._find_insurance_nets(round_.up, hand)
             if hand == _BLACKJACK:
-                even = round_.up in self.played.even
+                even = round_.up in self.played.even_money_ups
                 nets = (
                     (self.unit,) * (ENDS + 1)
                     if even
@@ -164,7 +167,7 @@ class _NetDistribution:
     def _find_insurance_nets(self, up: int, hand: int) -> Nets:
         """Return the net of insurance for each result of the dealer; all zero if the hand is not insured."""
         odds = self.house.insurance
-        if odds is None or up != ACES or hand not in self.played.insured:
+        if odds is None or up != ACES or hand not in self.played.insured_hands:
             return (0,) * (ENDS + 1)
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
@@ -174,7 +177,7 @@ class _NetDistribution:
         It is split into two hands, or into three if a second card has the pair's value. ``beside`` are the
         nets of insurance, which are added.
         """
-        hands = self.played.split[round_.up, split.pair, split.fewer]
+        hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
         mine, others = (
             self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
@@ -213,7 +216,7 @@ class _NetDistribution:
         """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
-            starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
+            starts = dict.fromkeys(self.table.play.list_start_hands(round_.known, branch), self.share)
             for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.kind, starts, first=first
             ).items():
@@ -245,7 +248,7 @@ class _NetDistribution:
                     stakes = self.doubled_stakes if answer == DOUBLE else 1
                     bust = self._find_lost_nets(stakes, first=first)
                     found[hand, bust] += share
-                    for child in (c for _, c in round_.known[hand].next if c in tree):
+                    for child in (c for _, c in round_.known[hand].hands_after_card if c in tree):
                         found[child, bust] -= share
                         count = share
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
@@ -263,7 +266,7 @@ class _NetDistribution:
         """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, first=first)
-        best, won = round_.known[hand].best, stakes * self.unit
+        best, won = round_.known[hand].best_total, stakes * self.unit
         nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST + 1)]
         return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 
@@ -293,7 +296,7 @@ class _BackedDistribution(_NetDistribution):
         beside: Nets,  # noqa: ARG002 (the base's)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net of the first hand of a pair that is split, with its probability; nothing is ``beside``."""
-        hands = self.played.split[round_.up, split.pair, split.fewer]
+        hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
         ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
         yield from _iter_net_chances(round_, _create_one_hand_sums(ends, CARD[split.pair - 1]), self.share)
 

@@ -27,27 +27,27 @@ class PairQuestion(NamedTuple):
     hand: int
 
 
-#: The answers of a play about two cards: chooses between several sums, where index 0 means none; for a pair,
-#: index n means up to n + 1 hands.
+#: A play's answer to a question about two cards: the index of the chosen one of several sums. Index 0 declines; for
+#: a pair, index n splits it into up to n + 1 hands.
 Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 
 @dataclass(slots=True)
-class Result:
+class StrategyResult:
     """The value of a blackjack play per initial stake: ``mean`` is the mean net, ``staked`` the mean of all stakes.
 
-    ``split`` has the number of hands into which each pair is split, ``insured`` the hands that are insured,
-    ``even`` the dealer's first cards at which even money is taken.
+    ``hands_by_pair`` has the number of hands into which each pair is split; ``even_money_ups`` has the dealer's
+    first cards at which even money is taken.
     """
 
     mean: Fraction = Fraction(0)
     staked: Fraction = Fraction(1)
-    split: dict[Pair, int] = field(default_factory=dict)
-    insured: set[int] = field(default_factory=set)
-    even: set[int] = field(default_factory=set)
+    hands_by_pair: dict[Pair, int] = field(default_factory=dict)
+    insured_hands: set[int] = field(default_factory=set)
+    even_money_ups: set[int] = field(default_factory=set)
 
 
-class Table:
+class StrategyTable:
     """Computes the expected return of blackjack strategies under one set of house rules, over the dealer's first cards.
 
     ``shoe`` is the number of cards of each value, by default those of the full shoe.
@@ -67,12 +67,12 @@ class Table:
             self.rounds.append(Round(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
-    def result(self, choose: Chooser, take: Taker) -> Result:
+    def evaluate(self, choose: Chooser, take: Taker) -> StrategyResult:
         """Return the value of a blackjack play.
 
         ``choose`` answers questions about a hand; ``take`` those about splits, insurance and even money.
         """
-        found = Result(staked=Fraction(0))
+        found = StrategyResult(staked=Fraction(0))
         for round_ in self.rounds:
             mean, staked = self._sum_round(round_, choose, take, found)
             ways = self.shoe[round_.up - 1]
@@ -82,12 +82,12 @@ class Table:
         found.staked += 1
         return found
 
-    def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
+    def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
 
         The answers about splits and insurance are recorded in ``found``.
         """
-        values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
+        values = self.play.evaluate_hands(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
             if round_.known[hand].cards > 2:
@@ -99,7 +99,7 @@ class Table:
                 played = 0, 0
             elif splits:
                 played = self._sum_pair(round_, hand, unsplit, splits, choose, take, found)
-            beaten = round_.tree[hand].blackjack * self.play.unit
+            beaten = round_.tree[hand].blackjack_ways * self.play.unit
             lost = beaten if self.play.first_stake_only and hand != BLACKJACK else 0
             mean += orders * (played[0] - lost + insured[0])
             staked += orders * (played[1] + insured[1])
@@ -113,7 +113,7 @@ class Table:
         splits: list[Split],
         choose: Chooser,
         take: Taker,
-        found: Result,
+        found: StrategyResult,
     ) -> Sums:
         """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
 
@@ -128,32 +128,34 @@ class Table:
             sums = [own, *(self.play.split(round_, split, n, choose) for n in range(2, most + 1))]
             taken = take(PairQuestion("split", round_.up, hand), sums)
             if taken:
-                found.split[round_.up, split.pair, split.fewer] = taken + 1
+                found.hands_by_pair[round_.up, split.pair, split.fewer] = taken + 1
                 if taken + 1 < most:  # record what is actually played
                     self.play.split(round_, split, taken + 1, choose)
             mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
         return mean, staked
 
-    def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
+    def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes of insuring a hand, or of declining, as ``take`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.
         """
         node, unit, up = round_.tree[hand], self.play.unit, round_.up
-        own = int(self.house.blackjack * unit) * node.other if hand == BLACKJACK else 0
+        own = int(self.house.blackjack * unit) * node.ordinary_ways if hand == BLACKJACK else 0
         sums, half = [(own, 0)], unit // 2
         insurable = up == ACES and self.house.insurance is not None
         if insurable and self.house.insurance is not None:
-            won = int(self.house.insurance * half) * node.blackjack
-            sums.append((own + won - half * node.other, half * (node.other + node.blackjack)))
+            won = int(self.house.insurance * half) * node.blackjack_ways
+            sums.append(
+                (own + won - half * node.ordinary_ways, half * (node.ordinary_ways + node.blackjack_ways))
+            )
         if hand == BLACKJACK and up in self.house.even_money:
-            sums.append((unit * (node.other + node.blackjack), 0))
+            sums.append((unit * (node.ordinary_ways + node.blackjack_ways), 0))
         taken = take(PairQuestion("insurance", up, hand), sums)
         if taken == 1 and insurable:
-            found.insured.add(hand)
+            found.insured_hands.add(hand)
         elif taken:
-            found.even.add(up)
+            found.even_money_ups.add(up)
         return sums[taken]
 
 

@@ -50,9 +50,11 @@ def sample(
     known = list(list_every_hand(build_shoe(house.decks)).items())
     place = {hand: n for n, (hand, _) in enumerate(known)}
     after: Ints = np.full((len(known), TEN + 1), -1, dtype=np.int64)
-    totals: Ints = np.array([(hand_value.best, hand_value.soft) for _, hand_value in known], dtype=np.int64)
+    totals: Ints = np.array(
+        [(hand_value.best_total, hand_value.soft) for _, hand_value in known], dtype=np.int64
+    )
     for n, (_, hand_value) in enumerate(known):
-        for value, child in hand_value.next:
+        for value, child in hand_value.hands_after_card:
             after[n, value + 1] = place[child]
     numbers = [
         *(house.hole, house.hits_soft_17, house.hole or house.original_only, house.original_only),

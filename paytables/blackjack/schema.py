@@ -153,12 +153,12 @@ def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
 
 
 class Row(Strict):
-    """A row of a blackjack side bet: what the box's first ``cards`` cards must be, and what it then pays.
+    """A row of a blackjack side bet: the conditions on the box's first ``cards`` cards, and the pay.
 
-    Each condition that is set must hold: ``ranks`` (any of these, in any order: ``"777"``), ``kind``,
-    ``suits`` (``same`` suit, or all of one ``colour``, ``red`` or ``black``), ``total`` from-to with an ace
-    as 11 if that does not exceed 21, or as 1 if ``ace`` says so. ``dealer``: the dealer's first card counts
-    as one more.
+    Every condition that is set must hold. ``ranks``: the cards have these ranks, in any order (``"777"``).
+    ``suits``: they are of the ``same`` suit, of one ``colour``, ``red`` or ``black``. ``total``: their total is
+    in this range; an ace is 11 if the total then does not exceed 21, or 1 if ``ace`` says so. ``dealer``: the
+    dealer's first card counts as one more card.
     """
 
     id: Identifier

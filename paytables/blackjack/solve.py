@@ -54,15 +54,15 @@ Options: TypeAlias = Mapping[int, Sums]
 class Node:
     """How often a blackjack hand occurs, counted in ways: orders of the cards.
 
-    ``other`` are the ways against a dealer without a blackjack, ``blackjack`` those against one. ``first``
-    are those against a blackjack in which the hand has its box's first stake. ``stand`` is wins minus losses
-    if it stands.
+    ``ordinary_ways`` are against a dealer without a blackjack, ``blackjack_ways`` against one. In
+    ``first_stake_ways`` of the latter, the hand has its box's first stake. ``standing_net`` is wins minus
+    losses if it stands.
     """
 
-    other: int = 0
-    blackjack: int = 0
-    first: int = 0
-    stand: int = 0
+    ordinary_ways: int = 0
+    blackjack_ways: int = 0
+    first_stake_ways: int = 0
+    standing_net: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
         """Add the orders of cards that another blackjack node counts to this one's, ``times`` times.
@@ -72,12 +72,15 @@ class Node:
         """
         if share > 1:
             node = Node(
-                node.other // share, node.blackjack // share, node.first // share, node.stand // share
+                node.ordinary_ways // share,
+                node.blackjack_ways // share,
+                node.first_stake_ways // share,
+                node.standing_net // share,
             )
-        self.other += node.other * times
-        self.blackjack += node.blackjack * times
-        self.stand += node.stand * times
-        self.first += node.blackjack * first
+        self.ordinary_ways += node.ordinary_ways * times
+        self.blackjack_ways += node.blackjack_ways * times
+        self.standing_net += node.standing_net * times
+        self.first_stake_ways += node.blackjack_ways * first
 
 
 Tree: TypeAlias = dict[int, Node]
@@ -110,7 +113,7 @@ class Split:
 
     pair: int
     ways: int
-    left: int
+    cards_left: int
     fewer: bool = False
     branches: dict[int, list[Branch]] = field(default_factory=dict)
 
@@ -133,9 +136,9 @@ class Round:
         for split in self.splits:
             parts = compute_split_coefficients(self._find_most_hands(split.pair))
             lacking += [
-                (split.pair, n, split.left)
+                (split.pair, n, split.cards_left)
                 for n in range(len(parts))
-                if compute_falling_factorial(split.left, n)
+                if compute_falling_factorial(split.cards_left, n)
             ]
         lacking = list(dict.fromkeys(lacking))
         self._standing = self._compute_standing_values(lacking)
@@ -220,7 +223,7 @@ class Round:
         rows: dict[tuple[int, int], None] = {}
         for pair, fewer, _ in shoes:
             for hand, out_of_shoe in self._list_reached_hands(pair, fewer):
-                rows[out_of_shoe, max(self.known[hand].best - 16, 0)] = None
+                rows[out_of_shoe, max(self.known[hand].best_total - 16, 0)] = None
         out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
         removed: Ints = out[:, None] >> BITS * np.arange(TEN) & MANY
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
@@ -242,9 +245,9 @@ class Round:
             hole = 0
             if completes:
                 hole = way * (full[completes - 1] - (removed >> BITS * (completes - 1) & MANY)) * after
-            stand = self._standing[removed, max(known.best - 16, 0)]
+            stand = self._standing[removed, max(known.best_total - 16, 0)]
             tree[hand] = Node(way * in_all - hole, hole, hole, way * stand * longest)
-            for place, child in known.next:
+            for place, child in known.hands_after_card:
                 if child not in ways:
                     ways[child] = way * (full[place] - (removed >> BITS * place & MANY))
         return tree
@@ -255,10 +258,10 @@ class Round:
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
         for fewer, part in enumerate(compute_split_coefficients(max_hands)):
-            ways = split.ways * compute_falling_factorial(split.left, fewer)
+            ways = split.ways * compute_falling_factorial(split.cards_left, fewer)
             if not ways:
                 continue
-            same = split.left - fewer
+            same = split.cards_left - fewer
             of_value = self.dealer.full[pair - 1] - 2 - fewer
             for hand, node in shoes[pair, fewer].items():
                 if part.plain:
@@ -281,7 +284,10 @@ class Round:
 
 
 class Play:
-    """The calculation of a blackjack play's value over all hands. ``unit`` is the value of one stake."""
+    """The calculation of a blackjack play's value over all hands.
+
+    A value is an integer: the player's net result in ``unit`` parts of a stake, summed over all ways to deal the cards.
+    """
 
     def __init__(self, house: ExactHouseRules) -> None:
         self.house = house
@@ -292,28 +298,28 @@ class Play:
 
     def _count_ways_at_risk(self, node: Node) -> int:
         """Return the ways in which a bust hand loses a stake that the dealer's blackjack would not take."""
-        return node.other if self.first_stake_only else node.other + node.blackjack
+        return node.ordinary_ways if self.first_stake_only else node.ordinary_ways + node.blackjack_ways
 
     def count_completed_ways(self, node: Node) -> int:
         """Return the number of ways in which a hand is played to its end.
 
         If the dealer peeks, those with a dealer's blackjack are not counted.
         """
-        return node.other if self.house.hole else node.other + node.blackjack
+        return node.ordinary_ways if self.house.hole else node.ordinary_ways + node.blackjack_ways
 
     def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
-        """Return the value of a hand with ``stakes`` stakes that is paid at ``pay`` before the dealer draws."""
-        saved = node.first if self.first_stake_only and not self.house.hole else 0
+        """Return the value of a hand that is paid at once at the odds ``pay``, before the dealer draws."""
+        saved = node.first_stake_ways if self.first_stake_only and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * saved
 
     def compute_standing_value(self, hand: int, node: Node, stakes: int = 1) -> int:
-        """Return the value of a blackjack hand on which the player stands with ``stakes`` stakes."""
+        """Return the value of standing on a blackjack hand that carries the given number of stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
-        lost = 0 if self.first_stake_only else node.blackjack
-        return (node.stand - lost) * stakes * self.unit
+        lost = 0 if self.first_stake_only else node.blackjack_ways
+        return (node.standing_net - lost) * stakes * self.unit
 
-    def options(
+    def evaluate_options(
         self,
         hand_value: HandValue,
         tree: Tree,
@@ -329,7 +335,7 @@ class Play:
         """
         node, house = tree[hand], self.house
         found = {STAND: (self.compute_standing_value(hand, node), 0)}
-        if (hand_value.best == BEST and not hand_value.soft) or (
+        if (hand_value.best_total == BEST and not hand_value.soft) or (
             hand == _SEVENS and house.sevens is not None
         ):
             return found
@@ -338,7 +344,7 @@ class Play:
             return found
         mean = staked = doubled = 0
         ways_at_risk = self._count_ways_at_risk(node)
-        for _, child in hand_value.next:
+        for _, child in hand_value.hands_after_card:
             if (after := tree.get(child)) is None:
                 continue
             ways_at_risk -= self._count_ways_at_risk(after)
@@ -356,7 +362,7 @@ class Play:
             )
         return found
 
-    def values(
+    def evaluate_hands(
         self, hand_values: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
     ) -> dict[int, Sums]:
         """Return the value, and the mean additional stake, of every blackjack hand if ``choose`` gives the answers.
@@ -368,10 +374,10 @@ class Play:
         for hand in reversed(tree):
             if hand_values[hand].cards < 2:
                 break
-            options = self.options(hand_values[hand], tree, hand, found, kind, suited=False)
+            options = self.evaluate_options(hand_values[hand], tree, hand, found, kind, suited=False)
             found[hand] = options[choose(kind, hand, False, options)]
             if mixed and hand_values[hand].cards == 2 and hand in SUITED:
-                options = self.options(hand_values[hand], tree, hand, found, kind, suited=True)
+                options = self.evaluate_options(hand_values[hand], tree, hand, found, kind, suited=True)
                 suited_sums = options[choose(kind, hand, True, options)]
                 mean, staked = found[hand]
                 found[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
@@ -384,22 +390,22 @@ class Play:
         """
         mean, staked = 0, 0
         for branch in split.branches[hands]:
-            values = self.values(round_.known, branch.tree, branch.kind, choose)
-            for hand in self.starts(round_.known, branch):
+            values = self.evaluate_hands(round_.known, branch.tree, branch.kind, choose)
+            for hand in self.list_start_hands(round_.known, branch):
                 mean += values[hand][0]
                 staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
-        return mean, staked - self.count_completed_ways(self.pair_node(round_, split)) * self.unit
+        return mean, staked - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
 
     @staticmethod
-    def starts(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
+    def list_start_hands(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
         """Return the two-card blackjack hands with which a branch of a split starts."""
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
-        drawn = hand_values[branch.start].next
+        drawn = hand_values[branch.start].hands_after_card
         return [hand for n, hand in drawn if n + 1 != branch.without and hand in branch.tree]
 
     @staticmethod
-    def pair_node(round_: Round, split: Split) -> Node:
+    def build_pair_node(round_: Round, split: Split) -> Node:
         """Return the ways in which the two cards of a blackjack pair that may be split are dealt."""
         have = round_.dealer.full[split.pair - 1]
         node = Node()

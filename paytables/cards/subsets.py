@@ -104,14 +104,14 @@ class Sets:
         found: Ints = order[np.searchsorted(known[order], key)]
         return found
 
-    def strengths(self, order: Order) -> Ints:
+    def compute_strengths(self, order: Order) -> Ints:
         """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
         ranking = Ranking(order)
         states, keys = self._states
         best = np.array([ranking.plain(key) for key in keys], dtype=np.int32)[states]
         if not any("flush" in name for name in order.categories):
             return best
-        wilds, odd = self.wilds(order)
+        wilds, odd = self.count_wilds(order)
         most = int(wilds.max())
         table = np.zeros((most + 1, 8192), dtype=np.int32)
         for count in range(most + 1):
@@ -122,7 +122,7 @@ class Sets:
             np.maximum(best, table[wilds, masks], out=best)
         return best
 
-    def wilds(self, order: Order) -> tuple[Ints, int]:
+    def count_wilds(self, order: Order) -> tuple[Ints, int]:
         """Return the number of wild cards in each set, and the order's wild ranks as bits."""
         wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
@@ -140,7 +140,7 @@ class Sets:
         fewer, _ = self.smaller._states  # noqa: SLF001 (another of its own)
         return steps[-1][fewer[self.parent], self.last >> 2], keys
 
-    def sums(self, values: Ints) -> list[Ints]:
+    def sum_over_supersets(self, values: Ints) -> list[Ints]:
         """Return, for each smaller set of cards, the sum of ``values`` over the sets that contain it.
 
         Element k of the result has the sums for the sets of k cards, by their number.
@@ -159,7 +159,7 @@ class Sets:
             level = level.smaller
         return tables[::-1]
 
-    def parts(self, chosen: Ints, held_mask: int) -> Ints:
+    def number_subsets(self, chosen: Ints, held_mask: int) -> Ints:
         """Return, for each chosen set, the number of the subset of its cards at the indices ``held_mask`` (as bits)."""
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.members[chosen]
@@ -168,26 +168,26 @@ class Sets:
             number += binomial[cards[:, place]]
         return number
 
-    def holds(self, tables: list[Ints], chosen: Ints) -> Ints:
+    def sum_over_holds(self, tables: list[Ints], chosen: Ints) -> Ints:
         """Return, for each way to hold cards of each chosen hand, the sum of values over the final hands.
 
         Row ``mask`` (bit n: the n-th lowest card is held) sums over the hands of :attr:`size` cards that
         contain the held cards and none of the discarded ones, by inclusion and exclusion. ``tables`` come
-        from :meth:`sums`.
+        from :meth:`sum_over_supersets`.
         """
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for mask in range(1 << self.size):
-            rows[mask] = tables[mask.bit_count()][self.parts(chosen, mask)]
+            rows[mask] = tables[mask.bit_count()][self.number_subsets(chosen, mask)]
         for place in range(self.size):
             for mask in range(1 << self.size):
                 if not mask >> place & 1:
                     rows[mask] -= rows[mask | 1 << place]
         return rows
 
-    def held(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
+    def sum_over_draws(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
         """Return, for each of several tables, the sum over all hands that the n-th chosen hand can become by a draw.
 
-        ``masks[n]`` has the cards that it holds. Unlike :meth:`holds`, only this one way to hold cards of
+        ``masks[n]`` has the cards that it holds. Unlike :meth:`sum_over_holds`, only this one way to hold cards of
         each set is computed.
         """
         found = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)
@@ -197,7 +197,7 @@ class Sets:
             for both in range(mask, every_card + 1):
                 if both & mask == mask:
                     sign = -1 if (both ^ mask).bit_count() % 2 else 1
-                    number = self.parts(chosen[here], both)
+                    number = self.number_subsets(chosen[here], both)
                     for row, tables in zip(found, table_sets, strict=True):
                         row[here] += sign * tables[both.bit_count()][number]
         return found

@@ -49,7 +49,7 @@ def level_hit(data: Json) -> LevelHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelPlay:
-    """What one wager contributes to one progressive level, and what it may win of it.
+    """What one wager contributes to one progressive level, and how much of the level it may win.
 
     ``stake_credits`` plays for the level, with ``odds`` as the exact mean number of hits; every wager of that
     stake has the same odds (Québec by-law, s.92). ``increment`` is the part of the whole wager that is added

@@ -44,7 +44,7 @@ class Chain:
         for dice, chance in PAIR_CHANCES:
             yield chance, *apply_throw(self.rules_by_spot, state, dice)
 
-    def states(self, start: State) -> set[State]:
+    def find_reachable_states(self, start: State) -> set[State]:
         """Return every state of the table that can follow ``start``. The search stops above :data:`STATES_MAX`."""
         found, ahead = {start}, [start]
         while ahead and len(found) <= STATES_MAX:
@@ -160,7 +160,7 @@ def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple
             NUMBERS if spot_rules.line and not spot_rules.key else (None if on_line else NUMBERS[0],)
         ):
             name = (
-                f"{spot_rules.group} {spot_rules.pays(point)[0].text}"
+                f"{spot_rules.group} {spot_rules.list_odds(point)[0].text}"
                 if spot_rules.line and not spot_rules.key
                 else spot_rules.group
             )
@@ -173,7 +173,7 @@ def _analyse_bet_alone(
     rules_by_spot: Mapping[str, SpotRules], spot_rules: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
     """Return the exact figures of one craps bet at its minimum, alone on the table, until it is decided."""
-    least = spot_rules.spot(point).least
+    least = spot_rules.build_spot(point).least
     working = {"working": {spot_rules.id: True}} if spot_rules.bet.off else {}
     wager = Wager(least, {"bets": {spot_rules.id: least}, **working})
     reversed_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
@@ -210,7 +210,9 @@ def _build_table_with_point(
     )
     needs = spot_rules.needs or next(lines)
     times = spot_rules.bet.times.get(spot_rules.key or str(point), 1) if spot_rules.needs else 1
-    stake = max(rules_by_spot[needs].spot(None).least, -(-credits_ // times) if spot_rules.bet.times else 1)
+    stake = max(
+        rules_by_spot[needs].build_spot(None).least, -(-credits_ // times) if spot_rules.bet.times else 1
+    )
     return State(point, 0, (Bet(needs, stake),)).to_json()
 
 
@@ -267,7 +269,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
     start = table.with_bets(new, table.reversed_bets)
-    if len(chain.states(start)) > STATES_MAX:
+    if len(chain.find_reachable_states(start)) > STATES_MAX:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
         return replace(figures, variance=_compute_sum_variance(chain, table, distributions), notes=(note,))
     distribution = build_distribution(chain.wins(start))

@@ -120,9 +120,9 @@ class CrapsRules(TableRules):
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``: see :meth:`paytables.layout.Layout.wager`.
 
-        ``working`` gives, for bets by spot (with ``seats``: by seat, then spot), whether they are on: true
-        for one that is off on a come-out, false for a don't come that is to wait. It applies while the bet
-        stands. Raises :class:`WagerError`.
+        ``working`` has the player's decisions whether bets are on, by spot (with ``seats``: by seat, then
+        spot). A bet that is off on a come-out may be turned on (true), and a don't come bet may be made to
+        wait (false). A decision applies while the bet stands. Raises :class:`WagerError`.
         """
         working = options.pop("working", None)
         wager = (

@@ -54,14 +54,14 @@ class SpotRules:
     def can_switch_on_off(self) -> bool:
         """Return whether the player may turn a craps bet on this spot on or off.
 
-        That is so for bets that are off on a come-out, and for a don't come bet that may wait.
+        They may for a bet that is off on a come-out, and for a don't come bet, which may wait.
         """
         return self.bet.off or (self.bet.waits and not self.key)
 
     def accepts_bets(self, point: int | None) -> bool:
         """Return whether the spot accepts bets with this point (None: on a come-out).
 
-        The line does before a come-out, come after it, odds on a known point.
+        A line spot accepts them before a come-out, a come spot after it, and an odds spot once the point is known.
         """
         known, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
@@ -75,7 +75,7 @@ class SpotRules:
         """Return whether a bet on this spot wins when a seven is thrown."""
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
-    def pays(self, point: int | None) -> tuple[Odds, ...]:
+    def list_odds(self, point: int | None) -> tuple[Odds, ...]:
         """Return all the odds that a craps bet on this spot may pay while ``point`` is the table's point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
@@ -116,14 +116,14 @@ class SpotRules:
             return self.id
         easy = self.bet.kind == "hard" and dice[0] != dice[1]
         won = (total == 7) == self._wins_on_seven and not easy
-        return self.pays(point)[0] if won else None
+        return self.list_odds(point)[0] if won else None
 
-    def unit(self, point: int | None) -> tuple[int, int]:
+    def find_smallest_stake(self, point: int | None) -> tuple[int, int]:
         """Return the smallest stake on this craps spot that pays whole credits, and its commission, in credits.
 
         ``point`` is the table's point, None on a come-out.
         """
-        pays = [odds.net for odds in self.pays(point)]
+        pays = [odds.net for odds in self.list_odds(point)]
         commission = self.bet.commission
         if commission is None:
             return lcm(*(net.denominator for net in pays)), 0
@@ -134,11 +134,11 @@ class SpotRules:
 
     def step(self, point: int | None) -> int:
         """Return the unit of craps bets on this spot in credits, commission included: every bet is a multiple of it."""
-        return sum(self.unit(point))
+        return sum(self.find_smallest_stake(point))
 
     def commission(self, credits_: int, point: int | None) -> int:
         """Return the part of a craps bet of ``credits_`` on this spot that is commission, in credits."""
-        return credits_ // self.step(point) * self.unit(point)[1]
+        return credits_ // self.step(point) * self.find_smallest_stake(point)[1]
 
     def settle_decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
         """Return the settlement of a craps bet on this spot: won at ``odds``, or lost if None.
@@ -158,12 +158,12 @@ class SpotRules:
         paid = self.commission(bet.credits, point)
         return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
-    def spot(self, point: int | None) -> Spot:
+    def build_spot(self, point: int | None) -> Spot:
         """Return this craps betting spot, with limits and odds, as the layout offers it with this point."""
         step, bet = self.step(point), self.bet
         name, odds = (
             bet.name.model_dump(),
-            " / ".join(dict.fromkeys(odds_.text for odds_ in self.pays(point))),
+            " / ".join(dict.fromkeys(odds_.text for odds_ in self.list_odds(point))),
         )
         return Spot(
             id=self.id,
@@ -235,7 +235,7 @@ class Felt:
     def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
         """Return the craps table's betting spots by point, then by id; point None is a come-out."""
         return {
-            point: {spot_rules.id: spot_rules.spot(point) for spot_rules in self.rules_by_spot.values()}
+            point: {spot_rules.id: spot_rules.build_spot(point) for spot_rules in self.rules_by_spot.values()}
             for point in (None, *NUMBERS)
         }
 

@@ -1,6 +1,6 @@
 """The life cycle of a recorded Keno ticket: paid, drawn, settled, claimed; void and why (ss. 83, 84, 86).
 
-A :class:`Record` is the central computer's data of one ticket. It is immutable: every function returns the
+A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns the
 record after the event, or raises TicketRefused. The record alone decides what is paid; the paper only proves
 who may claim it (s. 84: if they differ, the central data prevail). Amounts are credits.
 """
@@ -16,7 +16,7 @@ from paytables.errors import PaytableError
 from paytables.keno.paper import Paper, is_same_number, is_well_formed
 
 
-class State(StrEnum):
+class TicketState(StrEnum):
     """The state of a Keno ticket. Once IN_PLAY, each of its draws has its own state."""
 
     UNPAID = "unpaid"
@@ -26,7 +26,7 @@ class State(StrEnum):
     EXPIRED = "expired"
 
 
-class Event(StrEnum):
+class TicketEvent(StrEnum):
     """An event in the life cycle of a Keno ticket, such as its payment or cancellation."""
 
     PAY = "pay"
@@ -40,17 +40,17 @@ class Event(StrEnum):
 
 #: The state of a Keno ticket after each allowed event, by current state and event. Events not listed are
 #: refused.
-TABLE: Final[Mapping[tuple[State, Event], State]] = {
-    (State.UNPAID, Event.PAY): State.PAID,
-    (State.UNPAID, Event.CANCEL): State.VOID,
-    (State.UNPAID, Event.CLOSE): State.VOID,
-    (State.PAID, Event.CANCEL): State.VOID,
-    (State.PAID, Event.CLOSE): State.IN_PLAY,
-    (State.IN_PLAY, Event.CLOSE): State.IN_PLAY,
-    (State.IN_PLAY, Event.SETTLE): State.IN_PLAY,
-    (State.IN_PLAY, Event.FAULT): State.IN_PLAY,
-    (State.IN_PLAY, Event.CLAIM): State.IN_PLAY,
-    (State.IN_PLAY, Event.EXPIRE): State.EXPIRED,
+TABLE: Final[Mapping[tuple[TicketState, TicketEvent], TicketState]] = {
+    (TicketState.UNPAID, TicketEvent.PAY): TicketState.PAID,
+    (TicketState.UNPAID, TicketEvent.CANCEL): TicketState.VOID,
+    (TicketState.UNPAID, TicketEvent.CLOSE): TicketState.VOID,
+    (TicketState.PAID, TicketEvent.CANCEL): TicketState.VOID,
+    (TicketState.PAID, TicketEvent.CLOSE): TicketState.IN_PLAY,
+    (TicketState.IN_PLAY, TicketEvent.CLOSE): TicketState.IN_PLAY,
+    (TicketState.IN_PLAY, TicketEvent.SETTLE): TicketState.IN_PLAY,
+    (TicketState.IN_PLAY, TicketEvent.FAULT): TicketState.IN_PLAY,
+    (TicketState.IN_PLAY, TicketEvent.CLAIM): TicketState.IN_PLAY,
+    (TicketState.IN_PLAY, TicketEvent.EXPIRE): TicketState.EXPIRED,
 }
 
 
@@ -104,11 +104,11 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TicketRecord:
     """A Keno ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
 
     paper: Paper
-    state: State = State.UNPAID
+    state: TicketState = TicketState.UNPAID
     closed: frozenset[int] = frozenset()
     decided: Mapping[int, Decided] = field(default_factory=dict)
 
@@ -137,11 +137,11 @@ class Record:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Json]) -> "Record":
+    def from_json(cls, data: Mapping[str, Json]) -> "TicketRecord":
         """Return the record in a JSON object from :meth:`to_json`."""
         return cls(
             paper=Paper.from_json(data["paper"]),
-            state=State(data["state"]),
+            state=TicketState(data["state"]),
             closed=frozenset(data["closed"]),
             decided={
                 int(n): Decided(d["credits"], d["refund"], date.fromisoformat(d["on"]), d["paid"])
@@ -163,7 +163,7 @@ class Presented:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimPayment:
     """The payment of a claim on a Keno ticket: the amount of each draw, and where the paper differs from the record.
 
     ``rescued``: the paper was void on its face, but its control number proved that it wins (s. 83).
@@ -175,60 +175,62 @@ class Claim:
     differs: tuple[str, ...]
 
 
-def _find_next_state(record: Record, event: Event) -> State:
+def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
     """Return a Keno ticket's state after an event. Raises :class:`TicketRefused` if it is not allowed now."""
     state = TABLE.get((record.state, event))
     if state is None:
         raise TicketRefused(
-            Refusal.VOID if record.state is State.VOID else Refusal.NOT_IN_THIS_STATE,
+            Refusal.VOID if record.state is TicketState.VOID else Refusal.NOT_IN_THIS_STATE,
             f"ticket {record.paper.ticket_number} is {record.state}, and takes no {event}",
         )
     return state
 
 
-def pay(record: Record) -> Record:
+def pay(record: TicketRecord) -> TicketRecord:
     """Return the record after the player has paid for the Keno ticket, which must be before its first draw (s. 83)."""
-    return replace(record, state=_find_next_state(record, Event.PAY))
+    return replace(record, state=_find_next_state(record, TicketEvent.PAY))
 
 
-def cancel(record: Record) -> tuple[Record, int]:
+def cancel(record: TicketRecord) -> tuple[TicketRecord, int]:
     """Return the record of a Keno ticket cancelled before its first draw, and the credits to refund.
 
     Raises :class:`TicketRefused` once a draw was closed.
     """
-    state = _find_next_state(record, Event.CANCEL)
-    refund = record.paper.cost_credits if record.state is State.PAID else 0
+    state = _find_next_state(record, TicketEvent.CANCEL)
+    refund = record.paper.cost_credits if record.state is TicketState.PAID else 0
     return replace(record, state=state), refund
 
 
-def close(record: Record, draw: int) -> Record:
+def close(record: TicketRecord, draw: int) -> TicketRecord:
     """Return the record after sales close for a draw: an unpaid Keno ticket of that draw becomes void (s. 83).
 
     Sales close before the first ball.
     """
     _check_open(record, draw)
-    state = _find_next_state(record, Event.CLOSE)
+    state = _find_next_state(record, TicketEvent.CLOSE)
     return replace(record, state=state, closed=record.closed | {draw})
 
 
-def settle(record: Record, draw: int, prize_credits: int, day: date) -> Record:
+def settle(record: TicketRecord, draw: int, prize_credits: int, day: date) -> TicketRecord:
     """Return the Keno ticket's record with the result of a draw, ``prize_credits`` or 0.
 
     Each draw of a ticket is settled once.
     """
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits")
-    return _record_decided_draw(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=day))
-
-
-def record_fault(record: Record, draw: int, day: date) -> Record:
-    """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
     return _record_decided_draw(
-        record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=day)
+        record, TicketEvent.SETTLE, draw, Decided(prize_credits, refund=False, on=day)
     )
 
 
-def _check_open(record: Record, draw: int) -> None:
+def record_fault(record: TicketRecord, draw: int, day: date) -> TicketRecord:
+    """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
+    return _record_decided_draw(
+        record, TicketEvent.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=day)
+    )
+
+
+def _check_open(record: TicketRecord, draw: int) -> None:
     """Raise :class:`TicketRefused` unless the Keno ticket takes part in the draw and the draw is not decided."""
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
@@ -236,7 +238,9 @@ def _check_open(record: Record, draw: int) -> None:
         raise TicketRefused(Refusal.DRAW_IS_DECIDED, f"draw {draw} is closed already")
 
 
-def _record_decided_draw(record: Record, event: Event, draw: int, decided: Decided) -> Record:
+def _record_decided_draw(
+    record: TicketRecord, event: TicketEvent, draw: int, decided: Decided
+) -> TicketRecord:
     """Return the Keno ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
     if draw not in record.paper.draws:
@@ -248,7 +252,9 @@ def _record_decided_draw(record: Record, event: Event, draw: int, decided: Decid
     return replace(record, state=state, decided={**record.decided, draw: decided})
 
 
-def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> tuple[Record, Claim]:
+def claim(
+    record: TicketRecord, presented: Presented, *, place: str, at: datetime
+) -> tuple[TicketRecord, ClaimPayment]:
     """Return the record and the payment after a Keno ticket's holder is paid all that is decided and unpaid (s. 86).
 
     Later draws of the ticket remain valid. ``at`` is local time at ``place``, where the claim is made. Raises
@@ -265,7 +271,7 @@ def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> 
             Refusal.NOT_PROVEN,
             f"a paper that is {presented.condition}, and whose control number proves nothing",
         )
-    state = _find_next_state(record, Event.CLAIM)
+    state = _find_next_state(record, TicketEvent.CLAIM)
     if place != record.paper.claim_place:
         raise TicketRefused(
             Refusal.WRONG_PLACE, f"claimed at {place}; the ticket says {record.paper.claim_place}"
@@ -284,7 +290,7 @@ def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> 
     due = tuple(n for n, d in sorted(record.decided.items()) if d.credits and not d.paid)
     known = record.paper.to_json()
     paid = {n: replace(d, paid=d.paid or n in due) for n, d in record.decided.items()}
-    return replace(record, state=state, decided=paid), Claim(
+    return replace(record, state=state, decided=paid), ClaimPayment(
         credits=credits_,
         draws=due,
         rescued=presented.condition is not Condition.INTACT,
@@ -292,9 +298,9 @@ def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> 
     )
 
 
-def expire(record: Record, today: date) -> tuple[Record, int]:
+def expire(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
     """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed."""
-    state = _find_next_state(record, Event.EXPIRE)
+    state = _find_next_state(record, TicketEvent.EXPIRE)
     if record.deadline is None or today <= record.deadline:
         raise TicketRefused(
             Refusal.TOO_EARLY, f"it may be claimed until {record.deadline or 'its last draw'}"

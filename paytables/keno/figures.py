@@ -168,10 +168,11 @@ def _analyse_most_limited_ticket(
 ) -> BetAnalysis:
     """Return the figures of the Keno ticket that loses most by the limit of a draw.
 
-    It is the most expensive one, with all selections on the same numbers. To prove that no ticket loses more,
-    share the limit among the ways of any ticket by their cost: the ticket is paid at least the sum of each
-    way's prize, cut to its share. So no ticket of straight selections returns less than this one, and no
-    ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
+    It is the most expensive ticket, with all selections on the same numbers. The proof that no ticket loses more:
+    divide the limit among the ways of any ticket in proportion to their cost. The ticket is paid at least the sum
+    of its ways' prizes, each limited to the way's part. So no ticket of straight selections returns less than this
+    one. No ticket at all returns less than the note states, which is the return of a ticket of the full permitted
+    cost.
     """
     straight_ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
     distribution = build_credits_distribution(

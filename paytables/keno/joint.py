@@ -1,9 +1,10 @@
 """The exact joint distribution of everything that one Keno ticket can win in one draw.
 
-The field splits into *atoms*: numbers that belong to exactly the same groups are equivalent, and only how
-many of an atom are drawn matters. Atoms are processed one after another, so a state is what the selections
-still open have caught so far; when the last atom of a selection is processed, the selection becomes a win and
-leaves the state. Finished groups of a selection are stored sorted, because equal groups are equivalent.
+The numbers of the field are divided into *atoms*: numbers that belong to exactly the same groups are equivalent,
+and only how many of an atom are drawn matters. Atoms are processed one after another. The state is how many
+numbers each open selection has caught so far. When the last atom of a selection has been processed, its win is
+known, and it leaves the state. Finished groups of a selection are stored sorted, because equal groups are
+equivalent.
 Selections that share no numbers are therefore never in a state together, and a way ticket of twenty kings has
 twenty-one states.
 

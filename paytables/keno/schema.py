@@ -47,7 +47,7 @@ class Marks(Strict):
         return self
 
 
-class Table(Strict):
+class PayTable(Strict):
     """The Keno pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
     spots: PositiveInt
@@ -82,8 +82,8 @@ class Progressive(Strict):
     """A progressive level of a Keno game, won in addition to the pay when a way of ``spots`` catches ``catch``.
 
     One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it. A
-    ``linked`` level is shared by machines, on which all players must pay the same and have the same chance
-    (Québec by-law, s.92): only a ticket of one such way at exactly ``stake`` for one draw plays for it.
+    ``linked`` level is shared by machines, and all players must pay the same for it and have the same chance
+    (Québec by-law, s.92). Therefore only a ticket of one such way at exactly ``stake`` for one draw plays for it.
     """
 
     id: Identifier
@@ -128,7 +128,7 @@ class KenoDefinition(Definition):
 
     field: Balls = Balls()
     marks: Marks = Marks()
-    table: Annotated[tuple[Table, ...], Field(min_length=1)]
+    table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
     bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
     progressive: tuple[Progressive, ...] = ()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]

@@ -12,7 +12,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The bonuses in force for a Keno ticket: those that apply to every bet, and those that it paid for."""
+    """The bonuses in force for a Keno ticket: those of every ticket, and those bought with this one."""
 
     balls: tuple[BallBonus, ...]
     multipliers: tuple[MultiplierBonus, ...]

@@ -1,9 +1,9 @@
 """A requested Keno ticket: selections of marked groups, their ways, and the cost.
 
-A *selection* is one or more groups of numbers and a stake for each number of spots it plays. Every set of its
-groups that holds that many numbers is one *way*. A straight selection is one group; a way ticket plays sets
-of groups; a combination ticket plays several numbers of spots at once, each with its stake; a king is a group
-of one number.
+A *selection* is one or more groups of numbers, with a stake for each number of spots that it plays. A *way* is a
+set of its groups that together hold one of these numbers of spots. A straight selection has one group; a way
+ticket plays sets of groups; a combination ticket plays several numbers of spots at once, each with its stake; a
+king is a group of one number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -141,7 +141,7 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
     """Return selection ``i`` of a requested ticket. Raises :class:`WagerError`."""
     where = f"selections.{i}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
-        raise WagerError(f"{where}: has groups and stakes, nothing else")
+        raise WagerError(f"{where}: may only have groups and stakes")
     selection = Selection(
         sizes=_parse_sizes(definition, request["groups"], where),
         groups=_parse_marked_groups(definition, request["groups"], where),

@@ -18,7 +18,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.definition import Header
-from paytables.layout import Form, Layout, Odds, Table, TableRules, settle_bet
+from paytables.layout import Form, Layout, Odds, TableLimits, TableRules, settle_bet
 from paytables.prison import (
     BetFate,
     Held,
@@ -49,7 +49,7 @@ class OneDrawBets(TableRules):
 
     header: Header
     spot_rules: tuple[SpotRules, ...]
-    table: Table
+    table: TableLimits
     forms: tuple[Form, ...]
     felt: Literal["roulette", "wheel", "dice"]
     zero: frozenset[str] = frozenset()

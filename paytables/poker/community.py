@@ -1,9 +1,10 @@
 """The exact solution of hold'em against the bank: two hole cards, a board of five, bets on every street.
 
-For laboratories (numpy, numba). On each board every pair of hole cards is ranked once and sorted; a pass
-through the sorted list gives each pair the bank's pairs that it beats, ties and loses to, with those that
-share a card subtracted by card. Boards are processed a flop at a time (1,755 classes, each with its 1,176
-completions), so that turn, flop and first bets are decided on sums that are complete when needed.
+For laboratories (numpy, numba). On each board every pair of hole cards is ranked once, and the pairs are sorted.
+One pass through the sorted list counts, for each pair, the bank's pairs that it beats, ties with and loses to;
+pairs that share a card with it are subtracted. Boards are processed a flop at a time (1,755 classes, each with its
+1,176 completions), so that the sums are complete when the bets after the turn, after the flop and before it are
+decided.
 """
 
 from __future__ import annotations

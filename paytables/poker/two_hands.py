@@ -59,11 +59,11 @@ class Commission(Strict):
     credits: PositiveInt = 1
     of: PositiveInt = 20
 
-    def on(self, stake: int) -> int:
+    def compute_credits(self, stake: int) -> int:
         """Return the commission on a winning stake, in credits."""
         return -(-stake // self.of) * self.credits
 
-    def terms(self) -> dict[str, str]:
+    def describe_pay(self) -> dict[str, str]:
         """Return what a winning bet pays after the commission, as text by language."""
         texts = describe_commission(self.credits, self.of)
         return {language: f"1:1, {text}" for language, text in texts.items()}
@@ -135,11 +135,11 @@ class TwoHands(PlayerBankRules):
 
     # ------------------------------------------------------------ what a family says
     @abstractmethod
-    def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+    def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
         """Return every way to set the dealt cards or tiles as two hands, those with the best low hand first."""
 
     @abstractmethod
-    def house(self, dealt: Sequence[int]) -> Way:
+    def find_house_way(self, dealt: Sequence[int]) -> Way:
         """Return the way in which the bank would set the dealt pieces (the house way)."""
 
     @abstractmethod
@@ -150,13 +150,13 @@ class TwoHands(PlayerBankRules):
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of the stake and of the side bets."""
 
-    def beats(self, low: int, bank_low: int) -> bool:
+    def is_low_hand_better(self, low: int, bank_low: int) -> bool:
         """Return whether a low hand of strength ``low`` beats the bank's, ``bank_low``."""
         return low > bank_low
 
-    def advice(self, dealt: Sequence[int]) -> int:
+    def find_advised_setting(self, dealt: Sequence[int]) -> int:
         """Return how a player is advised to set the dealt cards or tiles, as the low hand's indices in bits."""
-        return self.house(dealt)[2]
+        return self.find_house_way(dealt)[2]
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots of the side bets; none by default."""
@@ -166,11 +166,11 @@ class TwoHands(PlayerBankRules):
         """Return the most credits that a seat's side bets, credits by spot, may return."""
         return 0
 
-    def opening(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
+    def settle_before_deal(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
         """Settle the side bets that are decided before anything is dealt; none by default."""
         return iter(())
 
-    def closing(
+    def settle_undealt(
         self,
         seat_rounds: Sequence[SeatRound],  # noqa: ARG002
         undealt: list[int],  # noqa: ARG002
@@ -197,7 +197,7 @@ class TwoHands(PlayerBankRules):
             group=SPOT,
             names=self.definition.spot_name.model_dump(),
             odds="1:1",
-            terms=self.definition.commission.terms(),
+            terms=self.definition.commission.describe_pay(),
             least=limits.least,
             most=limits.most,
             step=limits.step,
@@ -232,7 +232,7 @@ class TwoHands(PlayerBankRules):
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECES)))
         side_steps = list[Cue | Settlement]()
-        for step in self.opening(seat_rounds, draw):
+        for step in self.settle_before_deal(seat_rounds, draw):
             side_steps.append(step)
             yield step
         dealt = [seat_round for seat_round in seat_rounds if SPOT in seat_round.bets]
@@ -245,10 +245,10 @@ class TwoHands(PlayerBankRules):
         for seat_round in dealt:
             if not may_see(seat_round.seat, viewer):
                 yield from self._turn_hand(seat_round)
-            stake = self._settle_seat(seat_round, self.house(bank))
+            stake = self._settle_seat(seat_round, self.find_house_way(bank))
             yield stake
             yield from banked.settle_bank(stake)
-        for step in self.closing(seat_rounds, undealt, draw):
+        for step in self.settle_undealt(seat_rounds, undealt, draw):
             side_steps.append(step)
             yield step
         return Outcome(
@@ -274,7 +274,7 @@ class TwoHands(PlayerBankRules):
     ) -> Generator[Step, Choice | None, None]:
         """Ask each seat in turn how to set its pieces, or whether to surrender; store its answer."""
         for seat_round in dealt:
-            offered = {way[2]: way for way in self.settings(seat_round.dealt)}
+            offered = {way[2]: way for way in self.list_settings(seat_round.dealt)}
             prompt = self._build_felt(dealt, [], side_steps, viewer, banker) | {"hand": seat_round.hand}
             if may_see(seat_round.seat, viewer):
                 prompt |= self._describe_ways(seat_round, offered)
@@ -291,8 +291,8 @@ class TwoHands(PlayerBankRules):
         """Return the ``offered`` ways to set a seat's pieces as text, the bank's way and the advised one."""
         return {
             "ways": {str(mask): self.describe_setting(way) for mask, way in offered.items()},
-            "house": self.house(seat_round.dealt)[2],
-            "advice": self.advice(seat_round.dealt),
+            "house": self.find_house_way(seat_round.dealt)[2],
+            "advice": self.find_advised_setting(seat_round.dealt),
         }
 
     def _settle_seat(self, seat_round: SeatRound, bank_way: Way) -> Settlement:
@@ -304,10 +304,10 @@ class TwoHands(PlayerBankRules):
         if seat_round.way is None:
             return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=seat_round.seat)
         low, high, _ = seat_round.way
-        better = self.beats(low, bank_way[0]) + (high > bank_way[1])
+        better = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
         back, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
         if better == 2:
-            back -= self.definition.commission.on(stake)
+            back -= self.definition.commission.compute_credits(stake)
         return Settlement(name, back, spot=SPOT, staked=stake, seat=seat_round.seat)
 
     def find_highest_round_return(self, wager: Wager) -> int:
@@ -317,7 +317,9 @@ class TwoHands(PlayerBankRules):
         for bets in wager.by_seat.values():
             bank, stake = bets.get(BANK, 0), bets.get(SPOT, 0)
             side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK}
-            as_player = bank + 2 * stake - fee.on(stake) + self.find_highest_side_return(side_bets)
+            as_player = (
+                bank + 2 * stake - fee.compute_credits(stake) + self.find_highest_side_return(side_bets)
+            )
             as_bank = 2 * bank + sum(side_bets.values()) if bank else 0
             highest = max(highest, as_player, as_bank)
         return highest
@@ -340,7 +342,7 @@ class TwoHands(PlayerBankRules):
             [{"id": "bank", "cards": [self.BACK] * self.HAND}] if seat_rounds else []
         )
         if bank:
-            hands = [self._build_hand("bank", bank, self.house(bank))]
+            hands = [self._build_hand("bank", bank, self.find_house_way(bank))]
         if hands and banker is not None:
             hands[0] |= describe_owner(banker, viewer)
         for seat_round in seat_rounds:
@@ -376,11 +378,11 @@ class TwoHands(PlayerBankRules):
             "kind": "table",
             "felt": "cards",
             **self.cloth.to_json(),
-            "hands": self.named(),
+            "hands": self.list_named_hands(),
             "pays": [],
         }
 
-    def named(self) -> list[dict[str, object]]:
+    def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
         keys = {"cards": self.HAND, "low": _LOW, "back": self.BACK}
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner}
@@ -388,7 +390,7 @@ class TwoHands(PlayerBankRules):
 
     def explain(self) -> tuple[str, ...]:
         """Return one English sentence: what a winning bet pays."""
-        return (f"both hands better pay {self.definition.commission.terms()['en']}",)
+        return (f"both hands better pay {self.definition.commission.describe_pay()['en']}",)
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: these games have no remarks."""
@@ -402,9 +404,9 @@ class TwoHands(PlayerBankRules):
         """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
-    def stakes(self) -> dict[str, int]:
+    def list_stated_stakes(self) -> dict[str, int]:
         """Return the stakes for which figures are stated, by name: the minimum, and another if that returns less."""
-        return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.on)
+        return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.compute_credits)
 
     def analyse_bank(self, chances: Chances, bets: Mapping[str, int]) -> BetAnalysis:
         """Return the exact figures of a seat that is the bank, against one stake of the same credits.
@@ -412,7 +414,7 @@ class TwoHands(PlayerBankRules):
         ``chances`` are those of the stake; the bank pays no commission. The seat's other bets are returned.
         """
         bank, cost = bets[BANK], sum(bets.values())
-        figures = self.figures(
+        figures = self.build_figures(
             Chances(win=chances.lose, push=chances.push, lose=chances.win),
             bank,
             spot=BANK,
@@ -434,9 +436,9 @@ class TwoHands(PlayerBankRules):
             return ()
         return (self.cloth.with_required_bets(self.analyse_bank(chances, {BANK: rule.limits.least})),)
 
-    def figures(self, chances: Chances, stake: int, spot: str = SPOT, **more: Json) -> BetAnalysis:
+    def build_figures(self, chances: Chances, stake: int, spot: str = SPOT, **more: Json) -> BetAnalysis:
         """Return the exact figures of a pai gow bet that is won, returned and lost with these probabilities."""
-        fee = self.definition.commission.on(stake) if spot == SPOT else 0
+        fee = self.definition.commission.compute_credits(stake) if spot == SPOT else 0
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))

@@ -19,7 +19,7 @@ def build(data: ReelsDefinition, file: str) -> ReelRules:
         for name in data.stage:
             stages[mode.id].stage(name)
         try:
-            chain_of(stages[mode.id], second=False).runs(mode.stage)
+            chain_of(stages[mode.id], second=False).count_expected_runs(mode.stage)
         except BeyondReach:
             continue  # playable and open to simulation; analyse() reports that its return is beyond reach
         except AnalysisError as error:

@@ -22,8 +22,8 @@ from paytables.reels.run import (
     Paid,
     PrizeRate,
     Run,
+    RunFigures,
     Running,
-    Table,
     build_table,
     compute_award_rates,
     compute_extras,
@@ -45,7 +45,7 @@ class Prop:
     count: int
     end: bool
 
-    def paid(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
+    def build_payments(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
         """Return the payment for a box, wheel segment or coin; empty if it pays no credits.
 
         ``detail`` says where the screen shows it.
@@ -79,11 +79,11 @@ class _SmallStage(ABC):
         return self._compute_distribution()
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> RunFigures:
         """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_table(self._distribution)
 
-    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
+    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact figures of one run of the bonus stage, which always include second moments."""
         return self._table
 
@@ -124,7 +124,7 @@ class Pick(_SmallStage):
             index = draw_weighted_index(draw, counts, f"{self.name}.pick{n + 1}")
             counts = self._remove_drawn_item(counts, index)
             prop = self.props[index]
-            paid += prop.paid({"box": box})
+            paid += prop.build_payments({"box": box})
             awards += prop.awards
             opened.append({"box": box, "item": prop.name, "credits": prop.credits})
             if prop.end:
@@ -164,7 +164,7 @@ class Pick(_SmallStage):
         items = sum(p.count for p in self.props)
         return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return, for each item that pays credits, the expected number of boxes in a run that contain it."""
         rates = self._compute_mean_openings
         return [
@@ -209,7 +209,7 @@ class Wheel(_SmallStage):
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         prop = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
-        return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
+        return Run(prop.build_payments({"part": part}), prop.awards, {"parts": shown, "part": part})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
@@ -218,7 +218,7 @@ class Wheel(_SmallStage):
             distribution[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
         return dict(distribution)
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each different segment of the wheel that pays credits is won, one row each."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
         for p in self.parts:
@@ -284,10 +284,10 @@ class Hold(_SmallStage):
         awards: list[Award] = []
         for cell, index in enumerate(worth):
             if index is not None:
-                paid += self.props[index].paid({"cell": cell})
+                paid += self.props[index].build_payments({"cell": cell})
                 awards += self.props[index].awards
         if None not in worth and self.full is not None:
-            paid += self.full.paid({})
+            paid += self.full.build_payments({})
             awards += self.full.awards
         coins = [{"item": p.name, "credits": p.credits} for p in self.props]
         return Run(tuple(paid), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins})
@@ -318,7 +318,7 @@ class Hold(_SmallStage):
         return sum(p.count for p in self.props)
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> RunFigures:
         """Return the exact figures of one run, from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._total_weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._total_weight)
@@ -333,10 +333,12 @@ class Hold(_SmallStage):
             odds[given] += p
             parts[given] += p * expected
             second_moment += p * (coins * (square - mean**2) + expected**2)
-        return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
+        return RunFigures(
+            compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment
+        )
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result of a hold-and-spin run, from the number and total value of coins."""
+        """Return the probability of each pair of total credits and awards in which a hold-and-spin run can end."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
@@ -362,7 +364,7 @@ class Hold(_SmallStage):
             rows.append((self.full, self._coins.get(self.cells, Fraction(0))))
         return rows
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often a run wins each kind of coin that pays credits, and the prize for a full board."""
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)

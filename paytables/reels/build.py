@@ -11,7 +11,7 @@ from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.reelbuild import ReelBuilder, build_awards
 from paytables.reels.run import Stage, select_given_awards
 from paytables.reels.schema import (
-    Award,
+    AwardDefinition,
     HoldStage,
     Item,
     Mode,
@@ -213,13 +213,13 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
     awards = _list_all_awards(definition)
     for key, award in awards:
-        for kind, name in award.names():
+        for kind, name in award.list_references():
             check_reference(key, kind, name)
     for mode in definition.bets.mode:
         check_reference(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
     for name, table in definition.stage.items():
         check_reference(f"stage.{name}.then", "stage", getattr(table, "then", None))
-    _check_given(definition, {n for _, award in awards for _, n in award.names()}, file)
+    _check_given(definition, {n for _, award in awards for _, n in award.list_references()}, file)
 
 
 def _check_given(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
@@ -241,9 +241,9 @@ def _check_given(definition: ReelsDefinition, given: set[str | None], file: str)
                 raise DefinitionError(file, f"{key}.increment", "a level with a ceiling must grow to be won")
 
 
-def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, Award]]:
+def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, AwardDefinition]]:
     """Return every award in the reel game's definition, with its key there."""
-    found: list[tuple[str, Award]] = []
+    found: list[tuple[str, AwardDefinition]] = []
     for name, table in definition.stage.items():
         rows: Sequence[tuple[str, Any]]
         if isinstance(table, ReelsStage):

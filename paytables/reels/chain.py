@@ -1,11 +1,13 @@
 """Exact mean and variance of games whose stages start one another.
 
 One paid game is a branching process whose particles are runs. All runs of a *plain* stage are alike, so a
-group of plain stages that start one another is a linear system: with K[s][t] the mean number of runs of t
-that a run of s starts, N = (I - K)^-1 is the expected number of runs, means are N x and variances N d, where
-d is the variance of one run's credits plus the mean value of what it gives (their covariance is included). A
-stage with *memory* (a capped series, a multiplier that moves, symbols that stick) is followed state by state
-instead.
+group of plain stages that start one another is a linear system. Let K[s][t] be the mean number of runs of t
+that a run of s starts. Then N = (I - K)^-1 has the expected numbers of runs. With x the mean credits of one
+run, the means are N x. With d the variance of one run's credits plus the value of the runs that it starts
+(which includes their covariance), the variances are N d.
+
+A stage with *memory* (a capped series, a multiplier that moves, symbols that stick) is followed state by
+state instead.
 
 N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
 non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
@@ -19,7 +21,7 @@ from typing import NamedTuple
 
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
-from paytables.reels.run import GivenAwards, Table
+from paytables.reels.run import GivenAwards, RunFigures
 
 ZERO = Fraction(0)
 #: A kind of run: the stage and its starting size.
@@ -48,8 +50,8 @@ class State(NamedTuple):
     cells).
     """
 
-    left: int
-    played: int
+    runs_left: int
+    runs_played: int
     multiplier_index: int
     size: int
 
@@ -68,7 +70,7 @@ def compute_next_state(
     Play and analysis both use this function: it defines how stages start one another.
     """
     if not given and memory.is_plain:
-        return State(state.left - 1, 0, 0, state.size), ()
+        return State(state.runs_left - 1, 0, 0, state.size), ()
     own = steps = 0
     size = state.size
     elsewhere: list[Award] = []
@@ -81,8 +83,8 @@ def compute_next_state(
             steps += award.times
         elif award.kind == "stick":
             size = award.size
-    runs_left = state.left - 1 + own
-    played = state.played + 1
+    runs_left = state.runs_left - 1 + own
+    played = state.runs_played + 1
     if memory.most_runs is not None:
         runs_left = min(runs_left, memory.most_runs - played)
     multiplier_index = min(
@@ -108,7 +110,7 @@ class Chain:
     ``table`` returns a run's figures by stage and size; ``memory`` has what each stage retains between runs.
     """
 
-    table: Callable[[str, int], Table]
+    table: Callable[[str, int], RunFigures]
     memory: Mapping[str, Memory]
     _worth: dict[Node, Worth] = field(default_factory=dict)
     _states: dict[tuple[str, State], Worth] = field(default_factory=dict)
@@ -116,7 +118,7 @@ class Chain:
     _open: list[str] = field(default_factory=list)
 
     # ------------------------------------------------------------ forwards: expected runs
-    def runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
+    def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
         """Return the expected number of runs in one game that starts with ``stage``, by (stage, size, multiplier)."""
         found: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[Node, Fraction] = defaultdict(Fraction)
@@ -169,7 +171,7 @@ class Chain:
                     after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
                     for award in elsewhere:
                         add_started_runs(award, weight * p)
-                    if after.left > 0 and p:
+                    if after.runs_left > 0 and p:
                         there[after] += weight * p
             here = there
 
@@ -181,13 +183,13 @@ class Chain:
         return odds
 
     # ------------------------------------------------------------ backwards: mean and variance
-    def worth(self, award: Award) -> Worth:
+    def compute_worth(self, award: Award) -> Worth:
         """Return mean and variance of all credits that an award of runs leads to, other stages included.
 
         The stages' tables must include second moments.
         """
         if self.memory[award.name].is_plain:
-            run_worth = self._compute_plain_worth(award.name, award.size)
+            run_worth = self._compute_worth_of_plain_run(award.name, award.size)
             return Worth(run_worth.mean * award.times, run_worth.variance * award.times)
         if award.name in self._open:
             raise AnalysisError(
@@ -200,7 +202,7 @@ class Chain:
         self._open.pop()
         return worth
 
-    def _compute_plain_worth(self, stage: str, size: int) -> Worth:
+    def _compute_worth_of_plain_run(self, stage: str, size: int) -> Worth:
         """Return mean and variance of the credits of one run of a plain stage, with everything that it starts."""
         if (stage, size) not in self._worth:
             group = self._group(stage)
@@ -214,13 +216,13 @@ class Chain:
                 self._worth[node] = Worth(mean, variance)
         return self._worth[stage, size]
 
-    def _compute_run_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
+    def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one run of a stage, with what it starts in stages outside ``group``."""
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
-        return table.mean + sum((p * self.worth(a).mean for a, p in outside), ZERO)
+        return table.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
-        self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
+        self, table: RunFigures, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
         """Return the variance of one run's credits plus the mean of what it starts, inside and outside ``group``.
 
@@ -241,12 +243,12 @@ class Chain:
 
     def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> Worth:
         """Return mean and variance of the credits of all runs that these awards start in stages outside ``group``."""
-        found = [self.worth(a) for a in given if a.kind == "stage" and a.name not in group]
+        found = [self.compute_worth(a) for a in given if a.kind == "stage" and a.name not in group]
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
         """Return mean and variance of the credits of a series' remaining runs; (0, 0) if none are left."""
-        if state.left <= 0:
+        if state.runs_left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)
         if key not in self._states:
@@ -267,7 +269,7 @@ class Chain:
             self._states[key] = Worth(mean, square - mean**2)
         return self._states[key]
 
-    def longest(self, award: Award) -> int | None:
+    def find_longest_series(self, award: Award) -> int | None:
         """Return the maximum number of runs in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:
@@ -277,7 +279,7 @@ class Chain:
 
     def _count_longest_series(self, stage: str, state: State) -> int:
         """Return the most runs that a series of this stage can still have in this state."""
-        if state.left <= 0:
+        if state.runs_left <= 0:
             return 0
         key = (stage, state)
         if key not in self._lengths:
@@ -333,7 +335,7 @@ class Chain:
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
     def _order(self, stage: str) -> list[tuple[str, ...]]:
-        """Return the groups of stages that start one another, ordered so that each precedes the groups it starts."""
+        """Return the groups of stages that start one another; a group comes before every group that it starts."""
         reach = self._find_reachable_stages(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:

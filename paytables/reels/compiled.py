@@ -38,7 +38,7 @@ class Sample:
     credits: int
     squares: int
     hits: int
-    most: int
+    highest_win: int
 
 
 class Arrays(NamedTuple):
@@ -183,7 +183,7 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
 
 
 def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
-    """Write the credits of each window in ``cases`` to ``totals``; ``room`` are the kernel's work arrays."""
+    """Write the credits that each spin in ``cases`` wins to ``totals``; ``room`` are the kernel's work arrays."""
     at, ends, weights, _, _ = room
     for game in range(len(totals)):
         totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
@@ -296,9 +296,10 @@ def _allocate_work_arrays(components: int) -> tuple[Any, ...]:
 
 # ---------------------------------------------------------------- what laboratories call
 def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
-    """Return the credits at level 1 of many windows; each row of ``cases``, shape (games, reels), is one window.
+    """Return the credits that each of many spins wins at level 1.
 
-    A row has the number of one equally likely case per reel.
+    Each row of ``cases``, shape (games, reels), is one spin: for each reel, which of its equally likely cases
+    was drawn.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 

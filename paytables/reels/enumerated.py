@@ -22,8 +22,8 @@ from paytables.reels.run import (
     Paid,
     PrizeRate,
     Run,
+    RunFigures,
     Running,
-    Table,
     build_table,
     find_top_pays_by_awards,
     select_given_awards,
@@ -80,15 +80,15 @@ class _Enumerated(OnReels, ABC):
         return find_top_pays_by_awards(self._enumeration.distribution)
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> RunFigures:
         """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_table(self._enumeration.distribution)
 
-    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
+    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact figures of one run of the stage, which always include second moments."""
         return self._table
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return self._enumeration.prizes
 
@@ -126,7 +126,7 @@ class _Adder:
         for award in awards:
             self.extras[award.kind, award.name] += cases
 
-    def result(self) -> _Enumeration:
+    def build_result(self) -> _Enumeration:
         """Return the exact figures of all windows added so far."""
         return _Enumeration(
             distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
@@ -149,7 +149,7 @@ class Falls(_Enumerated):
 
     factors: tuple[int, ...]
 
-    def falls(
+    def list_falls(
         self, stops: Sequence[int], first: list[Hit] | None = None
     ) -> list[tuple[list[Column], list[Hit], int]]:
         """Return the window at those stops and after each fall, with the prizes that each pays and its multiplier.
@@ -184,14 +184,14 @@ class Falls(_Enumerated):
         The strips determine all symbols that fall later.
         """
         stops = self.reels.spin(draw)
-        falls = self.falls(stops)
+        falls = self.list_falls(stops)
         paid: list[Paid] = []
         steps = []
         for columns, hits, factor in falls:
-            won_prizes = [self.paid(columns, hit, factor) for hit in hits if hit.credits]
+            won_prizes = [self.build_payment(columns, hit, factor) for hit in hits if hit.credits]
             paid += won_prizes
             wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
-            steps.append({"window": self.names(columns), "multiplier": factor, "wins": wins})
+            steps.append({"window": self.list_symbols(columns), "multiplier": factor, "wins": wins})
         awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
         display = {**self.display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
         return Run(tuple(paid), awards, display)
@@ -204,13 +204,13 @@ class Falls(_Enumerated):
             winning += cases
             paid = []
             awards: list[Award] = []
-            for _, fall_hits, factor in self.falls(stops, hits):
+            for _, fall_hits, factor in self.list_falls(stops, hits):
                 paid += self._list_won_prizes(fall_hits, factor)
                 awards += list_awards(fall_hits)
             adder.add(paid, awards, cases)
         if winning < self.reels.cycle:
             adder.add((), (), self.reels.cycle - winning)
-        return adder.result()
+        return adder.build_result()
 
 
 #: A valid strip never refills a window this often; more would be an endless cycle of winning windows.
@@ -228,7 +228,7 @@ class Holds(_Enumerated):
         prompt = {
             "stage": self.name,
             **self.display(stops, self.reels.evaluated_columns(stops)),
-            "advice": self.advice(stops),
+            "advice": self.find_best_hold(stops),
         }
         decision = Decision("hold", tuple(range(1 << count)), prompt)
         held = decision.check((yield decision))
@@ -238,12 +238,12 @@ class Holds(_Enumerated):
             stops[x] = stop
         _, hits = self.reels.evaluate_stops(stops)
         window = self.reels.evaluated_columns(stops)
-        paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
+        paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
         return Run(
             paid, list_awards(hits), {**self.display(stops, window), "first_stops": first, "held": held}
         )
 
-    def advice(self, stops: Sequence[int]) -> int:
+    def find_best_hold(self, stops: Sequence[int]) -> int:
         """Return the mask of the reels that the best strategy holds after a first spin with those stops."""
         return self.strategy[tuple(self._classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))]
 
@@ -354,7 +354,7 @@ class Holds(_Enumerated):
         )
         return self.reels.multiplier * sum(least, Fraction(0))
 
-    def held(self) -> Mapping[int, tuple[Fraction, Fraction]]:
+    def count_holds(self) -> Mapping[int, tuple[Fraction, Fraction]]:
         """Return, for every mask that the best strategy holds, how often it is held and what it adds to the mean."""
         found: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
@@ -387,7 +387,7 @@ class Holds(_Enumerated):
                             first *= self._weights[x][key[x]]
                     cases += first
             adder.add(paid, awards, cases)
-        return adder.result()
+        return adder.build_result()
 
 
 def _select_held_columns(key: tuple[int, ...], mask: int) -> tuple[int, ...]:

@@ -54,14 +54,14 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
 
 def chain_of(stages: ModeStages, *, second: bool) -> Chain:
     """Return the chain that combines one mode's stages; ``second`` includes what variances need."""
-    return Chain(lambda name, size: stages.stage(name, size).table(second=second), stages.memory)
+    return Chain(lambda name, size: stages.stage(name, size).compute_figures(second=second), stages.memory)
 
 
 def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
     """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
     chain = chain_of(stages, second=False)
-    runs = {key: rate for key, rate in chain.runs(mode.stage).items() if rate}
+    runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
     mean = sum(
         (rate * times * chain.table(name, size).mean for (name, size, times), rate in runs.items()), ZERO
     )
@@ -87,7 +87,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
     )
     if depth is Depth.PRIZES:
         return figures
-    worth = chain_of(stages, second=True).worth(Award("stage", mode.stage, 1, 0))
+    worth = chain_of(stages, second=True).compute_worth(Award("stage", mode.stage, 1, 0))
     if worth.mean != mean:
         raise AnalysisError(f"{mode.id}: a mean of {mean} forwards and of {worth.mean} backwards")
     if depth is Depth.VOLATILITY:
@@ -107,7 +107,7 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
     multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
     """
     top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
-    most = table.most_credits if top is None else table.most(top)
+    most = table.most_credits if top is None else table.bound_win(top)
     if (
         distribution is None
         or variance is None
@@ -228,7 +228,7 @@ def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
     for (name, size, factor), rate in runs.items():
-        for p in stages.stage(name, size).prizes():
+        for p in stages.stage(name, size).list_prize_rates():
             key = (name, p.name, p.credits)
             rows[key][0] += rate * Fraction(p.hits, p.cycle)
             rows[key][1] += rate * factor * Fraction(p.paid, p.cycle)
@@ -282,7 +282,7 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple
             if award.kind == "stage" and award.name == stage and p
         ]
         rate = sum((p for _, p in starts), ZERO)
-        lengths = [chain.longest(award) for award, _ in starts]
+        lengths = [chain.find_longest_series(award) for award, _ in starts]
         found.append(
             FeatureFigures(
                 feature=stage,

@@ -32,7 +32,7 @@ def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
     search = _Search(reels, givers)
     found = {}
     for given in search.find_reachable_given(0, tuple(reels.starts[c] for c in givers)):
-        credits_, cases = search.best(given)
+        credits_, cases = search.find_best(given)
         if cases:
             found[given] = (credits_ * reels.multiplier, cases)
     return found
@@ -48,7 +48,7 @@ class _Search:
     _given: dict[tuple[int, tuple[int, ...]], frozenset[GivenAwards]] = field(default_factory=dict)
     _branches: int = 0
 
-    def most(self, node: int) -> int:
+    def find_most(self, node: int) -> int:
         """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""
         if node not in self._most:
             g = self.reels.graph
@@ -57,7 +57,9 @@ class _Search:
                 self._most[node] = g.value[node]
             else:
                 steps = range(first, first + g.width[node])
-                self._most[node] = max(g.gain[k] * self.most(g.delta[k]) if g.gain[k] else 0 for k in steps)
+                self._most[node] = max(
+                    g.gain[k] * self.find_most(g.delta[k]) if g.gain[k] else 0 for k in steps
+                )
         return self._most[node]
 
     def _step(self, node: int, letter: int) -> tuple[int, int]:
@@ -85,13 +87,13 @@ class _Search:
                 self._given[key] = frozenset().union(*(self.find_reachable_given(x + 1, a) for a in after))
         return self._given[key]
 
-    def best(self, given: GivenAwards) -> tuple[int, int]:
+    def find_best(self, given: GivenAwards) -> tuple[int, int]:
         """Return the most credits of windows that give exactly these awards, and the number of cases that win them."""
         best, cases = 0, 0
         totals = self.reels.totals
         starts, row_of = self.reels.starts, self.reels.graph.row
         alive = tuple((c, node, 1) for c, node in enumerate(starts))
-        bound = sum(self.most(node) for node in starts)
+        bound = sum(self.find_most(node) for node in starts)
         todo = [_Branch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.givers))]
         while todo:
             branch = todo.pop()
@@ -136,7 +138,7 @@ class _Search:
                     bound += held_after * value[node_after]
                 else:
                     alive.append((c, node_after, held_after))
-                    bound += held_after * self.most(node_after)
+                    bound += held_after * self.find_most(node_after)
             key = (sure, tuple(alive), givers)
             if key in found:
                 found[key].cases += branch.cases * times

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from paytables.errors import BeyondReach
 from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
-from paytables.reels.run import GivenAwards, PrizeRate, Table, compute_extras, select_given_awards
+from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, compute_extras, select_given_awards
 from paytables.reels.stage import Reels
 
 #: If more components than this give awards, they are not walked together: the complete distribution is used
@@ -174,7 +174,7 @@ def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
     return select_given_awards(awards)
 
 
-def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
+def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
     """Return the exact figures of one run of a reel stage; ``second`` includes what variances need.
 
     They are computed by dynamic programming. ``ends`` come from :func:`ends_by_component`. If too many
@@ -199,10 +199,10 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
         )
     if second:
         parts = _compute_parts(reels, givers)
-        return Table(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
+        return RunFigures(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
     value = reels.graph.value
     total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
-    return Table(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
+    return RunFigures(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
 def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
@@ -299,8 +299,8 @@ def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
 def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
     """Yield, for each tuple of pay components, the sum over the reels' cycle of the product of their wins.
 
-    Tuples that read the same letters in the same numbers have the same sum, and are walked once: on uniform
-    strips all lines are one case, and so are all pairs of lines with the same offset between them.
+    Tuples that read equal numbers of the same letters have the same sum, which is computed once. On uniform strips
+    all single lines have the same sum, and so have all pairs of lines with the same offset between them.
     """
     tables = _HistogramIndex(reels)
     walk = _Walk(reels, tables)
@@ -309,7 +309,7 @@ def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Itera
         numbers = tables.of(components)
         if len(set(start)) == 1:  # the same automaton: the order of the pair does not matter
             numbers = min(numbers, tables.of(components[::-1]))
-        yield walk.paid(start, numbers)
+        yield walk.sum_pays(start, numbers)
 
 
 class _Step(NamedTuple):
@@ -341,7 +341,7 @@ class _Walk:
         self._steps: dict[Nodes, list[_Step]] = {}
         self._made = 0
 
-    def paid(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
+    def sum_pays(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
         """Return the sum, over all windows of the remaining reels, of the product of the wins from ``nodes`` on.
 
         ``numbers`` are the histograms of these reels. Only steps after which all components can still win are
@@ -359,7 +359,7 @@ class _Walk:
                 cases = count(number, step)
                 if cases:
                     worth = step.worth
-                    total += cases * (self.paid(step.target, later) if worth is None else worth * windows)
+                    total += cases * (self.sum_pays(step.target, later) if worth is None else worth * windows)
             self._known[key] = total
         return total
 

@@ -82,9 +82,9 @@ class NoWinChance:
         for given, p in self._find_nothing_odds(stage, state.size).items():
             after, elsewhere = compute_next_state(memory, stage, state, given)
             chance = p
-            if after.left > 0:
+            if after.runs_left > 0:
                 more = (stage, State(1, 0, 0, after.size)) if memory.is_plain else (stage, after)
-                chance *= self._run(more) ** (after.left if memory.is_plain else 1)
+                chance *= self._run(more) ** (after.runs_left if memory.is_plain else 1)
             for award in elsewhere:
                 chance *= self._compute_award_chance(award)
             total += chance

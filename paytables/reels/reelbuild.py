@@ -8,7 +8,7 @@ from typing import Any
 from paytables.errors import DefinitionError
 from paytables.reels import components as parts
 from paytables.reels.automaton import NOTHING, Award, Graph, Prize
-from paytables.reels.schema import Award as AwardTable
+from paytables.reels.schema import AwardDefinition as AwardTable
 from paytables.reels.schema import Mode, Pay, ReelsStage
 from paytables.reels.stage import Reels, build_columns
 from paytables.reels.symbols import ANY, Symbols

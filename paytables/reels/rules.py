@@ -125,7 +125,7 @@ class ReelRules(Tableless):
         while pending:
             series = pending[-1]
             state = series.state
-            if state.left <= 0:
+            if state.runs_left <= 0:
                 pending.pop()
                 continue
             memory = stages.memory[series.stage]
@@ -135,7 +135,7 @@ class ReelRules(Tableless):
                 run = yield from _forward_decisions(run, tally, factor)
             tally.add(series, run, factor)
             series.state, elsewhere = compute_next_state(memory, series.stage, state, run.awards)
-            tally.steps[-1]["left"] = series.state.left
+            tally.steps[-1]["left"] = series.state.runs_left
             for award in elsewhere:
                 state = build_first_state(stages.memory[award.name], award.times, award.size)
                 pending.append(Series(award.name, state))
@@ -183,7 +183,7 @@ class ReelRules(Tableless):
     def find_most_after_double_up(self, win_credits: int) -> int:
         """Return the most that a win of up to ``win_credits`` can be doubled to."""
         table = self.definition.double_up
-        return win_credits if table is None else table.most(win_credits)
+        return win_credits if table is None else table.bound_win(win_credits)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
         """Return every progressive level that the wager's mode can win.

@@ -34,7 +34,7 @@ GivenAwards: TypeAlias = tuple[Award, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RunFigures:
     """Exact figures of one run of a stage, from which the figures of a game with several stages are combined.
 
     With X the credits of a run at level 1: ``mean`` is E[X], and ``rates[award]`` is the mean number of times
@@ -70,7 +70,7 @@ class Stage(Protocol):
     def run(self, draw: Draw) -> Run | Running:
         """Play one run of the stage: return its result, or a generator of the player's decisions that returns it."""
 
-    def table(self, *, second: bool) -> Table:
+    def compute_figures(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one run; ``parts`` and ``second`` only if ``second`` is requested."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
@@ -79,7 +79,7 @@ class Stage(Protocol):
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits that a stage's run pays with each combination of awards, and their probability."""
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often a run wins each prize of the stage, for the PAR sheet."""
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
@@ -111,15 +111,15 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
     return found
 
 
-def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Table:
-    """Return the exact figures (:class:`Table`) of a run of a stage whose complete distribution is known."""
+def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> RunFigures:
+    """Return the exact figures (:class:`RunFigures`) of a run of a stage whose complete distribution is known."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     for (credits_, given), p in distribution.items():
         odds[given] += p
         parts[given] += p * credits_
     second = sum((p * c * c for (c, _), p in distribution.items()), Fraction(0))
-    return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
+    return RunFigures(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
 
 
 def find_top_pays_by_awards(

@@ -64,7 +64,7 @@ class Bets(Strict):
     levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
 
 
-class Award(Strict):
+class AwardDefinition(Strict):
     """An award that a prize gives in addition to credits: exactly one of stage, progressive, merchandise and step.
 
     ``times`` is the number of runs of the stage; ``size`` its starting size (for hold-and-spin: coins already
@@ -80,13 +80,13 @@ class Award(Strict):
     at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
     modes: tuple[Identifier, ...] | None = None
 
-    def names(self) -> list[tuple[str, str | None]]:
+    def list_references(self) -> list[tuple[str, str | None]]:
         """Return what this award refers to as (kind, name); the name is None for a kind it does not give."""
         kinds = [("stage", self.stage), ("progressive", self.progressive), ("merchandise", self.merchandise)]
         return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
 
     @model_validator(mode="after")
-    def _check_one_kind(self) -> "Award":
+    def _check_one_kind(self) -> "AwardDefinition":
         """Refuse an award that names none, or several, of stage, progressive, merchandise and step."""
         if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:
             raise ValueError("names exactly one of stage, progressive, merchandise, step")
@@ -106,7 +106,7 @@ class Pay(Strict):
     direction: Literal["left", "right", "both", "adjacent", "anywhere"] = "left"
     unit: Literal["line", "bet"] | None = None
     group: Identifier = "line"
-    gives: tuple[Award, ...] = ()
+    gives: tuple[AwardDefinition, ...] = ()
     lines: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | None = Field(
         default=None, description="the only lines it is won on, as a top award of the last line"
     )
@@ -206,7 +206,7 @@ class Item(Strict):
     credits: NaturalInt = 0
     count: PositiveInt = 1
     end: bool = Field(default=False, description="ends the picking")
-    gives: tuple[Award, ...] = ()
+    gives: tuple[AwardDefinition, ...] = ()
     name: Text | None = None
     id: Identifier | None = None
 
@@ -314,7 +314,7 @@ class DoubleUp(Strict):
             win_credits, found = 2 * win_credits, found + 1
         return found
 
-    def most(self, win_credits: int) -> int:
+    def bound_win(self, win_credits: int) -> int:
         """Return an upper bound on what any win of up to ``win_credits`` can become in the double-up."""
         return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
 

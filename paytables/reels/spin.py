@@ -16,7 +16,7 @@ from paytables.reels.run import (
     Paid,
     PrizeRate,
     Run,
-    Table,
+    RunFigures,
     build_table,
     find_top_pays_by_awards,
 )
@@ -41,11 +41,11 @@ class OnReels:
         """Return None: by default a run asks the player for no decision, so there is no worst way to play it."""
         return None
 
-    def names(self, window: Sequence[Column]) -> list[list[str]]:
+    def list_symbols(self, window: Sequence[Column]) -> list[list[str]]:
         """Return a window's symbol numbers as symbol ids, reel by reel, top to bottom."""
         return [[self.ids[s] for s in column] for column in window]
 
-    def paid(self, window: Sequence[Column], hit: Hit, factor: int = 1) -> Paid:
+    def build_payment(self, window: Sequence[Column], hit: Hit, factor: int = 1) -> Paid:
         """Return a prize won in a window as it is paid and shown, times the stage's multiplier and ``factor``."""
         assert hit.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
@@ -63,7 +63,7 @@ class OnReels:
         data = self._describe_stops(stops)
         if self.reels.has_changing_symbols:
             heights = self.reels.heights
-            evaluated = self.names([column[:h] for column, h in zip(window, heights, strict=True)])
+            evaluated = self.list_symbols([column[:h] for column, h in zip(window, heights, strict=True)])
             if evaluated != data["window"]:
                 data["evaluated"] = evaluated
         return data
@@ -109,7 +109,7 @@ class Spin(OnReels):
             return Run((), (), self._describe_stops(stops))
         window = self.reels.evaluated_columns(stops)
         display = self.display(stops, window)
-        paid = tuple(self.paid(window, hit) for hit in hits if hit.credits)
+        paid = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
         return Run(paid, list_awards(hits), display)
 
     @cached_property
@@ -151,25 +151,25 @@ class Spin(OnReels):
         return moments.ends_by_component(self.reels)
 
     @cached_property
-    def _means(self) -> Table:
+    def _means(self) -> RunFigures:
         """Return the exact figures of one run without second moments."""
         return moments.run_table(self.reels, self._ends, second=False)
 
     @cached_property
-    def _moments(self) -> Table:
+    def _moments(self) -> RunFigures:
         """Return the exact figures of one run with second moments."""
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return build_table(self.compute_distribution())
         return moments.run_table(self.reels, self._ends, second=True)
 
-    def table(self, *, second: bool) -> Table:
+    def compute_figures(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one run; ``second`` includes what variances need.
 
         They come from dynamic programming, or from the run's distribution if many components give awards.
         """
         return self._moments if second else self._means
 
-    def prizes(self) -> list[PrizeRate]:
+    def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return moments.compute_prize_rates(self.reels, self._ends)
 

@@ -90,7 +90,7 @@ class Totals:
 
     def _walk(self, stage: str, state: State) -> Dist:
         """Return the win distribution of the remaining runs of a series, with everything that they start."""
-        if state.left <= 0:
+        if state.runs_left <= 0:
             return [ONE]
         key = (stage, state)
         if key not in self._series:
@@ -203,14 +203,14 @@ class Tops:
 
         There is none if a stage can start itself again. ``above`` are the stages that started this one.
         """
-        if state.left <= 0:
+        if state.runs_left <= 0:
             return 0, Fraction(1)
         memory = self.stages.memory[stage]
         factor = memory.multipliers[state.multiplier_index]
         result: tuple[int, Fraction] | None = None
         for given, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
             after, elsewhere = compute_next_state(memory, stage, state, given)
-            if memory.is_plain and after.left > 0:
+            if memory.is_plain and after.runs_left > 0:
                 return None
             remaining = self._find_remaining_series_top(stage, after, elsewhere, above)
             if remaining is None:
@@ -231,7 +231,7 @@ class Tops:
         """
         key = (stage, after)
         if key not in self._known:
-            found = self._walk(stage, after, above) if after.left > 0 else (0, Fraction(1))
+            found = self._walk(stage, after, above) if after.runs_left > 0 else (0, Fraction(1))
             if found is None:
                 return None
             self._known[key] = found

@@ -68,7 +68,7 @@ class WheelRules(Tableless):
             for area in self.definition.area
         )
         forms = tuple(layout.Form(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offers())
-        return layout.Layout(spots, layout.Table(most=most), forms)
+        return layout.Layout(spots, layout.TableLimits(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""

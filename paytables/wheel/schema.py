@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Strip, Text
-from paytables.layout import Limits, Odds, Table
+from paytables.layout import Limits, Odds, TableLimits
 
 #: Québec by-law, s. 117: equal segments, at least 9 and at most 60.
 PARTS_MIN, PARTS_MAX = 9, 60
@@ -111,7 +111,7 @@ class WheelDefinition(Definition):
     symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
     area: Annotated[tuple[Area, ...], Field(min_length=1)]
     layout: Layout = Layout()
-    table: Table | None = Field(default=None, description="played at a table, on a felt, by several")
+    table: TableLimits | None = Field(default=None, description="played at a table, on a felt, by several")
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:

@@ -5,13 +5,13 @@ from fractions import Fraction
 from paytables import layout
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, Table, check_forms
+from paytables.layout import Odds, TableLimits, check_forms
 from paytables.onedraw.bets import SpotRules
 from paytables.roulette.spun import SpunTable
 from paytables.wheel.schema import Area, WheelDefinition
 
 
-def build_spun_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
+def build_spun_table(definition: WheelDefinition, table: TableLimits, file: str) -> SpunTable:
     """Build the rules of a wheel of fortune at a table. Raises :class:`DefinitionError` with the key."""
     for symbol in definition.symbol:
         if symbol.again is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from bill_rig import DRIVERS, BillRig
 
-from egm.devices.bill_twin import Paper
+from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.ebds.codec import AuxiliaryCommand, Poll
 from egm.devices.interface import (
     Barcode,
@@ -395,7 +395,7 @@ def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the
                 swapped.append(rig.twin._paper)
                 rig.twin.returned_cents += 5_00
                 rig.twin.inserted_cents += 20_00
-                rig.twin._paper = Paper(20_00)
+                rig.twin._paper = SimulatedPaper(20_00)
 
         rig.ledger.stack_ordered = slowly
         await rig.insert(5_00)

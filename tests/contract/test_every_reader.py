@@ -166,14 +166,14 @@ def controller(count, tmp_path):
     up, beats = f"egm/progressive/machine/{MACHINE}/up", "egm/progressive/sign/sign-1/beat"
     right = [json.dumps(each).encode() for each in (JOIN, GIVEN, CLAIM, COMMIT)]
     asyncio.run(deliver(up, right))
-    before = made.records()[0].level
+    before = made.list_level_records()[0].level
     assert before.hits == 1
     asyncio.run(deliver(up, messages([JOIN, GIVEN, CLAIM, COMMIT], count)))
     asyncio.run(deliver(beats, messages([BEAT], count)))
-    assert made.records()[0].level == before
-    with made.reading() as session:
-        refused = [k for _, k, _ in session.events() if k in {"misunderstood", "refused", "forged"}]
-        assert not session.events("dropped")
+    assert made.list_level_records()[0].level == before
+    with made.open_read_session() as session:
+        refused = [k for _, k, _ in session.read_events() if k in {"misunderstood", "refused", "forged"}]
+        assert not session.read_events("dropped")
     signs.update_states()
     made.check()
     store.close()
@@ -195,7 +195,7 @@ def machine_of_a_link(count, _):
     )
     machine.handle_connection()
     carrier = MqttCarrier(None, MACHINE)
-    asyncio.run(carrier._hear(Line("", messages(DOWN, count)), machine))
+    asyncio.run(carrier._pass_messages_on(Line("", messages(DOWN, count)), machine))
     machine.link.tick(10**10)
     assert memory.hits == {}
     assert isinstance(sent[0], Join)
@@ -231,7 +231,7 @@ def machine_with_a_journal(count, tmp_path):
         carrier = MqttCarrier(None, serial)
         right = [json.dumps(each).encode() for each in samples]
         for data in (*right, *messages(samples, count)):
-            await carrier._hear(Line("", [data]), link)
+            await carrier._pass_messages_on(Line("", [data]), link)
             link._link.tick(rig.clock.ns)
             link._send_and_submit()
             link._submit_found_wins()
@@ -256,7 +256,7 @@ def sign(count, _):
         )
         for data in messages([VALUE], count)
     ]
-    shown.plates(1)
+    shown.build_plates(1)
     return sum(bool(each) for each in wrong)
 
 
@@ -272,7 +272,7 @@ def browser(count, _):
         did += [] if said.did is None else [said.did]
         refused += said.did is None and said.room is None and not said.shown
         if said.room is not None:
-            assert choose_fitting_layout(said.room, portrait=False, dense=said.dense)[1] > 0
+            assert choose_fitting_layout(said.room, portrait=False, pixel_ratio=said.pixel_ratio)[1] > 0
         assert isinstance(read_session(text), str)
     faults = []
     picture = SimpleNamespace(

@@ -82,7 +82,7 @@ def test_a_port_that_is_not_there_yet(protocol):
 def test_every_twin_can_jam_lie_and_describe_itself(protocol):
     async def scene():
         rig = DeviceRig(protocol)
-        actions = rig.twin.actions()
+        actions = rig.twin.list_actions()
         assert {"jam", "lie"} <= set(actions)
         assert rig.twin.describe()["kind"]
         assert all(action.__doc__ for action in actions.values())

@@ -104,9 +104,9 @@ class TestEveryLine:
         async def scene():
             rig = BoardRig(line)
             await rig.known()
-            rig.driver.lamps(frozenset({"play", "cash_out"}))
-            rig.driver.tower(frozenset({"door"}))
-            rig.driver.bell(on=True)
+            rig.driver.light_lamps(frozenset({"play", "cash_out"}))
+            rig.driver.light_tower(frozenset({"door"}))
+            rig.driver.switch_bell(on=True)
             await rig.advance_until(lambda: rig.twin.describe()["lamps"] == ["cash_out", "play"], 5)
             assert rig.twin.describe()["tower"] == ["door"]
             assert rig.twin.describe()["bell"] is True
@@ -211,7 +211,7 @@ class TestUnattended:
         async def scene():
             rig = BoardRig()
             await rig.known()
-            rig.driver.lamps(frozenset(BUTTONS))
+            rig.driver.light_lamps(frozenset(BUTTONS))
             await rig.advance_until(lambda: rig.twin.describe()["lamps"])
             await rig.stop()
             await asyncio.sleep(1.5)
@@ -288,9 +288,9 @@ class TestFaults:
         async def scene():
             rig = BoardRig()
             with pytest.raises(ValueError, match="no disco"):
-                rig.driver.lamps(frozenset({"disco"}))
+                rig.driver.light_lamps(frozenset({"disco"}))
             with pytest.raises(ValueError, match="no disco"):
-                rig.driver.tower(frozenset({"disco"}))
+                rig.driver.light_tower(frozenset({"disco"}))
             await rig.stop()
             rig.close()
 
@@ -312,10 +312,10 @@ class TestHardMeters:
             rig = BoardRig(line, 3)
             rig.driver.watch_hard_meters()
             await rig.advance_until(lambda: rig.driver.hard_meters_counted is not None)
-            rig.driver.hard_meters(self.TOTALS)
+            rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
             assert self.counted(rig) == self.TOTALS
-            rig.driver.hard_meters((6, 0, 3, 1, 2, 0))
+            rig.driver.advance_hard_meters((6, 0, 3, 1, 2, 0))
             await rig.advance_until(lambda: self.counted(rig) == (6, 0, 3, 1, 2, 0))
             rig.close()
 
@@ -325,12 +325,12 @@ class TestHardMeters:
         async def scene() -> None:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
-            rig.driver.hard_meters(self.TOTALS)
+            rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: sum(self.counted(rig)) >= 4)  # in the middle
             await rig.stop()
             rig.begin()
             rig.driver.watch_hard_meters()
-            rig.driver.hard_meters(self.TOTALS)
+            rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
             assert self.counted(rig) == self.TOTALS
             rig.close()
@@ -341,7 +341,7 @@ class TestHardMeters:
         async def scene() -> None:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
-            rig.driver.hard_meters(self.TOTALS)
+            rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: sum(self.counted(rig)) >= 4)
             rig.hand("power_off")
             before = self.counted(rig)
@@ -366,7 +366,7 @@ class TestHardMeters:
                 totals = (PULSES_OWED_MAX + 1, 0, 0, 0, 0, 0)
             else:
                 rig.hand("turn", meter=0, pulses=shows)
-            rig.driver.hard_meters(totals)
+            rig.driver.advance_hard_meters(totals)
             await rig.advance_until(
                 lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(Fault))
             )
@@ -385,7 +385,7 @@ class TestHardMeters:
             await rig.known()
             assert rig.driver.hard_meters_counted is None
             with pytest.raises(ValueError, match="6 counts"):
-                rig.driver.hard_meters((1, 2))
+                rig.driver.advance_hard_meters((1, 2))
             rig.close()
 
         asyncio.run(scene())

@@ -21,9 +21,9 @@ BARCODE = "004724978028378429"
 
 
 class MortalPrints(CrashingLedger, TransientPrintLedger):
-    def moved(self, job_id, state, detail):
+    def record_print_state(self, job_id, state, detail):
         with self._die_if_due_around():
-            super().moved(job_id, state, detail)
+            super().record_print_state(job_id, state, detail)
 
 
 class PrinterRig(DeviceRig):

@@ -66,7 +66,7 @@ def lit_after(folder, *happenings):
         room.machine.outbox = room.hands
         ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
         station.ports, station.engine = ports, room.engine
-        room.machine.component(RunningPositions).at[1] = RunningPosition(
+        room.machine.component(RunningPositions).by_number[1] = RunningPosition(
             engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, signal=station._signal,
             has_board=True,
         )  # fmt: skip

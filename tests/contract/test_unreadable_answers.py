@@ -6,7 +6,7 @@ import pytest
 from bill_rig import DRIVERS, NOTES
 
 from egm.app.ports import create_lone_driver
-from egm.devices.bill_twin import Paper
+from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.cctalk.codec import Header
 from egm.devices.ebds import codec as ebds
 from egm.devices.id003 import codec as id003
@@ -113,7 +113,7 @@ def test_a_bar_code_that_is_no_number_goes_back_at_once(protocol, text):
         rig.react = lambda event: isinstance(event, Escrowed) and driver.stack(event.escrow)
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
-        paper = Paper(0, text or "\0")
+        paper = SimulatedPaper(0, text or "\0")
         rig.twin._insert_paper(paper, "coupon")
         await rig.advance_until(lambda: rig.of(Returned), 5)
         assert not rig.of(Escrowed, Stacked)

@@ -137,7 +137,7 @@ class Setting:
     def _draft(self):
         game, roster = load_game(GAME), Roster()
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN)):
-            roster = roster.with_person(
+            roster = roster.enrol_person(
                 Person(number, role.value, role), pin_of(number), by="", at=self.now()
             )
         return Draft(

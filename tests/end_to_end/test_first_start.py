@@ -316,7 +316,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
         ("11", Role.MANAGER),
         ("12", Role.TECHNICIAN),
     ]
-    assert roster.proves("12", PINS["12"]) is not None
+    assert roster.authenticate("12", PINS["12"]) is not None
     (told,) = entries(folder, "cabinet.signed")
     assert told["persons"] == ["11", "12"]
     assert told["digest"] == digest_of(file.read_text())

@@ -121,7 +121,7 @@ def _all_paid(folder, wagers):
     """Wait until the controller has heard of every wager and of every payment."""
 
     def heard(controller):
-        (held,) = controller.records()
+        (held,) = controller.list_level_records()
         fed = held.level.contributed == wagers * STAKE_CENTS * Fraction(1, 70)
         return fed and all(hit.closed_at for hit in controller.register())
 
@@ -368,7 +368,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
     done = subprocess.run(
         [*EGM, "progressive", "revoke", folder, "EGM-2"], capture_output=True, text=True, check=False
     )
-    assert "others than its owner may read" in done.stderr
+    assert "users other than its owner may read" in done.stderr
 
 
 async def _answer_to(slot):

@@ -7,7 +7,7 @@ import pytest
 
 from paytables import load_game
 from paytables.keno import claims
-from paytables.keno.claims import Condition, Presented, Record, Refusal, State, TicketRefused
+from paytables.keno.claims import Condition, Presented, Refusal, TicketRecord, TicketRefused, TicketState
 from paytables.keno.paper import (
     LABELS,
     Acknowledgement,
@@ -41,7 +41,7 @@ def a_paper(number=1234, **changes):
 
 
 def paid():
-    return claims.pay(Record(a_paper()))
+    return claims.pay(TicketRecord(a_paper()))
 
 
 def played(*prizes):
@@ -151,8 +151,8 @@ def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
 
 @pytest.mark.library_only("M-08")
 def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
-    record = claims.close(Record(a_paper()), 501)
-    assert record.state is State.VOID
+    record = claims.close(TicketRecord(a_paper()), 501)
+    assert record.state is TicketState.VOID
     assert refused(claims.pay, record) is Refusal.VOID
     assert refused(claims.claim, record, present(record), place="cage-1", at=NOON) is Refusal.VOID
 
@@ -199,7 +199,7 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     assert refused(claims.claim, after, present(record), place="cage-1", at=last) is Refusal.ALREADY_PAID
     assert refused(claims.expire, record, last.date()) is Refusal.TOO_EARLY
     gone, unclaimed = claims.expire(record, late.date())
-    assert (gone.state, unclaimed) == (State.EXPIRED, 20)
+    assert (gone.state, unclaimed) == (TicketState.EXPIRED, 20)
     assert refused(claims.claim, gone, present(record), place="cage-1", at=last) is Refusal.NOT_IN_THIS_STATE
 
 
@@ -224,9 +224,9 @@ def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
 @pytest.mark.library_only("M-14")
 def test_a_ticket_is_taken_back_before_its_first_draw_only():
     record, refund = claims.cancel(paid())
-    assert (record.state, refund) == (State.VOID, a_paper().cost_credits)
-    record, refund = claims.cancel(Record(a_paper()))
-    assert (record.state, refund) == (State.VOID, 0)
+    assert (record.state, refund) == (TicketState.VOID, a_paper().cost_credits)
+    record, refund = claims.cancel(TicketRecord(a_paper()))
+    assert (record.state, refund) == (TicketState.VOID, 0)
     assert refused(claims.cancel, claims.close(paid(), 501)) is Refusal.NOT_IN_THIS_STATE
     assert refused(claims.cancel, record) is Refusal.VOID
 
@@ -242,34 +242,38 @@ def test_a_draw_that_fails_gives_its_stake_back():
 @pytest.mark.library_only("M-16")
 def test_a_record_comes_back_whole_from_what_was_stored():
     for record in (
-        Record(a_paper()),
+        TicketRecord(a_paper()),
         paid(),
         played(5),
         played(5, 0, 9),
-        claims.close(Record(a_paper()), 501),
+        claims.close(TicketRecord(a_paper()), 501),
     ):
-        assert Record.from_json(json.loads(json.dumps(record.to_json()))) == record
+        assert TicketRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
 
 
 def test_nothing_happens_that_the_table_does_not_hold():
     calls = {
-        claims.Event.PAY: claims.pay,
-        claims.Event.CANCEL: lambda r: claims.cancel(r)[0],
-        claims.Event.CLOSE: lambda r: claims.close(r, 502),
-        claims.Event.SETTLE: lambda r: claims.settle(r, 501, 5, NOON.date()),
-        claims.Event.FAULT: lambda r: claims.record_fault(r, 501, NOON.date()),
-        claims.Event.CLAIM: lambda r: claims.claim(r, present(r), place="cage-1", at=NOON)[0],
-        claims.Event.EXPIRE: lambda r: claims.expire(r, date(2030, 1, 1))[0],
+        claims.TicketEvent.PAY: claims.pay,
+        claims.TicketEvent.CANCEL: lambda r: claims.cancel(r)[0],
+        claims.TicketEvent.CLOSE: lambda r: claims.close(r, 502),
+        claims.TicketEvent.SETTLE: lambda r: claims.settle(r, 501, 5, NOON.date()),
+        claims.TicketEvent.FAULT: lambda r: claims.record_fault(r, 501, NOON.date()),
+        claims.TicketEvent.CLAIM: lambda r: claims.claim(r, present(r), place="cage-1", at=NOON)[0],
+        claims.TicketEvent.EXPIRE: lambda r: claims.expire(r, date(2030, 1, 1))[0],
     }
-    assert set(calls) == set(claims.Event)
-    for state in State:
+    assert set(calls) == set(claims.TicketEvent)
+    for state in TicketState:
         for event, call in calls.items():
-            decided = {} if event in {claims.Event.SETTLE, claims.Event.FAULT} else played(5, 5, 5).decided
-            record = Record(a_paper(), state, frozenset({501}), decided)
+            decided = (
+                {}
+                if event in {claims.TicketEvent.SETTLE, claims.TicketEvent.FAULT}
+                else played(5, 5, 5).decided
+            )
+            record = TicketRecord(a_paper(), state, frozenset({501}), decided)
             if (state, event) in claims.TABLE:
                 assert call(record).state is claims.TABLE[state, event]
             else:
-                wanted = Refusal.VOID if state is State.VOID else Refusal.NOT_IN_THIS_STATE
+                wanted = Refusal.VOID if state is TicketState.VOID else Refusal.NOT_IN_THIS_STATE
                 assert refused(call, record) is wanted
 
 

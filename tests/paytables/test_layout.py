@@ -13,7 +13,7 @@ from paytables.layout import (
     Layout,
     Limits,
     Odds,
-    Table,
+    TableLimits,
     analyse_cases,
     bets_from_json,
     bets_to_json,
@@ -36,7 +36,7 @@ def form(name: str, **bets: int) -> Form:
 
 
 SPOTS = (spot("line"), spot("odds", needs="line"), spot("shut", open=False))
-LAYOUT = Layout(SPOTS, Table(seats=2, most=14, most_win=30), (form("even", line=2),))
+LAYOUT = Layout(SPOTS, TableLimits(seats=2, most=14, most_win=30), (form("even", line=2),))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_wager_is_a_form_bets_or_bets_of_seats() -> None:
 
 def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     stood = (Bet("line", 4), Bet("odds", 4), Bet("line", 10, 1))
-    layout = Layout(SPOTS, Table(seats=2, most=14), (), stood, removable={"line", "odds"})
+    layout = Layout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable={"line", "odds"})
     assert layout.wager(0) == Wager(0, {"bets": {}})
     assert layout.wager(2, bets={"odds": -4, "line": 2}).credits == 2
     for bets, why in (
@@ -124,7 +124,7 @@ def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     ):
         with pytest.raises(WagerError, match=why):
             layout.wager(sum(n for n in bets.values() if n > 0), bets=bets)
-    fixed = Layout(SPOTS, Table(), (), stood)
+    fixed = Layout(SPOTS, TableLimits(), (), stood)
     with pytest.raises(WagerError, match="may not be taken down"):
         fixed.wager(0, bets={"odds": -2})
     assert bets_from_json(bets_to_json(stood), layout.by_id, 2) == stood
@@ -145,7 +145,7 @@ def test_forms_are_held_against_their_own_layout() -> None:
         ((form("a", odds=2),), "form.0: bets.odds: needs"),
     ):
         with pytest.raises(DefinitionError, match=why):
-            check_forms(Layout(SPOTS, Table(), forms), "f.toml")
+            check_forms(Layout(SPOTS, TableLimits(), forms), "f.toml")
 
 
 def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:

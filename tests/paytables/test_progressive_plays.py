@@ -92,7 +92,7 @@ def test_the_return_of_a_mystery_at_a_value_is_that_of_its_next_wager():
     terms = Terms(base_cents=100, increment=Fraction(1, 90), ceiling_cents=110, mystery=True)
     level = Level.open(terms)
     for _ in range(90):
-        favourable, bound = level.mystery_odds(10)
+        favourable, bound = level.compute_mystery_odds(10)
         assert mystery.rate_at(level.current, 10) == Fraction(favourable, bound)
         assert mystery.compute_rtp_at(level.current, 10) == Fraction(favourable, bound) * level.current / 10
         level = level.contribute(10)

@@ -49,7 +49,7 @@ def test_both_evaluators_agree_on_a_million_draws():
 def test_the_full_cycle_one_by_one_is_the_exact_analysis():
     stage = load_game("seven-rivers").rules.stages["three"].stage("base")
     total, squares = enumerate_cycle(stage.reels, stage.reels.cycle)
-    table = stage.table(second=True)
+    table = stage.compute_figures(second=True)
     assert (table.mean, table.second) == (total / stage.reels.cycle, squares / stage.reels.cycle)
 
 

@@ -266,7 +266,7 @@ def test_held_reels_under_the_best_strategy():
     law = Counter()
     for stops in itertools.product(range(3), range(3), range(4)):
         stage = game.rules.stages["m"].stage("base")
-        mask = stage.advice(stops)
+        mask = stage.find_best_hold(stops)
         ends = list(
             itertools.product(
                 *(

@@ -110,8 +110,8 @@ class Floor:
             self.printed.add(job.job_id)
             self.hand.append(job.barcode)
         if printing.state in {PrintState.PENDING, PrintState.PRINTING}:
-            ledger.moved(job.job_id, PrintState.BARCODE_DONE, "")
-        ledger.moved(job.job_id, PrintState.TAKEN, "")
+            ledger.record_print_state(job.job_id, PrintState.BARCODE_DONE, "")
+        ledger.record_print_state(job.job_id, PrintState.TAKEN, "")
 
     def _start_returning(self) -> None:
         self.hand.append(self.escrow)

@@ -332,7 +332,7 @@ def test_a_journal_wiped_beside_its_labels_is_not_begun_again(tmp_path, closed):
 def test_a_stopped_machine_stays_stopped_with_either_medium(tmp_path, closed, which):
     player = Player(tmp_path, closed)
     journal = player.open()
-    journal._ledger.given["house:win"] += 1
+    journal._ledger.outflows_cents["house:win"] += 1
     with pytest.raises(Exception, match="credits are"):
         journal.append(post("late", "bill.in", ("world:bill", "credit:1:cashable", 500)))
     journal.abandon()

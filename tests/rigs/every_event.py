@@ -248,7 +248,7 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": rig.machine.memory.get(PlayKey.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
-        page = rig.machine.component(ServiceDesk).page(rig.machine)
+        page = rig.machine.component(ServiceDesk).build_page(rig.machine)
         return {"value": "back", "options": {"page": page.id}}
     if event is EventType.BILL_ESCROWED:
         rig.hands.offered[1] = Note(500)

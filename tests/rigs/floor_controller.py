@@ -27,8 +27,8 @@ class RealController:
         self.real.admit("TEST-1")
         self.spoil = lambda answer: answer
 
-    def values(self):
-        return self.real.values()
+    def list_values(self):
+        return self.real.list_values()
 
     def process_message(self, message):
         return [self.spoil(answer) for answer in self.real.take([ReceivedMessage(message.machine, message)])]

@@ -56,7 +56,7 @@ class FixedFace:
     def find_displayed_amount(self, pool: str) -> Shown:
         return self.now
 
-    def position(self, pool: str) -> None:
+    def find_contribution_status(self, pool: str) -> None:
         return None
 
 

@@ -39,7 +39,7 @@ class Repeating:
     name, entropy_bits, claim = "repeating", Fraction(8), "a test's"
     noise = bytes((i * i * 31 + 7 * i + (i >> 8)) & 0xFF for i in range(START_UP_SAMPLES + 48))
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         return self.noise[:count]
 
 
@@ -48,10 +48,10 @@ class Failing(KernelSource):
 
     broken = False
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         if self.broken:
             raise EntropyFailed("the source has died")
-        return super().samples(count)
+        return super().read_samples(count)
 
 
 def start(log: Log | None = None, **changes: object) -> RandomService:

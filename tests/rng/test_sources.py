@@ -34,7 +34,7 @@ class Scripted:
         self.answers = list(answers)
         self.asked: list[int] = []
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         self.asked.append(count)
         return self.answers.pop(0) if self.answers else os.getrandom(count)  # noqa: TID251
 
@@ -43,14 +43,14 @@ def test_every_source_here_gives_what_is_asked() -> None:
     sources = list_available_sources()
     assert [source.name for source in sources][:2] == ["getrandom", "cpu-jitter"]
     for source in sources:
-        assert len(source.samples(300)) == 300
+        assert len(source.read_samples(300)) == 300
         assert source.claim
         assert 0 < source.entropy_bits <= 8
 
 
 def test_jitter_is_the_difference_of_the_clock_readings() -> None:
     readings = iter([100, 103, 110, 110 + 256 + 9])
-    assert list(JitterSource(lambda: next(readings)).samples(3)) == [3, 7, 9]
+    assert list(JitterSource(lambda: next(readings)).read_samples(3)) == [3, 7, 9]
 
 
 def test_a_clock_too_coarse_to_jitter_is_found_at_start_up() -> None:
@@ -66,7 +66,7 @@ def test_a_hardware_device_that_is_not_there_is_not_present_and_fails_when_read(
     assert source.is_present()
     (tmp_path / "hwrng").unlink()
     with pytest.raises(EntropyFailed, match="gave 0 of 8 bytes"):
-        source.samples(8)
+        source.read_samples(8)
 
 
 def test_a_hardware_device_that_goes_silent_fails_instead_of_hanging(tmp_path: Path) -> None:
@@ -78,9 +78,9 @@ def test_a_hardware_device_that_goes_silent_fails_instead_of_hanging(tmp_path: P
         os.write(device, b"12345")
         source = HardwareSource(path, sleep=pauses.append)
         with pytest.raises(EntropyFailed, match="gave 5 of 8 bytes, then none"):
-            source.samples(8)
+            source.read_samples(8)
         os.write(device, b"12345678")
-        assert source.samples(8) == b"12345678"
+        assert source.read_samples(8) == b"12345678"
     finally:
         os.close(device)
     assert len(pauses) == source.attempts - 1
@@ -101,7 +101,7 @@ def test_a_device_without_hardware_is_absent_and_a_broken_one_is_not(
     monkeypatch.setattr("rng.sources.os.read", failing)
     assert source.is_present() is present
     with pytest.raises(EntropyFailed, match="gave 0 of 8 bytes"):
-        source.samples(8)
+        source.read_samples(8)
 
 
 def test_a_slow_device_is_waited_for_while_it_gives_anything(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_slow_device_is_waited_for_while_it_gives_anything(tmp_path: Path) -> 
                 os.write(device, b"x")
 
         source = HardwareSource(path, attempts=4, sleep=drip)
-        assert source.samples(20) == b"x" * 20
+        assert source.read_samples(20) == b"x" * 20
     finally:
         os.close(device)
     assert len(pauses) == 60

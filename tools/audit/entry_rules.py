@@ -80,9 +80,9 @@ class EntryRulesAudit:
         self.facts = Facts(features.keys)
         self.used: set[int] = set()
         """Rules that have accepted an entry, by ``id()``; read by tests."""
-        self._odd: list[StoredEntry] = []
+        self._entries_unlike_others: list[StoredEntry] = []
         """Entries that name their position although earlier ones of the run do not, or the reverse, in order."""
-        self._unknown: list[StoredEntry] = []
+        self._entries_without_terms: list[StoredEntry] = []
         """Entries of positions that have not recorded their terms yet."""
 
     def check_entry(self, entry: StoredEntry, ledger: Ledger) -> None:
@@ -116,8 +116,13 @@ class EntryRulesAudit:
         and be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A
         memory that cannot be read raises an error.
         """
-        facts, memory, debits_cents, credits_cents = self.facts, ledger.state, ledger.taken, ledger.given
-        if facts.positions is not False or facts.session or facts.converted or self._odd:
+        facts, memory, debits_cents, credits_cents = (
+            self.facts,
+            ledger.state,
+            ledger.inflows_cents,
+            ledger.outflows_cents,
+        )
+        if facts.positions is not False or facts.session or facts.converted or self._entries_unlike_others:
             return False
         if any(key in memory for key in _NOT_IN_PLAIN_GAMES):
             return False
@@ -158,7 +163,7 @@ class EntryRulesAudit:
         elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
             self._report_finding(entry, f"dims.position: expected 1 to {POSITIONS_MAX}, found {number!r}")
         else:
-            self._follow_terms(entry, ledger, number)
+            self._collect_entries_without_terms(entry, ledger, number)
         if entry.kind in _NO_POSITION:
             return
         if self.facts.positions is None:
@@ -166,13 +171,13 @@ class EntryRulesAudit:
         elif entry.kind == _POWER_UP:
             if has_position is self.facts.positions:
                 self._report_odd_positions()
-            self._odd.clear()
+            self._entries_unlike_others.clear()
         elif has_position is self.facts.positions:
             self._report_odd_positions()
         elif entry.transfers or entry.counts:
             self._report_finding(entry, _NOT_AS_BEFORE)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
-            self._odd.append(entry)
+            self._entries_unlike_others.append(entry)
 
     def _check_converted(self, entry: StoredEntry) -> None:
         """Check that a cash-out follows at once when nonrestricted credit becomes cashable."""
@@ -185,37 +190,39 @@ class EntryRulesAudit:
 
     def _report_odd_positions(self) -> None:
         """Report every listed entry that names its position although others do not, or the reverse; clear the list."""
-        for entry in self._odd:
+        for entry in self._entries_unlike_others:
             self._report_finding(entry, _NOT_AS_BEFORE)
-        self._odd.clear()
+        self._entries_unlike_others.clear()
 
-    def _follow_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
-        """Store the entry if its position should have recorded its terms for residual credit before it.
+    def _collect_entries_without_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
+        """Collect the entries of a player position that has not recorded its residual credit terms yet.
 
-        The terms of the first position are known from the start. A later record of the terms removes the
-        entries again.
+        :meth:`close` reports them, unless the position records its terms later. The terms of the first
+        position are known from the start.
         """
         records_terms, has_started = PlayKey.RESIDUAL in ledger.state, IntegrityKey.BOOTS in ledger.state
         if entry.kind == _TERMS:
-            self._unknown = [
-                unknown_entry for unknown_entry in self._unknown if read_position(unknown_entry) != number
+            self._entries_without_terms = [
+                unknown_entry
+                for unknown_entry in self._entries_without_terms
+                if read_position(unknown_entry) != number
             ]
         elif entry.kind == _POWER_UP and not records_terms and PlayKey.RESIDUAL not in entry.state:
-            self._unknown.clear()  # an earlier version, which recorded no terms
+            self._entries_without_terms.clear()  # an earlier version, which recorded no terms
         elif (
             number > 1
             and (records_terms or not has_started)
             and format_storage_key(PlayKey.RESIDUAL, number) not in ledger.state
         ):
-            self._unknown.append(entry)
+            self._entries_without_terms.append(entry)
 
     def close(self, books: Ledger) -> None:
         """At the end of the journal, report the entries of positions that never recorded their terms."""
         if PlayKey.RESIDUAL in books.state:
-            for entry in self._unknown:
+            for entry in self._entries_without_terms:
                 self._report_finding(
                     entry,
                     f"dims.position: position {read_position(entry)} never recorded its residual credit terms, "
                     "so the machine does not have it",
                 )
-        self._unknown.clear()
+        self._entries_without_terms.clear()

@@ -26,7 +26,7 @@ from egm.play.entries import (
     PrizesWon,
 )
 from egm.play.keys import PlayKey, WheelKey
-from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, Step
+from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, RecordedStep
 from egm.play.records.games import CARRIED_GAME
 from egm.play.records.wheel import WheelSpin
 from egm.play.void_rule import OpenGame, reason_not_void
@@ -208,7 +208,7 @@ class GameAudit:
         if kind in _SAME_DIMS:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
-            self._add_step(entry)
+            self._check_step(entry)
         elif kind in PLAY_ENDS:
             self._end_play(entry, kind)
         elif kind == CARRIED_GAME:
@@ -267,7 +267,7 @@ class GameAudit:
             )
         return game
 
-    def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
+    def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: RecordedStep | GameChoice) -> None:
         """Check that the recorded number of a physical wheel is the one its reader reported for the round."""
         reported_number = self._find_wheel_number(start)
         # the number of a carried-over game was reported in the previous journal
@@ -292,7 +292,7 @@ class GameAudit:
             else reported_number
         )
 
-    def _add_step(self, entry: StoredEntry) -> None:
+    def _check_step(self, entry: StoredEntry) -> None:
         """Check a step of an open play and add it."""
         choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
@@ -322,7 +322,8 @@ class GameAudit:
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
             return
-        self._rounds.end_play(play_id, is_void=kind == GAME_VOID.kind)
+        steps = len(play.steps) + (0 if play.game is None else len(play.game.steps))
+        self._rounds.end_play(play_id, steps, is_void=kind == GAME_VOID.kind)
         replayed = None if play.game is None else self._replay(play, play.game)
         if kind == GAME_VOID.kind:
             self.voided += 1
@@ -412,7 +413,7 @@ class GameAudit:
         """
         conversation = Conversation(game, start.wager, start.table)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
-        steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
+        steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start.outcome if number == carried_steps else None)
             for number, step in enumerate(start.steps, start=1)
         ]
@@ -571,6 +572,8 @@ class GameAudit:
             has_won=game is not None and conversation is not None and has_won(game, record),
             lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
+            is_between_players=self._rounds.are_stakes_between_players(start),
+            is_round_void=self._rounds.is_void(start),
         )
         if why_not := reason_not_void(void_record.ruling, open_game):
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None

@@ -241,7 +241,7 @@ class LevelAudit:
             self._sequences[ahead.pool] = ahead.counted
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
-        """Process a ruling by two people on an unproved claim, or on the amount of the game's own hit."""
+        """Check that two people ruled on a progressive claim and gave a reason; store the amount they awarded."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
             persons = list(record.persons)
             self._report_finding(
@@ -307,7 +307,7 @@ class LevelAudit:
             level = self.levels[pool]
             self._check_terms(entry, pool, level_play, (game.id, started_game.denomination_cents))
             changes.step(pool, level.contribute(wager_cents))
-            if _is_mystery_hit(pool, level.mystery_odds(wager_cents), draws):
+            if _is_mystery_hit(pool, level.compute_mystery_odds(wager_cents), draws):
                 mysteries.append((level_play.level, pool))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
@@ -512,7 +512,7 @@ class LevelAudit:
             if pool not in self.levels:
                 play.hits.append((pool, _find_hit_worth(hit)))
                 continue
-            amount_cents, reset_level = self.levels[pool].hit(share or FULL_LEVEL)
+            amount_cents, reset_level = self.levels[pool].pay_hit(share or FULL_LEVEL)
             changes.step(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:

@@ -110,8 +110,8 @@ class _Table:
 class TableInRun:
     """The state of a game's table before and after a run, as canonical JSON."""
 
-    before: bytes
-    after: bytes
+    state_before: bytes
+    state_after: bytes
     stored: bytes = b""
     """The JSON that the run leaves under the table's storage key; empty if it stores none."""
 
@@ -151,12 +151,13 @@ class _Played:
 
 @dataclass(slots=True)
 class PlainRun:
-    """A run of checked plain games that follow one another: what it requires before it, and what it changes.
+    """A run of checked plain games that follow one another.
 
-    ``at`` is the index of its first entry in the batch, ``entries`` their number.
+    It has what the games require of the journal before them, and what they change.
     """
 
-    at: int
+    batch_index: int
+    """The index of the run's first entry in the batch."""
     first_sequence: int
     mark: str
     """The journal's mark, which the ids of all its entries contain."""
@@ -203,7 +204,7 @@ class PlainRun:
         """Return whether a plain game follows this run directly, in the same journal, with its credit and its table."""
         table = self.table_states.get(played.setting.game.digest)
         return (
-            (table is None or table.after == played.table_before)
+            (table is None or table.state_after == played.table_before)
             and self.head_hex == played.previous_hex
             and self.last_sequence + 1 == played.first_sequence
             and self.mark == played.mark
@@ -227,7 +228,7 @@ class PlainRun:
         self.names.add(setting.game.id)
         self.tables.add((setting.game.digest, setting.unit_cents))
         table = self.table_states.setdefault(setting.game.digest, TableInRun(played.table_before, b""))
-        table.after, table.stored = played.table.json, played.stored_table or table.stored
+        table.state_after, table.stored = played.table.json, played.stored_table or table.stored
         self._add_flow((CASHABLE, "house:wager", key), played.staked_cents, 1 + played.raises)
         self.last_moved = (GAME_CHOICE if played.raises else GAME_START).kind
         if push_cents:
@@ -279,7 +280,7 @@ class PlainGames:
                 continue
             if not runs or runs[-1] is not run:
                 runs.append(run)
-            at = run.at + run.entries
+            at = run.batch_index + run.entries
         return runs
 
     def _check_game(self, bodies: Sequence[bytes], at: int, run: PlainRun | None) -> PlainRun | None:
@@ -302,7 +303,7 @@ class PlainGames:
             return None
         if run is None or not run.goes_on_with(played):
             run = PlainRun(
-                at=at,
+                batch_index=at,
                 first_sequence=played.first_sequence,
                 mark=played.mark,
                 previous_hex=played.previous_hex,

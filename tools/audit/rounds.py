@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MAX
-from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
 from egm.play.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
@@ -22,14 +22,16 @@ class _Round:
     id: str
     digest: str
     laid: frozenset[Bet]
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     first: list[str] = field(default_factory=list)
-    places: dict[int, int | None] = field(default_factory=dict)
+    seats: dict[int, int | None] = field(default_factory=dict)
     """The seat of each position that plays the round; None at a table without seats."""
-    open: set[str] = field(default_factory=set)
+    open_plays: set[str] = field(default_factory=set)
     """Its plays that have not ended; a seat may stay behind for any length of time."""
     has_void_play: bool = False
     """Whether staff declared a play of it void."""
+    void_play: str = ""
+    """The play whose declaration as void ended the round, because the players win each other's stakes; or empty."""
     number: int | None = None
     """The number that a physical wheel reported for it."""
 
@@ -38,7 +40,7 @@ class _Round:
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
-        sits = {seat: position for position, seat in self.places.items() if seat is not None}
+        sits = {seat: position for position, seat in self.seats.items() if seat is not None}
         low = max((sits[seat] for seat in sits if seat < seat_number), default=0)
         high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MAX + 1)
         return range(low + 1, high)
@@ -87,13 +89,13 @@ class RoundAudit:
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
                 f"{game.round_id}",
             )
-        sat = seat is not None and seat in round_.places.values()
-        if sat or any(position in table.places for table in tables.values()):
+        sat = seat is not None and seat in round_.seats.values()
+        if sat or any(position in table.seats for table in tables.values()):
             self._report_finding(
                 entry,
                 f"position {position} or its seat has already started a game of the round {game.round_id}",
             )
-        round_.places[position] = seat
+        round_.seats[position] = seat
         if any(
             seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
         ):
@@ -102,9 +104,9 @@ class RoundAudit:
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not carried and (len(round_.places) == 1 or self.belongs_to_starting_round(game)):
+        if not carried and (len(round_.seats) == 1 or self.belongs_to_starting_round(game)):
             self._beginning = entry, round_
-        round_.open.add(game.play_id)
+        round_.open_plays.add(game.play_id)
         self._round_of[game.play_id] = game.round_id, digest
         self._over.pop((game.round_id, digest), None)
         in_common = game.steps if seat is not None else game.steps[:1]
@@ -148,7 +150,7 @@ class RoundAudit:
             return
         entry, round_ = self._beginning
         self._beginning = None
-        for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
+        for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.seats.values())):
             if all(map(self._may_play, round_.list_possible_positions(missing_seat))):
                 self._report_finding(
                     entry,
@@ -159,15 +161,20 @@ class RoundAudit:
         """After a power loss, no longer expect the missing games of the round that was being started."""
         self._beginning = None
 
-    def end_play(self, play_id: str, *, is_void: bool) -> None:
-        """Remove an ended play from its round; a round's data is dropped some time after its last play."""
+    def end_play(self, play_id: str, steps: int, *, is_void: bool) -> None:
+        """Remove an ended play of ``steps`` steps from its round; a round's data is dropped some time after its last.
+
+        If a play is void, its round ends unless a seat is ahead, or each seat plays against the operator.
+        """
         key = self._round_of.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
             return
         round_.has_void_play = round_.has_void_play or is_void
-        round_.open.discard(play_id)
-        if not round_.open:
+        if is_void and steps == len(round_.steps) and are_stakes_between_players(round_.steps):
+            round_.void_play = round_.void_play or play_id
+        round_.open_plays.discard(play_id)
+        if not round_.open_plays:
             self._over[key] = None
         if len(self._over) > _ROUNDS_REMEMBERED:
             round_id, digest = next(iter(self._over))
@@ -197,7 +204,11 @@ class RoundAudit:
                 f"record.round_id: expected {start.round_id if shared else ''!r}, found {choice.round_id!r}",
             )
         elif shared:
-            self._record_step(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
+            if self.is_void(start):
+                self._report_finding(
+                    entry, f"a game of the round {start.round_id} was declared void, and another one goes on"
+                )
+            self._record_step(entry, start, number, RecordedStep(choice=choice.choice, draws=choice.draws))
 
     def _find_round(self, game: GameRecord) -> _Round | None:
         """Return the shared round to which the game belongs, or None if it is not known."""
@@ -208,8 +219,24 @@ class RoundAudit:
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and len(round_.steps) > len(game.steps)
 
+    def is_void(self, game: GameRecord) -> bool:
+        """Return whether another play of a game's round was declared void, which ended the round."""
+        round_ = None if game.wager.seat is None else self._find_round(game)
+        return round_ is not None and round_.void_play not in {"", game.play_id}
+
+    def are_stakes_between_players(self, game: GameRecord) -> bool:
+        """Return whether the players of an open or just ended game's round win each other's stakes."""
+        round_ = None if game.wager.seat is None else self._find_round(game)
+        return round_ is not None and are_stakes_between_players(round_.steps)
+
     def _record_step(
-        self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
+        self,
+        entry: StoredEntry,
+        game: GameRecord,
+        number: int,
+        step: RecordedStep,
+        *,
+        first: str | None = None,
     ) -> None:
         """Record a step of a round, and report a finding if another seat recorded it differently.
 
@@ -229,7 +256,12 @@ class RoundAudit:
             )
 
     def check_answer_for_seat(
-        self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
+        self,
+        entry: StoredEntry,
+        start: GameRecord,
+        number: int,
+        step: RecordedStep | GameChoice,
+        decision: Decision,
     ) -> None:
         """Check that a reply first recorded by a seat that was not asked is the decision's default reply.
 
@@ -249,9 +281,11 @@ class RoundAudit:
                 f"{decision.unanswered!r}, found {step.choice!r}",
             )
 
-    def _check_all_staked(self, entry: StoredEntry, round_: _Round | None, step: Step | GameChoice) -> None:
+    def _check_all_staked(
+        self, entry: StoredEntry, round_: _Round | None, step: RecordedStep | GameChoice
+    ) -> None:
         """Check that a round of players against each other is played just if every seat has wagered its stakes."""
-        missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.places.values())
+        missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.seats.values())
         if missing and step.choice == ALL_STAKED:
             self._report_finding(
                 entry,
@@ -267,4 +301,4 @@ class RoundAudit:
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:
     """Return the occupied seats in the order of the positions."""
-    return [place for _, place in sorted(round_.places.items()) if place is not None]
+    return [place for _, place in sorted(round_.seats.items()) if place is not None]

@@ -82,7 +82,7 @@ class StakeAudit:
         """Return whether each table of these plain games is as they require, not shared, and has no standing bets."""
         return not self._pushed and all(
             digest not in self._shared
-            and _encode_table(self._tables.get(_build_table_key(digest, 1))) == state.before
+            and _encode_table(self._tables.get(_build_table_key(digest, 1))) == state.state_before
             for digest, state in run.table_states.items()
         )
 

@@ -32,7 +32,7 @@ METERS: Final = (
     "money_in",
     "money_out",
 )
-#: What the games brought the house, in minor units: wagers less wins, paid by the machine or by hand.
+#: The operator's win from the games, in minor units: wagers less wins, paid by the machine or by hand.
 WIN: Final = "house_win"
 _WIN_SIGNS: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
@@ -42,7 +42,7 @@ COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
 def compute_statement(
     entries: Iterable[StoredEntry], by: Period, position: int | None = None
 ) -> dict[str, dict[str, int]]:
-    """Return the totals of each period, oldest first: meter movements, the house's win and counted collections.
+    """Return the totals of each period, oldest first: meter movements, the operator's win and counted collections.
 
     With ``position`` only what one player position moved; boxes are counted for the whole machine.
     """

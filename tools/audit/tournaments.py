@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from egm.errors import LocalError, OperatorError
+from egm.kernel.games import Selection
+from egm.kernel.keys import KernelKey
 from egm.play.conversation import Conversation
 from egm.play.records.game_record import GameChoice, GameRecord, LastGame
 from egm.play.records.purse import Purse
@@ -16,7 +18,7 @@ from egm.record_codec import RecordError, from_json
 from egm.tournament import entries
 from egm.tournament.keys import TournamentKey
 from egm.tournament.records import InstalledRules
-from egm.tournament.rules import Tournament, list_violations, parse_rules
+from egm.tournament.rules import Tournament, find_machine, list_violations, parse_rules
 from meters import StoredEntry
 from paytables import Choice, PaytableError, ReplayDraw
 from tools.audit.plain_games import Games
@@ -44,7 +46,7 @@ _MOVED_BY_PLAY: Final = (
 
 @dataclass(slots=True)
 class _Play:
-    """An open game with points: its record so far, and whether it replays so far."""
+    """An open game with points: its record so far, and whether the replay has given that record."""
 
     game: GameRecord
     replays: bool = True
@@ -57,6 +59,8 @@ class _Tournament:
     digest: str
     text: str
     """The text of the rules file."""
+    number: str = ""
+    """The operator's number of the machine, or empty if the journal does not say it: after a memory clear."""
     participants: dict[int, str] = field(default_factory=dict)
     """The participant of each entry that was named."""
     sold: set[int] = field(default_factory=set)
@@ -66,8 +70,15 @@ class _Tournament:
 
     @property
     def rules(self) -> Tournament:
-        """Return the rules."""
+        """Return the tournament's rules, parsed from the text of the rules file."""
         return parse_rules(self.text)
+
+    @property
+    def game_ids(self) -> frozenset[str]:
+        """Return the ids of the games that the machine may play: one, if its number is known."""
+        rules = self.rules
+        own = [machine for machine in rules.machines if machine.number == self.number] or rules.machines
+        return frozenset(machine.game or rules.game for machine in own)
 
 
 class TournamentAudit:
@@ -93,9 +104,14 @@ class TournamentAudit:
         self._report_finding = report_finding
         self._read_meters = read_meters
         self._tournament: _Tournament | None = None
+        """The tournament whose rules are installed."""
+        self._known: dict[str, _Tournament] = {}
+        """Every tournament whose rules were installed, by their SHA-256: they may be installed again."""
         self._meters: dict[str, int] | None = None
         """The meters of play when the tournament was entered."""
         self._purses: dict[int, Purse] = {}
+        self._points: dict[int, int] = {}
+        """The points that each position still has to play with."""
         self._plays: dict[int, _Play] = {}
         self.replayed = 0
 
@@ -148,7 +164,7 @@ class TournamentAudit:
             parse_rules(installed.text)
         except OperatorError:  # reported where they were installed
             return None
-        return _Tournament(installed.digest, installed.text)
+        return self._known.setdefault(installed.digest, _Tournament(installed.digest, installed.text))
 
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Read the installed rules, which must have their digest and be allowed by the by-law."""
@@ -163,9 +179,12 @@ class TournamentAudit:
         except OperatorError as why:
             self._report_finding(entry, f"the rules are not valid: {why}")
             return
+        if record.number and find_machine(rules, record.number) is None:
+            self._report_finding(entry, f"record.number: the rules do not list machine {record.number}")
         for violation in list_violations(rules, entry.time_utc.date()):
             self._report_finding(entry, f"the rules break the by-law: {violation}")
-        self._tournament = _Tournament(record.digest, record.text)
+        self._tournament = self._known.setdefault(record.digest, _Tournament(record.digest, record.text))
+        self._tournament.number = record.number
 
     def _compare_meters(self, entry: StoredEntry) -> None:
         """Check that no meter of play has moved since the tournament was entered."""
@@ -269,7 +288,48 @@ class TournamentAudit:
             minutes=terms.minutes or 0,
         )
         self._compare_purse(entry, purse)
-        self._purses[position] = purse
+        self._check_selection(entry, tournament)
+        self._purses[position], self._points[position] = purse, record.points
+
+    def _check_selection(self, entry: StoredEntry, tournament: _Tournament) -> None:
+        """Check that a round begins with the tournament's game, value of a credit and wager selected."""
+        named = tournament.rules.machines[0]
+        selection = from_json(
+            Selection,
+            entry.state.get(format_storage_key(KernelKey.SELECTION, read_position(entry))),
+            "state.selection",
+        )
+        if (
+            selection.game_id not in tournament.game_ids
+            or selection.denomination_cents != named.denomination_cents
+            or selection.bet_credits not in {0, named.bet}
+            or selection.options
+        ):
+            self._report_finding(
+                entry,
+                f"state.selection: expected a game of {sorted(tournament.game_ids)} with a credit of "
+                f"{named.denomination_cents} and the wager {named.bet}; found {selection}",
+            )
+
+    def _check_game(self, entry: StoredEntry, game: GameRecord) -> None:
+        """Check that a game is that of the tournament, at its value of a credit and with the points that are left."""
+        tournament, position = self._tournament, read_position(entry)
+        if tournament is None:
+            return
+        before_cents = self._points.get(position, 0) * game.denomination_cents
+        if position in self._points and game.credit_before_cents != before_cents:
+            self._report_finding(
+                entry,
+                f"record.credit_before_cents: expected {before_cents}, the points left, "
+                f"found {game.credit_before_cents}",
+            )
+        cents = tournament.rules.machines[0].denomination_cents
+        if game.game.id not in tournament.game_ids or game.denomination_cents != cents:
+            self._report_finding(
+                entry,
+                f"record.game and record.denomination_cents: expected a game of {sorted(tournament.game_ids)} with a "
+                f"credit of {cents}, found {game.game.id} with {game.denomination_cents}",
+            )
 
     def _end_round(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
         """Check that the result of a round is what its games have given."""
@@ -316,6 +376,8 @@ class TournamentAudit:
         """Check a game's wager against its purse, and replay its first step."""
         position = read_position(entry)
         purse = self._purses.get(position)
+        self._check_game(entry, game)
+        self._move_points(position, -game.bet_credits)
         if purse is not None:
             if (game.bet_credits, game.wager.credits, game.table) != (
                 purse.bet_credits,
@@ -334,6 +396,11 @@ class TournamentAudit:
             self._purses[position] = self._start_clock(entry, purse)
         self._plays[position] = play = _Play(game)
         self._replay(entry, play)
+
+    def _move_points(self, position: int, points: int) -> None:
+        """Add points to those that a position has to play with; do nothing if they are not known."""
+        if position in self._points:
+            self._points[position] += points
 
     def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
         """Return the purse after a game's start: the first game of a round with a time sets its end."""
@@ -361,6 +428,7 @@ class TournamentAudit:
         if play is None:
             return
         play.game = play.game.with_step(choice)
+        self._move_points(read_position(entry), -choice.staked_credits)
         self._replay(entry, play, choice)
 
     def _replay(self, entry: StoredEntry, play: _Play, choice: GameChoice | None = None) -> None:
@@ -375,6 +443,10 @@ class TournamentAudit:
                 )
             play.replays = False
             return
+        if choice is None and game.game.version != definition.version:
+            self._report_finding(
+                entry, f"record.game.version: expected {definition.version!r}, found {game.game.version!r}"
+            )
         try:
             if choice is None and definition.for_table(game.table).wager(
                 game.wager.credits, **game.wager.options
@@ -406,6 +478,7 @@ class TournamentAudit:
         if play is None or purse is None:
             return
         self.replayed += 1
+        self._move_points(position, record.push_points)
         outcome = play.game.outcome
         if outcome is None:
             self._report_finding(
@@ -437,6 +510,7 @@ class TournamentAudit:
         play = self._plays.pop(read_position(entry), None)
         if play is None:
             return
+        self._move_points(read_position(entry), record.refund_points)
         staked = play.game.bet_credits + play.game.raised_credits
         if record.refund_points not in {0, staked}:
             self._report_finding(

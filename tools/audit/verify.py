@@ -32,8 +32,8 @@ from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
 from tools.audit.rules.pattern import format_storage_key, format_value
 from tools.audit.rules.states import derive_machine_state
+from tools.audit.ticket_redemptions import TicketRedemptionAudit
 from tools.audit.tournaments import TournamentAudit
-from tools.audit.vouchers import VoucherAudit
 
 FINDINGS_MAX: Final = 100
 """The number of findings reported individually; more are only counted. The last notices kept are as many."""
@@ -51,10 +51,10 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The hash of a journal entry, or its first digits, known from outside the journal; ``whose`` is its source."""
+    """The hash of a journal entry, or its first digits, known from outside the journal; and who or what supplied it."""
 
-    known: str
-    whose: str
+    hash_prefix: str
+    source: str
 
 
 @dataclass(slots=True)
@@ -150,7 +150,7 @@ class Auditor:
         self._levels = LevelAudit(self._at_hand, self.report_finding)
         self._prizes = PrizeAudit(self.report_finding)
         self._clears = ClearAudit(self.report_finding)
-        self._vouchers = VoucherAudit(self.report_finding)
+        self._ticket_redemptions = TicketRedemptionAudit(self.report_finding)
         self._tournaments = TournamentAudit(self._at_hand, self.report_finding, self.read_meters, self.memory)
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
@@ -207,7 +207,7 @@ class Auditor:
             )
             self.report.add(AuditFinding(reached[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
-            whose = self._heads[sequence][0].whose
+            whose = self._heads[sequence][0].source
             self.report.add(
                 AuditFinding(
                     reached[0],
@@ -240,9 +240,9 @@ class Auditor:
         """Check consecutive entries: the runs of plain games as a whole if possible, all others one by one."""
         at = 0
         for run in runs:
-            for body in batch[at : run.at]:
+            for body in batch[at : run.batch_index]:
                 self.check_body(body)
-            at = run.at
+            at = run.batch_index
             if self._allows_plain_run(run):
                 self._add_plain_run(run)
                 at += run.entries
@@ -332,7 +332,7 @@ class Auditor:
         if started_game is not None:
             self._note_game_from_journal(entry, started_game.game)
         self._prizes.check_entry(entry)
-        self._vouchers.check_entry(entry)
+        self._ticket_redemptions.check_entry(entry)
         self._tournaments.check_entry(entry)
         residuals.check_residual_entry(entry, self.report_finding)
         self.report.note(entry)
@@ -421,10 +421,10 @@ class Auditor:
         """Report a finding for each of the known hashes in ``heads`` that is not the entry's own."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
-            if not entry.hash_hex.startswith(head.known):
+            if not entry.hash_hex.startswith(head.hash_prefix):
                 self.report_finding(
                     entry,
-                    f"the hash of this entry is {entry.hash_hex}, but {head.whose} has {head.known} here",
+                    f"the hash of this entry is {entry.hash_hex}, but {head.source} has {head.hash_prefix} here",
                 )
             else:
                 self.report.witnessed += 1

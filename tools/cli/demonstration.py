@@ -66,7 +66,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     )
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
-        roster = roster.with_person(person, badge.pin, by=BY, at=now)
+        roster = roster.enrol_person(person, badge.pin, by=BY, at=now)
     badge_fields = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
     write_private(path, json.dumps(badge_fields))
     return badges

@@ -49,7 +49,7 @@ def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None)
 
 
 def _build_right_aligned_columns(*titles: str) -> tuple[Column, ...]:
-    return tuple(Column(title, right=True) for title in titles)
+    return tuple(Column(title, is_right_aligned=True) for title in titles)
 
 
 def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table, ...]:
@@ -225,7 +225,7 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
-    """Return a table of the intervals in which a bet's return lies after some numbers of games."""
+    """Return a table of confidence intervals of a bet's return: one row for each number of games."""
     columns = _build_right_aligned_columns("games", *(row["quantile"] for row in bet["volatility"]))
     rows = []
     for i, first in enumerate(bet["volatility"][0]["bands"]):

@@ -31,8 +31,8 @@ class SheetHead:
     machine: str = ""
     rules: str = ""
     sequence: int = 0
-    first: datetime | None = None
-    last: datetime | None = None
+    first_time: datetime | None = None
+    last_time: datetime | None = None
     day: GamingDay = UTC_DAY
 
     @classmethod
@@ -47,8 +47,8 @@ class SheetHead:
 
     def note(self, entry: StoredEntry) -> None:
         """Update the head with an entry; the last power-up names the jurisdiction's rules in force."""
-        self.sequence, self.last = entry.sequence, entry.time_utc
-        self.first = self.first or entry.time_utc
+        self.sequence, self.last_time = entry.sequence, entry.time_utc
+        self.first_time = self.first_time or entry.time_utc
         if entry.kind == MACHINE_GENESIS.kind:
             self.machine = str(read_details(entry).get("machine_id", ""))
         elif entry.kind == POWER_UP.kind:
@@ -73,6 +73,6 @@ class SheetHead:
             f"rules {self.rules}" if self.rules else "",
             f"amounts in minor units of {self.currency}" if self.currency else "amounts in minor units",
             f"entry {self.sequence}",
-            f"{self.last:%Y-%m-%d %H:%M:%S} UTC" if self.last else "",
+            f"{self.last_time:%Y-%m-%d %H:%M:%S} UTC" if self.last_time else "",
         )
         return ", ".join(part for part in parts if part)

@@ -10,7 +10,7 @@ import click
 from PIL import Image, ImageDraw, ImageFont
 
 import egm.screen
-from egm.kernel.service_pages import Table, Words
+from egm.kernel.service_pages import PageTable, Words
 from egm.screen.text import LOCALES, Texts
 
 #: ISO 4217's code for no currency, for tables without amounts.
@@ -39,7 +39,7 @@ def format_words(words: Words, texts: Texts, currency: str) -> str:
     return texts.format_page_words(words, lambda cents: texts.money(cents, currency))
 
 
-def format_rows(table: Table, texts: Texts, currency: str) -> list[list[str]]:
+def format_rows(table: PageTable, texts: Texts, currency: str) -> list[list[str]]:
     """Return the table's cells as text; the first row has the column titles, if there are any."""
     lines = [table.columns] if table.columns else []
     return [
@@ -48,7 +48,7 @@ def format_rows(table: Table, texts: Texts, currency: str) -> list[list[str]]:
     ]
 
 
-def format_as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> str:
+def format_as_text(title: str, tables: Iterable[PageTable], texts: Texts, currency: str) -> str:
     """Return the title and the tables as plain text with aligned columns."""
     lines = [title, "=" * len(title)]
     for table in tables:
@@ -64,7 +64,7 @@ def format_as_text(title: str, tables: Iterable[Table], texts: Texts, currency: 
     return "\n".join(lines) + "\n"
 
 
-def build_pdf(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> bytes:
+def build_pdf(title: str, tables: Iterable[PageTable], texts: Texts, currency: str) -> bytes:
     """Return the title and the tables as a PDF of black-and-white A4 pages."""
     paper = _Paper(title)
     for table in tables:

@@ -64,7 +64,7 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
                 raise click.ClickException(
                     f"{number} is locked after {WRONG_MAX} wrong PINs; try again later"
                 )
-            person = roster.proves(number, pin)
+            person = roster.authenticate(number, pin)
             if person is None:
                 noted.append(WrongPin.create_now(number, SystemClock().now().isoformat(timespec="seconds")))
                 raise click.ClickException("number or PIN is wrong")

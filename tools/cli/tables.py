@@ -67,10 +67,10 @@ class Column:
 
     title: str
     key: str = ""
-    right: bool = False
+    is_right_aligned: bool = False
     text: Callable[[Any], str] = format_cell
     style: Callable[[Any], Style | None] = lambda _: None
-    most: int = _UNBOUNDED
+    width_max: int = _UNBOUNDED
     """The largest width, if the words fit, even without a line limit: for lists of any length."""
 
     @property
@@ -87,7 +87,7 @@ def format_figure(value: Any) -> str:
 
 def number_column(title: str, key: str = "") -> Column:
     """Return a column of whole numbers, shown with thousands separators."""
-    return Column(title, key, right=True, text=format_figure)
+    return Column(title, key, is_right_aligned=True, text=format_figure)
 
 
 @dataclass(slots=True)
@@ -196,7 +196,7 @@ class Table:
                 styled = (
                     click.style(part, **{**(style or {}), **every}) if part and (style or every) else part
                 )
-                parts.append(space + styled if column.right else styled + space)
+                parts.append(space + styled if column.is_right_aligned else styled + space)
             yield _GAP.join(parts).rstrip()
 
     def _format_block(self, row: Sequence[str], width: int) -> str:
@@ -235,10 +235,16 @@ def _fit_widths(
         title = heads[i] if heads else ""
         parts = [
             *title.split(),
-            *(cell_lines if column.right else (word for line in cell_lines for word in line.split())),
+            *(
+                cell_lines
+                if column.is_right_aligned
+                else (word for line in cell_lines for word in line.split())
+            ),
         ]
         minimum_widths.append(max(map(cell_len, parts), default=0))
-        widths.append(min(max(map(cell_len, [title, *cell_lines])), max(column.most, minimum_widths[-1])))
+        widths.append(
+            min(max(map(cell_len, [title, *cell_lines])), max(column.width_max, minimum_widths[-1]))
+        )
     excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     while excess > 0:
         able = [i for i, wide in enumerate(widths) if wide > minimum_widths[i]]

@@ -167,6 +167,8 @@ WITNESSED: Final = tuple(
         ("coin.in", "", _ACT, "no later entry depends on the coins", "the count of hopper and box"),
         ("aft.complete", "", _ACT, "no later entry depends on the transfer", "the log of the host"),
         ("aft.complete", "*", _ACT, "all records of the amount agree", "the log of the host", "*others"),
+        ("tournament.entry", "", _ACT, "no round of the entry was played here", "the participant's receipt"),
+        ("tournament.entry_void", "", _ACT, "no later entry depends on the refund", "the signed form"),
         ("handpay.paid", "", _ACT, "no later entry depends on the payment", "the signed slip"),
         (
             "hopper.filled",

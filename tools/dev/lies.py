@@ -375,7 +375,7 @@ class Liar:
 
 #: Kinds that earlier versions, which recorded no residual-credit terms, also wrote soon after a door was opened.
 _KINDS_SOON_AFTER_DOOR: Final = frozenset(
-    kind for kind, rules in BY_KIND.items() if any(rule.recorded_within_seconds for rule in rules)
+    kind for kind, rules in BY_KIND.items() if any(rule.late_seconds for rule in rules)
 )
 #: Kinds of entry that no machine writes while a door is open.
 _KINDS_WITH_DOORS_CLOSED: Final = frozenset(

@@ -193,7 +193,7 @@ def _build_mouse_button_event(*, down: bool) -> dict[str, object]:
 )
 @click.option(
     "--display",
-    help="QEMU's: gtk, none, vnc=127.0.0.1:0 ...; else a window, VNC where there is no display.",
+    help="QEMU's display: gtk, none, vnc=127.0.0.1:0 ... (default: a window, or VNC without a display).",
 )
 @click.option(
     "--state",

@@ -227,7 +227,7 @@ def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
 @click.option(
     "--key",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Who releases it: an Ed25519 key (PEM); without it, one is made.",
+    help="The Ed25519 key (PEM) that signs the release; without it, a key is made.",
 )
 @click.option(
     "--with",

@@ -2,10 +2,10 @@
 
 ``check`` verifies both slots and the media before the machine starts, and writes what is wrong to where the
 machine reads it; ``late`` waits for each medium that was missing and then continues with it. ``install``
-writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed, and starts it
-once. ``good`` makes the running release the default as soon as the machine and its screen are up; if they do
-not come up, it starts the other one again, which the firmware does itself for a release that never gets this
-far (``BootNext`` holds for one start).
+writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed, and starts
+that slot for one boot (``BootNext``). ``good`` makes the running release the default as soon as the machine
+and its screen are up. If they do not come up, it starts the other release again; if a release fails before
+``good`` runs, the next boot starts the other release anyway.
 """
 
 import os
@@ -139,10 +139,10 @@ class ScreenWatch:
             if path not in self._clients:
                 self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)
         for path, client in self._clients.items():
-            heard = client.poll(time.monotonic())
-            if heard.down:
+            update = client.poll(time.monotonic())
+            if update.down:
                 self._shown.pop(path, None)
-            for message in heard.messages:
+            for message in update.messages:
                 if isinstance(message, Snapshot):
                     self._shown[path] = message
         return list(self._shown.values())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.app.features import MENU
-from egm.kernel.service_pages import Table, Words
+from egm.kernel.service_pages import PageTable, Words
 from egm.screen.text import Texts
 from egm.staff.service.manual import list_chapters
 from tools.lab.markdown import format_table
@@ -26,7 +26,7 @@ class Chapter:
 def manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
     """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
     for chapter in list_chapters(audience):
-        menu: Table = chapter.table(MENU)
+        menu: PageTable = chapter.table(MENU)
         yield Chapter(
             _format_words(texts, chapter.title),
             texts.say(f"manual.about.{chapter.id}"),

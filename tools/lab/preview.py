@@ -55,7 +55,7 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewS
         if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
         line = build_view_timeline(view_after_outcome(idle_view, view_of, outcome), theme)
-        if line is not None and line.done < film.seconds_max - 2 * _IDLE_SECONDS:
+        if line is not None and line.end < film.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_TRIES} games was suitable for a preview")
 
@@ -112,7 +112,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSet
     view = view_after_outcome(view, game, outcome)
     line = build_view_timeline(view, theme)
     assert line is not None
-    end = now + line.done
+    end = now + line.end
     while now < end:
         yield replace(view, now=now)
         now += step

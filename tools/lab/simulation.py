@@ -38,7 +38,7 @@ class Tally:
     credits: int = 0
     squares: int = 0
     hits: int = 0
-    most: int = 0
+    highest_win: int = 0
     wins: Counter[int] = field(default_factory=Counter)
 
     def __add__(self, other: "Tally") -> "Tally":
@@ -47,7 +47,7 @@ class Tally:
             self.credits + other.credits,
             self.squares + other.squares,
             self.hits + other.hits,
-            max(self.most, other.most),
+            max(self.highest_win, other.highest_win),
             self.wins + other.wins,
         )
 

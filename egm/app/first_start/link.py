@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import Move, Step, Way, say_failure, say_refusal
+from egm.app.first_start.steps import Move, SetupStep, Way, say_failure, say_refusal
 from egm.errors import OperatorError
-from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage, Words
 from egm.progressive.enrolling import build_error_table, build_fact_table
 from egm.progressive.enrolment import Facts, Stick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkFolder
@@ -19,7 +19,7 @@ from egm.staff.words import build_pair_table, say, say_plain
 
 
 @dataclass(slots=True)
-class Link(Step):
+class Link(SetupStep):
     """The first-start step that enrols the machine with a progressive controller: certificate request and answer.
 
     Both are optional, because a machine without linked levels needs no link.
@@ -35,10 +35,10 @@ class Link(Step):
         """Start the first-start step of the progressive link, without a certificate request or answer so far."""
         self.message = None
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
-        steps = (Row(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
-        tables: list[Table] = [Table(rows=tuple(steps))]
+        steps = (PageRow(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
+        tables: list[PageTable] = [PageTable(rows=tuple(steps))]
         enrolled: Facts | None = None
         try:
             key = self.folder.read_request_key()
@@ -51,13 +51,13 @@ class Link(Step):
         except OperatorError as error:
             tables.append(build_error_table(error))
         if self.message is not None:
-            tables.append(Table(rows=(Row(cells=(self.message,), mark="good"),)))
+            tables.append(PageTable(rows=(PageRow(cells=(self.message,), mark="good"),)))
         actions = (
-            Action(id="request", label=say("service.link.link_request")),
-            Action(id="answer", label=say("service.link.link_answer")),
-            Action(id="next", label=say("first.next"), style="confirm")
+            PageAction(id="request", label=say("service.link.link_request")),
+            PageAction(id="answer", label=say("service.link.link_answer")),
+            PageAction(id="next", label=say("first.next"), style="confirm")
             if enrolled is not None
-            else Action(id="without", label=say("first.link.without"), style="confirm"),
+            else PageAction(id="without", label=say("first.link.without"), style="confirm"),
         )
         return self._build_page(*tables, actions=actions)
 

@@ -87,7 +87,7 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     identity = ""
 
     def handle_event(event: DeviceEvent) -> None:
-        """Note that the probed device has replied, with its identity if it gave one, or that its line was lost."""
+        """Store that the probed device has replied, or that its line was lost; store its identity if it gave one."""
         nonlocal identity
         if isinstance(event, Identified):
             identity = event.identity

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import SIGNERS, Move, Step, Way, say_failure, say_refusal
+from egm.app.first_start.steps import SIGNERS, Move, SetupStep, Way, say_failure, say_refusal
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import FILE_NAME, Signature, digest_of, find_last_signed_file
-from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
 from egm.kernel.timekeeping import Evidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
 from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
@@ -45,7 +45,7 @@ RESTORED: Final = "put back from the memory"
 
 
 @dataclass(slots=True)
-class SignerProofs(Step):
+class SignerProofs(SetupStep):
     """A first-start step in which the required number of persons prove who they are; then ``act`` is executed.
 
     ``roster`` returns the persons; wrong PINs are counted in ``folder`` and lock a number, as at any
@@ -71,7 +71,7 @@ class SignerProofs(Step):
         """Execute what the persons have signed in this first-start step. Raises OperatorError, OSError."""
         raise NotImplementedError
 
-    def facts(self, draft: Draft) -> tuple[Table, ...]:
+    def facts(self, draft: Draft) -> tuple[PageTable, ...]:
         """Return tables of what the persons confirm with their signatures in this first-start step."""
         raise NotImplementedError
 
@@ -79,20 +79,22 @@ class SignerProofs(Step):
         """Return whether this first-start step has anything to sign."""
         raise NotImplementedError
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of facts to be signed; or the prompt for the number or PIN of the next signer."""
         if not self.signs:
-            sign = Action(id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft))
+            sign = PageAction(
+                id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft)
+            )
             return self._build_page(*self.facts(draft), actions=(sign,))
         if self.number is None:
             prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         rows = tuple(
-            Row(cells=(say_plain(f"{person.id}  {person.name}"),), mark="good") for person in self.proved
+            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), mark="good") for person in self.proved
         )
-        missing = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
-        return self._build_page(Table(rows=(missing, *rows)), prompt=prompt)
+        missing = PageRow(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
+        return self._build_page(PageTable(rows=(missing, *rows)), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
@@ -113,7 +115,7 @@ class SignerProofs(Step):
         return self._prove(draft, self.number, text)
 
     def _go_back(self) -> Way:
-        """Undo the signer's number just entered, or else all PINs so far, or else go to the previous step."""
+        """Undo the last input: the signer's number; without one, all PINs; without any, go to the previous step."""
         if self.number is not None:
             self.number = None
         elif self.signs:
@@ -129,7 +131,7 @@ class SignerProofs(Step):
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
                 if sum(attempt.counts_towards_lock for attempt in attempts) >= WRONG_MAX:
                     return say_refusal("locked")
-                person = self.roster(draft).proves(number, pin)
+                person = self.roster(draft).authenticate(number, pin)
                 if person is None:
                     noted.append(WrongPin.create_now(number, self.now().isoformat(timespec="seconds")))
                     return say_refusal("wrong_pin")
@@ -180,9 +182,9 @@ class Signing(SignerProofs):
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
         """Return whether the cabinet file has no fault that keeps the machine from starting."""
-        return self.faults is not None and not any(fault.stops for fault in self.faults)
+        return self.faults is not None and not any(fault.is_fatal for fault in self.faults)
 
-    def facts(self, draft: Draft) -> tuple[Table, ...]:
+    def facts(self, draft: Draft) -> tuple[PageTable, ...]:
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
         machine, people = draft.machine, draft.roster.people.values()
         rows = (
@@ -205,22 +207,22 @@ class Signing(SignerProofs):
             (say("first.file"), say_plain(digest_of(draft.text())[:16])),
         )
         now = self.now()
-        is_clock_plausible = find_clock_doubt(Evidence(now=now, good=None, passed=None)) is None
+        is_clock_plausible = find_clock_doubt(Evidence(now=now, last_good=None, elapsed=None)) is None
         rows = (
             *rows,
             (say("first.now" if is_clock_plausible else "first.clock_wrong"), say_time(now.isoformat())),
         )
         if self.faults is None:
-            return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.checking"),)),)))
+            return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.checking"),)),)))
         if not self.may_sign(draft):
             rows = (*rows, (say("first.not_yet"), say_plain("")))
         fault_rows = tuple(
-            Row(cells=(say_plain(fault),), mark="alarm" if fault.stops else "warning")
+            PageRow(cells=(say_plain(fault),), mark="alarm" if fault.is_fatal else "warning")
             for fault in self.faults
         )
         return (
             build_pair_table(rows),
-            *([Table(title=say("first.faults"), rows=fault_rows)] if fault_rows else []),
+            *([PageTable(title=say("first.faults"), rows=fault_rows)] if fault_rows else []),
         )
 
     def act(self, draft: Draft) -> None:
@@ -260,14 +262,14 @@ class Restoring(SignerProofs):
         """Return whether the memory has a signed cabinet file to restore."""
         return bool(self.text)
 
-    def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
+    def facts(self, draft: Draft) -> tuple[PageTable, ...]:  # noqa: ARG002 (a step's)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
         rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known]
-        return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
+        return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(say("first.memory.about"),)),)))
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page to restore the cabinet file, without a way back, because it is the first."""
-        page = SignerProofs.page(self, draft)
+        page = SignerProofs.build_page(self, draft)
         actions = page.actions if self.signs else tuple(action for action in page.actions if action != BACK)
         return page.model_copy(update={"actions": actions})
 

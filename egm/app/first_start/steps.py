@@ -15,7 +15,7 @@ from egm.app.first_start.draft import SIMULATED, Draft
 from egm.app.first_start.probing import Answer, probe
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
 from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin
 from egm.people.pins import PinDigest
 from egm.profiles import list_profile_ids, load_profile
@@ -26,7 +26,7 @@ from egm.staff.words import BACK, say, say_code, say_local, say_money, say_plain
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 SIGNERS: Final = 2
-_NEXT: Final = Action(id="next", label=say("first.next"), style="confirm")
+_NEXT: Final = PageAction(id="next", label=say("first.next"), style="confirm")
 
 
 class Way(Enum):
@@ -55,7 +55,7 @@ def say_failure(error: Exception) -> Words:
     return say("first.refused.not_done", why=str(error))
 
 
-class Step:
+class SetupStep:
     """One step of the first start. ``enter`` is called when it is reached; then ``begin`` runs as a task."""
 
     id: str
@@ -69,7 +69,7 @@ class Step:
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
         """Gather the data for the step's page, and call ``changed`` whenever it changes. By default, do nothing."""
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the first-start step in its current state."""
         raise NotImplementedError
 
@@ -78,7 +78,7 @@ class Step:
         raise NotImplementedError
 
     def _build_page(
-        self, *tables: Table, prompt: Prompt | None = None, actions: tuple[Action, ...] = ()
+        self, *tables: PageTable, prompt: Prompt | None = None, actions: tuple[PageAction, ...] = ()
     ) -> ServicePage:
         return ServicePage(
             id="", title=say(f"first.{self.id}.title"), tables=tables, prompt=prompt, actions=(BACK, *actions)
@@ -86,20 +86,20 @@ class Step:
 
 
 @dataclass(slots=True)
-class Welcome(Step):
+class Welcome(SetupStep):
     """The first step of the first start: a list of the questions to come."""
 
     parts: tuple[str, ...]
     id: str = "welcome"
 
-    def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page that lists the steps of the first start."""
         rows = tuple(
-            Row(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
+            PageRow(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
             for number, part in enumerate(self.parts, 1)
         )
         return ServicePage(
-            id="", title=say("first.welcome.title"), tables=(Table(rows=rows),), actions=(_NEXT,)
+            id="", title=say("first.welcome.title"), tables=(PageTable(rows=rows),), actions=(_NEXT,)
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
@@ -108,7 +108,7 @@ class Welcome(Step):
 
 
 @dataclass(slots=True)
-class Fields(Step):
+class Fields(SetupStep):
     """A step of the first start with fields to fill in one after the other.
 
     ``fields_of`` returns the fields, ``take`` stores their values in the draft.
@@ -119,11 +119,11 @@ class Fields(Step):
     take: Callable[[Draft, dict[str, str]], None]
     values: dict[str, str] = field(default_factory=dict)
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page with the fields entered so far and the next field to enter."""
         next_field = self._find_next_field(draft)
         rows = tuple(
-            Row(cells=(say(f"first.{self.id}.{name}"), say_plain(value)))
+            PageRow(cells=(say(f"first.{self.id}.{name}"), say_plain(value)))
             for name, value in self.values.items()
         )
         prompt = None
@@ -139,7 +139,7 @@ class Fields(Step):
                 }
             )
         actions = () if next_field is not None else (_NEXT,)
-        return self._build_page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
+        return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Store the text of the first-start step's next field, or return to the previous field."""
@@ -177,20 +177,20 @@ _CAPITALS: Final = frozenset({"serial", "operator_number"})
 
 
 @dataclass(slots=True)
-class Pick(Step):
+class Pick(SetupStep):
     """A step of the first start in which one item is chosen, with a search if not all fit on the screen."""
 
     id: str
     options: Callable[[], list[tuple[str, Words]]]
     take: Callable[[Draft, str], None]
 
-    def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
+    def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page with one line per item to choose from."""
         rows = tuple(
-            Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
+            PageRow(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
         )
         prompt = Prompt(label=say("service.search"), kind="find") if len(rows) > _SEEN else None
-        return self._build_page(Table(rows=rows), prompt=prompt)
+        return self._build_page(PageTable(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
@@ -205,7 +205,7 @@ class Pick(Step):
 
 
 @dataclass(slots=True)
-class Devices(Step):
+class Devices(SetupStep):
     """The first-start step that probes the serial ports and shows which devices replied; probing can be repeated."""
 
     ports: Callable[[], list[str]]
@@ -229,14 +229,16 @@ class Devices(Step):
         finally:
             self.asking = None
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the devices that replied, and of the serial ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
-            progress_row = Row(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
-            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(progress_row,)),))
+            progress_row = PageRow(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
+            return ServicePage(
+                id="", title=say("first.devices.title"), tables=(PageTable(rows=(progress_row,)),)
+            )
         rows = tuple(
-            Row(
+            PageRow(
                 cells=(
                     say_code("device", PROTOCOLS[device.protocol].kind),
                     say("first.devices.is_simulated")
@@ -249,13 +251,13 @@ class Devices(Step):
         )
         silent = [port for port in self.ports() if port not in {device.port for device in draft.devices}]
         rows += tuple(
-            Row(cells=(say("first.devices.silent"), say_plain(port)), mark="warning") for port in silent
+            PageRow(cells=(say("first.devices.silent"), say_plain(port)), mark="warning") for port in silent
         )
-        again = Action(id="again", label=say("first.devices.again"))
-        simulated = Action(
+        again = PageAction(id="again", label=say("first.devices.again"))
+        simulated = PageAction(
             id="simulated", label=say("first.devices.simulated"), enabled=not self._has_real_devices(draft)
         )
-        return self._build_page(Table(rows=rows), actions=(again, simulated, _NEXT))
+        return self._build_page(PageTable(rows=rows), actions=(again, simulated, _NEXT))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Continue the first start with the devices that replied; or with simulated ones if none did."""
@@ -275,7 +277,7 @@ def _format_identification(device: Answer) -> str:
 
 
 @dataclass(slots=True)
-class Toggle(Step):
+class Toggle(SetupStep):
     """A step of the first start in which several items of a list are chosen, at least one."""
 
     id: str
@@ -305,20 +307,20 @@ class Toggle(Step):
         finally:
             self.examining = None
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page with one line per item, marked if the item is chosen."""
         if self.examining is not None:
-            row = Row(cells=(say(f"first.{self.id}.examining"), say_plain(self.examining)))
-            return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(Table(rows=(row,)),))
+            row = PageRow(cells=(say(f"first.{self.id}.examining"), say_plain(self.examining)))
+            return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),))
         chosen = set(self.chosen(draft))
         rows = tuple(
-            Row(cells=(words,), action=f"toggle:{place}", mark="good" if name in chosen else "")
+            PageRow(cells=(words,), action=f"toggle:{place}", mark="good" if name in chosen else "")
             for place, (name, words) in enumerate(self.options(draft))
         )
         if not chosen:
-            rows = (Row(cells=(say("first.one_at_least"),), mark="warning"), *rows)
+            rows = (PageRow(cells=(say("first.one_at_least"),), mark="warning"), *rows)
         return self._build_page(
-            Table(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),)
+            PageTable(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),)
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
@@ -336,7 +338,7 @@ class Toggle(Step):
 
 
 @dataclass(slots=True)
-class Staff(Step):
+class Staff(SetupStep):
     """The first-start step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
 
     now: Callable[[], datetime]
@@ -347,39 +349,39 @@ class Staff(Step):
     before: list[Roster] = field(default_factory=list)
     """The list before each person was added, to undo a mistake."""
 
-    def page(self, draft: Draft) -> ServicePage:
+    def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the persons enrolled, or the prompt for the next field of a new person."""
         if self.entry is not None:
             return self._build_question_page(self.entry)
         people = draft.roster.people.values()
         rows = tuple(
-            Row(cells=(say_plain(person.id), say_plain(person.name), say(f"manual.role.{person.role}")))
+            PageRow(cells=(say_plain(person.id), say_plain(person.name), say(f"manual.role.{person.role}")))
             for person in people
         )
         columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
-        add = Action(id="add", label=say("first.staff.add"))
+        add = PageAction(id="add", label=say("first.staff.add"))
         next_action = _NEXT.model_copy(update={"enabled": self._has_enough_signers(draft)})
-        drop = Action(id="drop", label=say("first.staff.drop"), style="danger")
-        enrolled = Table(columns=columns, rows=rows)
+        drop = PageAction(id="drop", label=say("first.staff.drop"), style="danger")
+        enrolled = PageTable(columns=columns, rows=rows)
         more = (drop,) if self.before else ()
         return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, next_action))
 
-    def _list_missing_staff(self, draft: Draft) -> tuple[Table, ...]:
+    def _list_missing_staff(self, draft: Draft) -> tuple[PageTable, ...]:
         """Return tables of how many members of staff must still be enrolled, and of the roles they may have."""
         short = SIGNERS - self._count_signers(draft)
         if short <= 0:
             return ()
-        row = Row(
+        row = PageRow(
             cells=(say("first.staff.short", count=short), _format_permitted_roles(Permission.CONFIGURE)),
             mark="warning",
         )
-        return (Table(rows=(row,)),)
+        return (PageTable(rows=(row,)),)
 
     def _build_question_page(self, entry: list[str]) -> ServicePage:
         """Return the service page that asks for the next field of a new person; ``entry`` has the fields so far."""
         name = ("number", "name", "role", "pin", "again")[len(entry)]
         kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
-        choices = tuple(Action(id=role.value, label=say(f"manual.role.{role}")) for role in Role)
+        choices = tuple(PageAction(id=role.value, label=say(f"manual.role.{role}")) for role in Role)
         prompt = Prompt.model_validate(
             {
                 "label": say(f"first.staff.{name}"),
@@ -389,8 +391,8 @@ class Staff(Step):
             }
         )
         shown = zip(("number", "name"), entry[:2], strict=False)
-        rows = tuple(Row(cells=(say(f"first.staff.{label}"), say_plain(value))) for label, value in shown)
-        return self._build_page(*([Table(rows=rows)] if rows else []), prompt=prompt)
+        rows = tuple(PageRow(cells=(say(f"first.staff.{label}"), say_plain(value))) for label, value in shown)
+        return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
         """Process one field of a new person; the last one enrols the person."""
@@ -437,7 +439,7 @@ class Staff(Step):
         roster_before = draft.roster
         person = Person(number, name, Role(role))
         try:
-            draft.roster = roster_before.with_person(person, self.digest(pin), by="", at=self.now())
+            draft.roster = roster_before.enrol_person(person, self.digest(pin), by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
         self.before.append(roster_before)

@@ -20,8 +20,8 @@ from egm.app.first_start.steps import (
     Devices,
     Fields,
     Pick,
+    SetupStep,
     Staff,
-    Step,
     Toggle,
     Way,
     Welcome,
@@ -56,7 +56,7 @@ SEED_NAME: Final = "cabinet.seed.toml"
 class Wizard:
     """The first start on the screen: its steps, the current one, and the page; ``done``: the file is written."""
 
-    def __init__(self, steps: Sequence[Step], draft: Draft, changed: Callable[[], None]) -> None:
+    def __init__(self, steps: Sequence[SetupStep], draft: Draft, changed: Callable[[], None]) -> None:
         """Create the wizard. ``changed`` is called whenever the page changes."""
         self._steps = tuple(steps)
         self._draft = draft
@@ -70,7 +70,7 @@ class Wizard:
     @property
     def page(self) -> ServicePage:
         """Return the service page of the current first-start step."""
-        page = self._steps[self._at].page(self._draft)
+        page = self._steps[self._at].build_page(self._draft)
         return page.model_copy(
             update={
                 "id": f"first-{self._turn}",
@@ -110,10 +110,10 @@ class Wizard:
         self._at = at
         step = self._steps[at]
         step.enter()
-        if type(step).begin is not Step.begin:
+        if type(step).begin is not SetupStep.begin:
             self._work = asyncio.ensure_future(self._begin_step(step))
 
-    async def _begin_step(self, step: Step) -> None:
+    async def _begin_step(self, step: SetupStep) -> None:
         """Do the work of a first-start step; if it fails, show the reason on the page."""
         try:
             await step.begin(self._draft, self._notify_change)
@@ -132,9 +132,9 @@ def build_steps(
     file: Path,
     clock: Clock,
     ports: Callable[[], list[str]],
-    link: Sequence[Step] = (),
+    link: Sequence[SetupStep] = (),
     digest: Callable[[str], PinDigest] = PinDigest.of,
-) -> tuple[Step, ...]:
+) -> tuple[SetupStep, ...]:
     """Return the steps of the first start, in order.
 
     ``link``: the steps that enrol the machine with a progressive controller, if any. ``digest`` creates the
@@ -152,7 +152,7 @@ def build_steps(
         draft.profile, draft.placed = load_profile(profile_id), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
-    steps: tuple[Step, ...] = (
+    steps: tuple[SetupStep, ...] = (
         Fields("machine", lambda _: machine, add_machine_values),
         Pick("profile", list_profiles, select_jurisdiction),
         Fields(

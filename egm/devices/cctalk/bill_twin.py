@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Frame, Header, Route
 from egm.devices.cctalk.twin import CctalkTwin, EventMemory
@@ -71,7 +71,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         """Return whether the machine has enabled the validator by its master inhibit."""
         return self._master
 
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         return bool(paper.barcode) or bool(self._mask >> (self._codes[paper.cents] - 1) & 1)
 
     def _find_bill_type(self) -> int:
@@ -102,23 +102,23 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
             self._events.add(0, BillEvent.RETURNED)
         super()._give_item_out()
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the validator retains without power: the memory of every acceptor, and the lifetime counter."""
-        return {**super().memory(), "accepted": self._accepted}
+        return {**super().export_memory(), "accepted": self._accepted}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the bill validator's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, Any]) -> None:
+        """Restore the bill validator's state that :meth:`export_memory` returned."""
         self._accepted = memory["accepted"]
-        super().recall(memory)
+        super().restore_memory(memory)
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Lose the stored events and the inhibits, as a validator does without power; the item stays where it is."""
         self._events = EventMemory()
         self._mask, self._master = 0, False
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Start after the return of power: a bill inside is stacked or returned without an order of the machine."""
-        self.power_lost()
+        self.handle_power_loss()
         if self._stuck is not None:
             self._enter_phase(self._stuck)
             return

@@ -144,7 +144,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     async def _record_events(self, events: codec.Events) -> bool:
         """Credit the coins of the acceptor's new events; return False if it stopped replying or was busy."""
-        mark = self._ledger.event_mark()
+        mark = self._ledger.find_event_mark()
         if mark is not None and is_unchanged(mark, events):
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)
@@ -173,7 +173,10 @@ class CctalkCoinDriver(CctalkDriver):
             coins = coins[:passed]
         unknown_slots = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
         disputed = self._build_disputed_coins(
-            unseen_coins, news.lost, sum(cents for cents, _ in event_coins[len(coins) :]), unknown_slots
+            unseen_coins,
+            news.lost_events,
+            sum(cents for cents, _ in event_coins[len(coins) :]),
+            unknown_slots,
         )
         self._ledger.credit_coins_in(coins, compute_mark(events, accepted), disputed)
         for amount_cents, to_hopper in coins:

@@ -51,7 +51,7 @@ class CctalkCoinTwin(CctalkTwin):
             case Header.SORTER_PATH if len(message.data) == 2:
                 self._paths[message.data[0]] = message.data[1]
             case Header.RESET:
-                self.power_lost()
+                self.handle_power_loss()
             case _:
                 return None
         return b""
@@ -62,26 +62,26 @@ class CctalkCoinTwin(CctalkTwin):
         name = self._other_worth.get(slot, cents)
         return b"......" if not name else f"{self._country}{name:03}A".encode("ascii")
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Lose the stored events and settings, but not the lifetime counter."""
         self._events = EventMemory()
         self._mask, self._master = 0, False
         self._paths.clear()
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Inhibit every coin until the machine enables them."""
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the acceptor retains without power: the lifetime counter, and where the coins are."""
         sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
         return {"accepted": self._accepted, "sums": sums}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the coin acceptor's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, Any]) -> None:
+        """Restore the coin acceptor's state that :meth:`export_memory` returned."""
         self._accepted = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "insert": self._insert,
@@ -169,7 +169,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._events.add(0, CoinError.SORTER_BLOCKED)
         return "diverter blocked"
 
-    def state(self) -> dict[str, object]:
+    def describe_state(self) -> dict[str, object]:
         """Return how many coins went to each path, for the bench."""
         return {
             "status": "idle" if self._master and self._mask else "disabled",

@@ -3,8 +3,8 @@
 A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *mark* is
 how far a reader has read: the counter together with the newest event at that time, packed into one integer so
 that a ledger can store it. The event is included because a counter alone cannot distinguish "nothing new"
-from "reset, and as many events again". The upper bits of a mark are the device's accept counter, which no
-power loss resets: it shows what happened just before one.
+from "reset, and as many events again". The upper bits of a mark are the device's accept counter. It is not
+reset by a power loss, so it shows coins that were accepted just before one.
 """
 
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ _ACCEPT_RING: Final = 1 << 24
 class News:
     """The events of a ccTalk device since they were last read.
 
-    ``pairs`` are the new events, oldest first. ``lost`` is how many came before them and were overwritten.
+    ``pairs`` are the new events, oldest first. ``lost_events`` is how many came before them and were overwritten.
     ``restarted``: the device has been reset since.
     """
 
     pairs: tuple[Pair, ...]
-    lost: int
+    lost_events: int
     restarted: bool
 
 

@@ -50,8 +50,8 @@ class CctalkHopperDriver(CctalkDriver):
     def __init__(self, name: str, line: SerialLine, sink: EventSink, ledger: PayoutLedger) -> None:
         super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
         self._ledger = ledger
-        self._wish: tuple[str, int] | None = None
-        self._stop_wished = False
+        self._requested_payout: tuple[str, int] | None = None
+        self._is_stop_requested = False
         self._serial: bytes | None = None
         self._empty = False
         self._runaway = False
@@ -67,14 +67,14 @@ class CctalkHopperDriver(CctalkDriver):
         """Pay ``coins`` (1 to 255). Raises ValueError for another number, or while a payout is open."""
         if not 1 <= coins <= COINS_MAX:
             raise ValueError(f"{self.name}: {coins} coins in one payout; 1 to {COINS_MAX} can be ordered")
-        if self._wish is not None or self._ledger.find_open() is not None:
+        if self._requested_payout is not None or self._ledger.find_open() is not None:
             raise ValueError(f"{self.name}: a payout is still open")
-        self._wish = (payout_id, coins)
+        self._requested_payout = (payout_id, coins)
         self._wake.set()
 
     def stop(self) -> None:
         """Stop paying immediately; :class:`~egm.devices.interface.PayoutFinished` reports what was paid."""
-        self._stop_wished = True
+        self._is_stop_requested = True
         self._wake.set()
 
     # ------------------------------------------------------------ the cycle
@@ -106,8 +106,8 @@ class CctalkHopperDriver(CctalkDriver):
         status, total = codec.read_hopper_status(answer), codec.read_count(count)
         await self._query_levels()
         self._report_faults(codec.read_hopper_test(test))
-        if self._stop_wished and await self._query(Header.EMERGENCY_STOP) is not None:
-            self._stop_wished = False
+        if self._is_stop_requested and await self._query(Header.EMERGENCY_STOP) is not None:
+            self._is_stop_requested = False
             return
         record = self._ledger.find_open()
         if record is None and status.remaining:  # the rest of an abandoned order is already disputed
@@ -116,8 +116,8 @@ class CctalkHopperDriver(CctalkDriver):
             return
         self._record_strayed_coins(total, paying=record is not None)
         if record is None:
-            if self._wish is not None:
-                payout_id, coins = self._wish
+            if self._requested_payout is not None:
+                payout_id, coins = self._requested_payout
                 record = PayoutRecord(
                     payout_id=payout_id,
                     coins=coins,
@@ -126,16 +126,16 @@ class CctalkHopperDriver(CctalkDriver):
                     serial=(self._serial or b"").hex(),
                 )
                 self._ledger.open_payout(record)
-                self._wish = None
+                self._requested_payout = None
                 self._empty = self._runaway = self._may_be_paying = False
                 self._note_progress()
                 await self._send_dispense_order(record)
         else:
             paid_coins = (total - record.count_before) % _COUNT_RING
-            stranger = record.serial not in {"", (self._serial or b"").hex()}
-            if stranger or paid_coins > _COUNT_RING // 2 or paid_coins < record.paid_coins:
+            is_other_hopper = record.serial not in {"", (self._serial or b"").hex()}
+            if is_other_hopper or paid_coins > _COUNT_RING // 2 or paid_coins < record.paid_coins:
                 self._close_as_disputed(
-                    record, "another hopper is in its place" if stranger else "its count fell"
+                    record, "another hopper is in its place" if is_other_hopper else "its count fell"
                 )
             else:
                 await self._advance_ordered_payout(record, status, paid_coins)
@@ -202,7 +202,7 @@ class CctalkHopperDriver(CctalkDriver):
         It is closed as unsent, as failed, or as disputed if coins may have left the hopper.
         """
         record = self._ledger.find_open()
-        if record is None and self._wish is None:
+        if record is None and self._requested_payout is None:
             self._note_progress()
         elif self._timer.add_elapsed() <= ORDER_SECONDS:
             return
@@ -215,8 +215,8 @@ class CctalkHopperDriver(CctalkDriver):
 
     def _close_unordered_payout(self) -> None:
         """End a payout that was never ordered, because the hopper's status could not be read."""
-        if self._wish is not None:
-            (payout_id, coins), self._wish = self._wish, None
+        if self._requested_payout is not None:
+            (payout_id, coins), self._requested_payout = self._requested_payout, None
             self._ledger.close_unordered_payout(payout_id)
             self._emit(
                 PayoutFinished(device=self.name, payout_id=payout_id, paid_coins=0, ordered_coins=coins)

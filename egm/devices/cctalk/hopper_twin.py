@@ -117,23 +117,23 @@ class CctalkHopperTwin(CctalkTwin):
         self._timed_out = True
         self._remaining, self._unpaid = 0, self._remaining
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Lose the payout order; coins already paid stay paid, and stay in the lifetime counter."""
         self._counter = self._remaining = self._paid = self._unpaid = 0
         self._armed = self._timed_out = False
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Do nothing: payouts stay disabled until the machine arms the hopper again."""
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the hopper retains without power: the lifetime counter, and the coins inside and out."""
         return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the hopper's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, Any]) -> None:
+        """Restore the hopper's state that :meth:`export_memory` returned."""
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "fill": self._fill,
@@ -180,7 +180,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._extra = read_number(values, "coins", default=1)
         return f"{self._extra} coins too many at the next payout"
 
-    def state(self) -> dict[str, Any]:
+    def describe_state(self) -> dict[str, Any]:
         """Return how many coins are in the hopper and how many were paid, for the bench."""
         return {
             "status": "paying" if self._remaining else "idle",

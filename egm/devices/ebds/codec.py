@@ -2,9 +2,9 @@
 
 Frame: ``02 len ctl data 03 xor``; ``len`` counts the whole frame, ``xor`` covers everything from ``len`` to
 the last data byte, every payload byte has 7 bits. The high half of ``ctl`` is the type, its low bit the
-acknowledgement number: the host toggles it with every reply it has accepted, the acceptor echoes it, and
-repeats its last reply to a poll with the number of that reply. The line is 9600 7E1, polled about every 100
-ms.
+acknowledgement number. The host changes the number in its next poll when it has accepted a reply, and the
+acceptor echoes it. If a poll comes with the number of the last reply, the acceptor repeats that reply. The line
+is 9600 7E1, polled about every 100 ms.
 
 Known answer, from published examples: an idle acceptor with its box sends ``02 0B 20 01 10 00 00 01 02 03
 39``.

@@ -3,9 +3,9 @@
 The acceptor reports "stacked" once, in a reply that it repeats until a poll arrives with the other
 acknowledgement number. A machine that restarts with the wrong number would therefore acknowledge a reply that
 it never saw. So while a stacking is open, the number of each new poll is recorded (the ledger's ``mark``)
-**before** the poll is sent, and after a restart the same number is sent first: an acceptor that had that poll
-answers it again, one that had not answers it now. Either way no reply is skipped, and none is processed
-twice: it is the sender's half of the alternating-bit protocol, with its one bit stored durably.
+**before** the poll is sent. After a restart the poll with that number is sent first, and the acceptor answers
+it, whether it had received that poll before or not. So no reply is skipped, and none is processed twice. This
+is the sender's half of the alternating-bit protocol, with its one bit stored durably.
 
 Every complete frame is acknowledged, whether it can be parsed or not: an acceptor whose reply is never
 acknowledged repeats it and sends nothing else. If an unparsed reply was the report of a stacking, the path

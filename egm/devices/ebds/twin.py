@@ -7,7 +7,7 @@ it is returned. A "stacked" that was not acknowledged is retained without power 
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AuxiliaryCommand,
@@ -84,7 +84,7 @@ class EbdsTwin(BillTwin[Frame]):
         match question:
             case AuxiliaryCommand(query=Query.SOFT_RESET):
                 self._stop_timers()
-                self.power_restored()
+                self.handle_power_return()
                 return b""
             case AuxiliaryCommand():
                 return Text(question.ack, TYPE).encode()
@@ -127,7 +127,7 @@ class EbdsTwin(BillTwin[Frame]):
     def _is_accepting(self) -> bool:
         return bool(self._notes) or self._barcodes
 
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         if paper.barcode:
             return self._barcodes
         return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)
@@ -146,12 +146,12 @@ class EbdsTwin(BillTwin[Frame]):
             self._once |= Bits.RETURNED
         super()._give_item_out()
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
         self._notes, self._barcodes = 0, False
         self._last_ack, self._said_stacked, self._once = None, False, Bits(0)
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Start after the return of power: an item inside is stacked or returned without an order of the machine."""
         if self._stuck is not None:
             self._enter_phase(self._stuck)

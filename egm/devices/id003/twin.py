@@ -8,7 +8,7 @@ differ, and the machine must handle both.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
 from egm.devices.twin import Port, Values, read_flag
@@ -116,7 +116,7 @@ class Id003Twin(BillTwin[Frame]):
     def _is_accepting(self) -> bool:
         return self._settings.get(Command.INHIBIT) == b"\x00"
 
-    def _is_enabled(self, paper: Paper) -> bool:
+    def _is_enabled(self, paper: SimulatedPaper) -> bool:
         if paper.barcode:
             return self._settings.get(Command.BARCODE_INHIBIT) == b"\x00"
         inhibited = self._settings.get(Command.DENOMINATIONS, b"\xff\xff")[0]
@@ -150,17 +150,17 @@ class Id003Twin(BillTwin[Frame]):
             self._count_item_in_box()
             self._finish_item()
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Lose the machine's settings; the item stays where it is."""
         self._settings.clear()
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Wait for the machine's reset; until then the status reports where the item was found."""
         self._enter_phase(Phase.STARTING)
 
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of every acceptor, and ``revend``."""
-        return {**super().actions(), "revend": self._set_revend}
+        return {**super().list_actions(), "revend": self._set_revend}
 
     def _set_revend(self, values: Values) -> str:
         """Set ``revend`` (``on``): whether a stacking interrupted by a power loss is reported again after the reset."""

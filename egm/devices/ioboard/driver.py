@@ -1,8 +1,8 @@
 """Driver of the I/O board: sets outputs, and reports every edge exactly in order.
 
-A door or key edge is always reported, even one from while nobody listened. A button press is a request of the
-person in front of the machine: one made before this session knew the board is outdated and is dropped, so a
-restart never plays a game that nobody requested.
+An edge of a door or key is always reported, even if it occurred while no driver was connected. A button press
+is a request of the person in front of the machine: presses from before this session's first contact with the
+board are dropped, so that a restart never plays a game that nobody requested.
 
 An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event; a
 machine killed between the two receives the same door edge again, which is harmless.
@@ -51,17 +51,17 @@ class IoBoardDriver(LineDriver[Message]):
         self._bad_sensors: dict[FaultCode, str] = {}
 
     # ------------------------------------------------------------ the machine's side
-    def lamps(self, lit: frozenset[str]) -> None:
+    def light_lamps(self, lit: frozenset[str]) -> None:
         """Light exactly these button lamps. Raises ValueError for an unknown lamp."""
         Poll(ack=0, wait=0, lamps=lit).encode()
         self._lamps = lit
 
-    def tower(self, lights: frozenset[str]) -> None:
+    def light_tower(self, lights: frozenset[str]) -> None:
         """Light exactly these tower elements. Raises ValueError for an unknown one."""
         Poll(ack=0, wait=0, tower=lights).encode()
         self._tower = lights
 
-    def bell(self, *, on: bool) -> None:
+    def switch_bell(self, *, on: bool) -> None:
         """Switch the alarm bell, which works without the screen's loudspeaker."""
         self._bell = on
 
@@ -74,7 +74,7 @@ class IoBoardDriver(LineDriver[Message]):
         """Query from now on the positions of the hard meters that this I/O board drives."""
         self._watched = True
 
-    def hard_meters(self, totals: tuple[int, ...]) -> None:
+    def advance_hard_meters(self, totals: tuple[int, ...]) -> None:
         """Advance the hard meters to these totals, never back, each pulse once.
 
         Raises ValueError unless there are six that the line can carry.

@@ -123,7 +123,7 @@ class IoBoardTwin(Twin[Message]):
             self._cancel_delayed_reply()
             self._answer()
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Keep the inputs and their changes, which the board's battery preserves."""
         self._cancel_delayed_reply()
         self._polled_at = None
@@ -131,10 +131,10 @@ class IoBoardTwin(Twin[Message]):
         for button in codec.BUTTONS:  # nobody keeps a button pressed that long
             self._set("button", button, level=False)
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Continue with the inputs and changes that the battery preserved."""
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the board retains without power: everything but the outputs, because it has a battery."""
         return {
             "boot": self._boot,
@@ -145,8 +145,8 @@ class IoBoardTwin(Twin[Message]):
             "edges": [[edge.number, edge.input, edge.level, edge.unattended] for edge in self._edges],
         }
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the I/O board's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, Any]) -> None:
+        """Restore the I/O board's state that :meth:`export_memory` returned."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
@@ -158,7 +158,7 @@ class IoBoardTwin(Twin[Message]):
             self._set("button", button, level=False)
 
     # ------------------------------------------------------------ hands on it
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name; each method describes its own."""
         return {
             "door": self._set_door,
@@ -227,7 +227,7 @@ class IoBoardTwin(Twin[Message]):
         self._boot = self._boot % 0xFFFF + 1
         return "edges forgotten"
 
-    def state(self) -> dict[str, Any]:
+    def describe_state(self) -> dict[str, Any]:
         """Return the inputs that are on, and the outputs that are lit."""
         attended = self._is_attended()
         return {

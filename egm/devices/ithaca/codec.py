@@ -25,7 +25,7 @@ _INTERLEAVED: Final = 0x09
 
 #: Names of the bits of status bytes 1 and 2, bit 0 first.
 BITS: Final[Sequence[Sequence[str]]] = (
-    ("ticket_in_path", "busy", "barcode_done", "jam"),
+    ("ticket_in_path", "is_busy", "barcode_done", "jam"),
     ("paper_out", "paper_low", "head_up", "chassis_open", "failure"),
 )
 _MARKS: Final = (0x40, 0x80)

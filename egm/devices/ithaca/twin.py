@@ -39,7 +39,7 @@ class IthacaTwin(PrinterTwin[Command]):
         """Discard the lines and the bar code received for the next ticket."""
         self._lines, self._digits = [], ""
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Lose power; what was received and not printed yet is discarded too."""
         self._discard_input()
-        super().power_lost()
+        super().handle_power_loss()

@@ -27,7 +27,7 @@ _MESSAGE_MAX: Final = 2048
 
 #: Names of the bits of each status flag, bit 0 first.
 FLAGS: Final[Sequence[str]] = (
-    "busy failure head_up paper_out jam",
+    "is_busy failure head_up paper_out jam",
     "paper_low ticket_in_path chassis_open",
     "barcode_done",
 )

@@ -74,24 +74,24 @@ class WheelTwin(Twin[Report]):
             self._warnings = NOTHING
             self._enter_phase(Phase.NO_MORE_BETS)
 
-    def power_lost(self) -> None:
+    def handle_power_loss(self) -> None:
         """Stop the rotor for lack of power: the current game is void."""
 
-    def power_restored(self) -> None:
+    def handle_power_return(self) -> None:
         """Continue with the next game; the current one is lost."""
         self._begun = False
         self._warnings = NOTHING
         self.begin()
 
-    def memory(self) -> dict[str, object]:
+    def export_memory(self) -> dict[str, object]:
         """Return what the wheel retains without power: the number of its last game, and the winning number."""
         return {"game": self._game, "number": self._number}
 
-    def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the wheel's state that :meth:`memory` returned."""
+    def restore_memory(self, memory: Mapping[str, object]) -> None:
+        """Restore the wheel's state that :meth:`export_memory` returned."""
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
-    def state(self) -> dict[str, object]:
+    def describe_state(self) -> dict[str, object]:
         """Return what a person at the wheel sees, for the bench."""
         return {
             "phase": self._phase.name.lower(),
@@ -100,7 +100,7 @@ class WheelTwin(Twin[Report]):
             "warnings": int(self._warnings | self._stuck),
         }
 
-    def actions(self) -> dict[str, Callable[[Values], str]]:
+    def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of the simulated device by name."""
         return {
             "land": self._land_ball,
@@ -134,7 +134,7 @@ class WheelTwin(Twin[Report]):
         return self._set_warning(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
     def _set_warning(self, warning: Warnings, text: str) -> str:
-        """Set a warning, which makes the current spin faulty, and return ``text``."""
+        """Set a warning of the wheel, so that the current spin is faulty; return ``text``, which describes it."""
         self._warnings |= warning
         return text
 

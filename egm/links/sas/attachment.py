@@ -1,9 +1,8 @@
 """SAS attachment: prepares what a host reads, reports events to it, and executes its requests.
 
 All of it runs on the machine's loop. Exceptions follow the journal: an entry is durable before its exception
-is raised, and the last entry that the host has received is stored in a small file, so that it learns after a
-restart what happened while the machine was off. After a power loss a host may receive an entry twice, but
-never not at all.
+is raised. A small file stores which entry the host received last, so that after a restart the host receives
+what happened while the machine was off. After a power loss a host may receive an entry twice; it misses none.
 """
 
 import asyncio
@@ -24,7 +23,14 @@ from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.host import Host
 from egm.links.sas.journal_exceptions import iter_exceptions
-from egm.links.sas.line import LOOP_PRIORITY, Line, LineHealth, News, raise_priority, restore_priority
+from egm.links.sas.line import (
+    LOOP_PRIORITY,
+    LineHealth,
+    News,
+    SasLineThread,
+    raise_priority,
+    restore_priority,
+)
 from egm.links.sas.money import MoneyNews
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.polls.control import close_acceptor_after_bill
@@ -48,7 +54,7 @@ class SasChannel:
         self._polls = find_available_polls(settings.groups)
         self._answered = frozenset(self._polls)
         framing = WakeupBitFraming if settings.framing == "strict" else LenientFraming
-        self._line = Line(
+        self._line = SasLineThread(
             name,
             Channel(
                 settings.address,
@@ -79,7 +85,7 @@ class SasChannel:
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
         self._seen = max(delivered, journal.sequence - _LOOK_BACK_ENTRIES)
-        self._selected_game = self._reader.readout().selected_game
+        self._selected_game = self._reader.build_readout().selected_game
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         context.sources.append(lambda: iter_line_metrics(name, self.health))
@@ -117,7 +123,7 @@ class SasChannel:
         for entry in entries:
             if entry.sequence > self._noted:
                 self._reader.note(entry)
-        readout = self._reader.readout()
+        readout = self._reader.build_readout()
         news = [
             what
             for entry in entries
@@ -133,7 +139,7 @@ class SasChannel:
 
     def _send_readout(self) -> None:
         """Send the current readout to the SAS line, which replies to the host from it."""
-        self._line.send(self._reader.readout())
+        self._line.send(self._reader.build_readout())
 
     # ------------------------------------------------------------------ from the line's thread
     def _schedule(self, ask: RunEffect) -> "Future[Reply | None]":
@@ -178,7 +184,7 @@ class SasChannel:
                     poll.acknowledged(self.host, request, reply)
             case Reported(sequence=sequence):
                 self._cursor.write(sequence)
-            case QueueFull(full=full):
+            case QueueFull(is_full=full):
                 self._watch.handle_queue_full(full=full)
             case LinkChanged(up=up):
                 self._money.link(up=up)

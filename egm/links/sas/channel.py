@@ -37,7 +37,7 @@ class Send:
 class RunEffect:
     """Action: run the effect of ``poll``, then call :meth:`Channel.reply_to_request`.
 
-    If the effect takes too long, call :meth:`Channel.busy` first.
+    If the effect takes too long, call :meth:`Channel.reply_busy` first.
     """
 
     poll: Poll
@@ -71,7 +71,7 @@ class LinkChanged:
 class QueueFull:
     """Action: report that the exception queue has overflowed, or that it is empty again afterwards."""
 
-    full: bool
+    is_full: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ Action: TypeAlias = Send | RunEffect | Confirmed | Reported | LinkChanged | Queu
 class _LastReply:
     """The last reply to the host: the poll that it answers, its bytes, and what its acknowledgement entails."""
 
-    to: bytes
+    request_frame: bytes
     """The frame of the long poll that it answers; empty for a general poll."""
     out: bytes
     exception: SasException | None = None
-    answered: tuple[Poll, LongPoll, Reply] | None = None
+    answered_poll: tuple[Poll, LongPoll, Reply] | None = None
     serves: tuple[SasException, ...] = ()
     """Priority exceptions pending at the time of the poll, which are served once the host has the reply."""
-    busy: bool = False
+    is_busy: bool = False
     delayed: bool = False
 
 
@@ -143,7 +143,7 @@ class Channel:
             return
         if not self._queue.post(exception, now_ns) and not self._full:
             self._full = True
-            yield QueueFull(full=True)
+            yield QueueFull(is_full=True)
 
     def withdraw(self, code: int) -> None:
         """Remove a priority exception that no longer applies from those waiting for the host."""
@@ -151,7 +151,7 @@ class Channel:
 
     def deliver(self, code: int, reply: Reply) -> None:
         """Queue a delayed result for the host; it answers the next general poll in place of an exception."""
-        self._delayed.append(reply.frame(self.address, code))
+        self._delayed.append(reply.build_frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
     def process_message(self, message: Heard, now_ns: int) -> Iterator[Action]:
@@ -194,7 +194,7 @@ class Channel:
         last_reply = self._last_reply
         if (
             last_reply is not None
-            and not last_reply.to
+            and not last_reply.request_frame
             and (last_reply.exception is not None or last_reply.delayed)
         ):
             yield Send(last_reply.out)  # the same poll again: the host did not receive the reply
@@ -203,7 +203,7 @@ class Channel:
         if self._delayed:
             self._last_reply = _LastReply(b"", self._delayed[0], delayed=True)
         else:
-            exception = self._queue.next(now_ns)
+            exception = self._queue.find_next(now_ns)
             if self.real_time:
                 out = self._encode_event_report(exception)
             else:
@@ -221,12 +221,12 @@ class Channel:
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
         """Reply to a long poll, or schedule its effect; a repeated poll with an effect gets the same reply again."""
         last_reply = self._last_reply
-        again = last_reply is not None and last_reply.to == request.frame
+        again = last_reply is not None and last_reply.request_frame == request.frame
         if (
             again
             and last_reply is not None
-            and last_reply.answered is not None
-            and last_reply.answered[2].once
+            and last_reply.answered_poll is not None
+            and last_reply.answered_poll[2].once
         ):
             yield Send(last_reply.out)
             return
@@ -242,7 +242,7 @@ class Channel:
             else None
         )
         self._pending_at_poll = self._queue.list_served_by(request.code) if effect is None else effect[1]
-        exception = self._queue.next(now_ns) if self.real_time else None
+        exception = self._queue.find_next(now_ns) if self.real_time else None
         if exception is not None:
             self._last_reply = _LastReply(
                 request.frame, self._encode_event_report(exception), exception=exception
@@ -272,17 +272,17 @@ class Channel:
             self._last_reply = None
             yield Refused(request, "not supported by this machine")
             return
-        out = reply.frame(self.address, request.code)
+        out = reply.build_frame(self.address, request.code)
         self._last_reply = _LastReply(
-            request.frame, out, answered=(poll, request, reply), serves=self._pending_at_poll
+            request.frame, out, answered_poll=(poll, request, reply), serves=self._pending_at_poll
         )
         yield Send(out)
 
-    def busy(self, request: LongPoll) -> Iterator[Action]:
+    def reply_busy(self, request: LongPoll) -> Iterator[Action]:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
         self._running_effect = (request.frame, self._pending_at_poll)
-        out = BUSY.frame(self.address, request.code)
-        self._last_reply = _LastReply(request.frame, out, busy=True)
+        out = BUSY.build_frame(self.address, request.code)
+        self._last_reply = _LastReply(request.frame, out, is_busy=True)
         yield Send(out)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[Action]:
@@ -294,13 +294,13 @@ class Channel:
             self._delayed.popleft()
         if acknowledged.exception is not None:
             self._queue.remove_received(acknowledged.exception, now_ns)
-        if acknowledged.answered is not None:
-            poll, request, reply = acknowledged.answered
-            self._queue.served(acknowledged.serves)
+        if acknowledged.answered_poll is not None:
+            poll, request, reply = acknowledged.answered_poll
+            self._queue.remove_served(acknowledged.serves)
             yield Confirmed(poll, request, reply)
         if self._full and self._queue.is_empty:
             self._full = False
-            yield QueueFull(full=False)
+            yield QueueFull(is_full=False)
         oldest = self._queue.oldest_sequence
         sequence = self._posted if oldest is None else oldest - 1
         if sequence > self._reported:

@@ -46,7 +46,7 @@ class Reply:
     form: Form = Form.DATA
     once: bool = False
 
-    def frame(self, address: int, code: int) -> bytes:
+    def build_frame(self, address: int, code: int) -> bytes:
         """Return the complete reply to command ``code`` as the bytes to send from the machine at ``address``."""
         if self.form is Form.DATA:
             return append_crc(bytes((address, code)) + self.data)

@@ -89,7 +89,7 @@ class ExceptionQueue:
         """Remove a priority exception that no longer applies."""
         self._urgent.pop(code, None)
 
-    def next(self, now_ns: int) -> SasException | None:
+    def find_next(self, now_ns: int) -> SasException | None:
         """Return the exception to send to the host now; it stays queued until :meth:`remove_received`."""
         for standing in self._urgent.values():
             if standing.due_ns <= now_ns:
@@ -119,7 +119,7 @@ class ExceptionQueue:
             standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )
 
-    def served(self, exceptions: tuple[SasException, ...]) -> None:
+    def remove_served(self, exceptions: tuple[SasException, ...]) -> None:
         """Remove these priority exceptions, because the host has received the reply that serves them."""
         for exception in exceptions:
             standing = self._urgent.get(exception.code)

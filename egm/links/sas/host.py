@@ -54,7 +54,7 @@ class Host:
         """Return the name under which this host disables the machine."""
         return f"host:{self.name}"
 
-    def game(self, number: int) -> str | None:
+    def find_game_id(self, number: int) -> str | None:
         """Return the id of the game that has this SAS game number, or None."""
         games = list(self.machine.games)
         return games[number - 1] if 0 < number <= len(games) else None

@@ -77,7 +77,7 @@ def _iter_exception_codes(
         case GAME_START.kind:
             yield _GAME_STARTED, _encode_game_start(entry, readout), 0
         case GAME_END.kind:
-            won = readout.credits(int(details.get("win_cents", 0)))
+            won = readout.convert_to_credits(int(details.get("win_cents", 0)))
             yield _GAME_ENDED, encode_bcd(won, 4), 0
         case "selection":
             number = _find_selected_game(entry, readout)
@@ -110,8 +110,8 @@ def _iter_significant_exception(
 def _encode_game_start(entry: StoredEntry, readout: Readout) -> bytes:
     """Return the data of a game start event: credits wagered, total coin-in, wager type, progressive group."""
     bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
-    total = readout.credits(readout.values()["coin_in"])
-    return encode_bcd(readout.credits(bet_cents), 2) + encode_bcd(total, 4) + b"\0\0"
+    total = readout.convert_to_credits(readout.read_meters()["coin_in"])
+    return encode_bcd(readout.convert_to_credits(bet_cents), 2) + encode_bcd(total, 4) + b"\0\0"
 
 
 def _find_selected_game(entry: StoredEntry, readout: Readout) -> int | None:
@@ -130,4 +130,6 @@ def find_bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
 def _encode_bill(amount_cents: int, readout: Readout) -> bytes:
     """Return the data of a bill event: country, bill code, and the count of such bills so far."""
     country, code = find_bill_codes(amount_cents, readout.currency)
-    return encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(readout.bills(amount_cents), 4)
+    return (
+        encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(readout.count_bills(amount_cents), 4)
+    )

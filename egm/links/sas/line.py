@@ -82,7 +82,7 @@ def restore_priority() -> None:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-class Line(threading.Thread):
+class SasLineThread(threading.Thread):
     """The thread that serves the line to one SAS host: ``opened`` opens its port.
 
     ``run_effect`` schedules a poll's effect on the machine's loop and returns its future at once; ``report``
@@ -116,7 +116,7 @@ class Line(threading.Thread):
         """Set while the port is open."""
         self._port: Port | None = None
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
-        self._heard_ns = 0
+        self._received_ns = 0
         self._counts = dict.fromkeys(("polls", "answers", "busy", "refused", "broken", "elsewhere"), 0)
         self._within = dict.fromkeys((*_BUCKETS_MS, 0), 0)
         self._answering_ns = 0
@@ -184,11 +184,11 @@ class Line(threading.Thread):
             data = port.read(max(0, self._channel.deadline_ns - now) / 1e9)
             if not data:
                 continue
-            self._heard_ns = self._now()
-            for message in self._framing.decode(data, self._heard_ns):
+            self._received_ns = self._now()
+            for message in self._framing.decode(data, self._received_ns):
                 self._take_news()
                 self._count_message(message)
-                for action in self._channel.process_message(message, self._heard_ns):
+                for action in self._channel.process_message(message, self._received_ns):
                     self._perform(port, action)
 
     def _take_news(self) -> None:
@@ -216,8 +216,8 @@ class Line(threading.Thread):
             case Broken():
                 self._counts["broken"] += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
-                mine = address in {self._channel.address, BROADCAST}
-                self._counts["polls" if mine else "elsewhere"] += 1
+                is_for_us = address in {self._channel.address, BROADCAST}
+                self._counts["polls" if is_for_us else "elsewhere"] += 1
             case MessageToOther():
                 self._counts["elsewhere"] += 1
 
@@ -241,7 +241,7 @@ class Line(threading.Thread):
 
     def _count_reply_time(self) -> None:
         """Count a reply to the SAS host by the time since its poll was received."""
-        took_ns = self._now() - self._heard_ns
+        took_ns = self._now() - self._received_ns
         took_ms = took_ns / 1e6
         self._answering_ns += took_ns
         self._counts["answers"] += 1
@@ -262,11 +262,11 @@ class Line(threading.Thread):
         if ask.request.address == BROADCAST:
             return
         try:
-            reply = future.result(max(0, self._heard_ns + self._busy_ns - self._now()) / 1e9)
+            reply = future.result(max(0, self._received_ns + self._busy_ns - self._now()) / 1e9)
         except TimeoutError:
             self._pending = (frame, future)
             self._counts["busy"] += 1
-            actions = self._channel.busy(ask.request)
+            actions = self._channel.reply_busy(ask.request)
         except CancelledError:  # the machine is stopping
             return
         else:

@@ -126,7 +126,7 @@ _PAYBACK: Final = 0x7F
 #: Content of the stacker; not a sum over the journal, because somebody empties it.
 _STACKER: Final[Mapping[int, Callable[[Readout], int]]] = {
     0x3E: lambda readout: readout.stacker_bills,
-    0x3F: lambda readout: readout.credits(readout.stacker_cents),
+    0x3F: lambda readout: readout.convert_to_credits(readout.stacker_cents),
 }
 
 #: Meters of play, which also exist for each game and denomination.
@@ -147,18 +147,18 @@ def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
     if code in _STACKER:
         return _STACKER[code](readout)
     if code in _BILL_COUNTS:
-        return readout.bills(_BILL_COUNTS[code])
-    values = readout.values(game)
+        return readout.count_bills(_BILL_COUNTS[code])
+    values = readout.read_meters(game)
     total = sum(values.get(name, 0) for name in _SUMS[code])
     if METERS[code].unit is MeterUnit.CREDITS:
-        return readout.credits(total)
+        return readout.convert_to_credits(total)
     return total
 
 
 def compute_payback(readout: Readout, game: str = "") -> int:
     """Return the theoretical payback of the machine or a game in hundredths of a percent: games weighted by wagers."""
     games = [facts for facts in readout.games if game in {"", facts.id}]
-    wagered = {facts.id: readout.values(facts.id)["coin_in"] for facts in games}
+    wagered = {facts.id: readout.read_meters(facts.id)["coin_in"] for facts in games}
     total = sum(wagered.values())
     if total == 0:
         return sum(facts.payback for facts in games) // max(1, len(games))

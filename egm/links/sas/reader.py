@@ -97,7 +97,7 @@ class Reader:
         elif entry.kind == VOUCHER_OUT.kind:
             self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
-    def readout(self) -> Readout:
+    def build_readout(self) -> Readout:
         """Return the machine's data as of now, from which the host's polls are answered."""
         host, machine = self._host, self._host.machine
         selection = machine.selection

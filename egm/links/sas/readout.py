@@ -83,7 +83,7 @@ class Readout:
     """If not 0, the meters of play are those of this denomination."""
     _sums: dict[str, Mapping[str, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def values(self, game: str = "") -> Mapping[str, int]:
+    def read_meters(self, game: str = "") -> Mapping[str, int]:
         """Return the value of every canonical meter, of the machine or of the game with this id."""
         values = self._sums.get(game)
         if values is None:
@@ -93,7 +93,7 @@ class Readout:
             values = self._sums[game] = (self.reading.select(**dims) if dims else self.reading).values
         return values
 
-    def bills(self, amount_cents: int) -> int:
+    def count_bills(self, amount_cents: int) -> int:
         """Return the number of accepted bills of this value, in minor units."""
         counts = self._sums.get("bills by amount")
         if counts is None:
@@ -104,10 +104,10 @@ class Readout:
         """Return a copy of the readout whose meters of play are those of one denomination."""
         return replace(self, only_denomination_cents=denomination_cents)
 
-    def game(self, number: int) -> GameFacts | None:
+    def find_game(self, number: int) -> GameFacts | None:
         """Return the game that has this SAS number, or None."""
         return next((game for game in self.games if game.number == number), None)
 
-    def credits(self, amount_cents: int) -> int:
+    def convert_to_credits(self, amount_cents: int) -> int:
         """Return an amount of minor units in credits of the accounting denomination."""
         return amount_cents // self.denomination_cents

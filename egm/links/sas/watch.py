@@ -31,7 +31,7 @@ class LinkWatch:
 
     @property
     def _source(self) -> str:
-        """Return the name under which this host's silence disables the machine."""
+        """Return the source that the machine records when it is disabled because this host is silent."""
         return f"{self._host.source}:silent"
 
     def begin(self) -> None:

@@ -194,9 +194,11 @@ class LenientFraming:
         elif len(self._message) == size:
             frame = bytes(self._message)
             self._message.clear()
-            heard = _build_message(frame)
-            self._lost = isinstance(heard, Broken)
-            yield heard if self._lost or frame[0] in {self._address, BROADCAST} else MessageToOther(frame[0])
+            message = _build_message(frame)
+            self._lost = isinstance(message, Broken)
+            yield (
+                message if self._lost or frame[0] in {self._address, BROADCAST} else MessageToOther(frame[0])
+            )
 
     def _discard_broken_message(self, why: str) -> Broken:
         """Discard the message received so far, and return it as broken for the reason ``why``."""

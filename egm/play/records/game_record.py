@@ -4,7 +4,7 @@
 units if the name ends in ``cents``, else credits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from egm.record_codec import inline_record, omit_if_default
 from egm.record_fields import Cents, Count, Digest, Positive
 from meters.transaction import JSON
-from paytables import Outcome, Wager
+from paytables import ALL_STAKED, Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
 """A number drawn: its exclusive upper bound, its value and its purpose."""
@@ -30,12 +30,17 @@ class GameName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RecordedStep:
     """One recorded step of a game: the choice that led to it, its draws, and what it led to."""
 
     choice: JSON
     """The player's choice that led to it, or None for the first step."""
     draws: tuple[DrawRecord, ...]
+
+
+def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
+    """Return whether the players of a round with these steps win each other's stakes: it began once all had staked."""
+    return any(step.choice == ALL_STAKED for step in steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +106,7 @@ class GameRecord:
     """The language of the player's screen."""
     credit_before_cents: Count
     """The credit meter before the wager was deducted."""
-    steps: tuple[Step, ...]
+    steps: tuple[RecordedStep, ...]
     """The steps so far: the first, and one for each answer of the player."""
     outcome: Outcome | None
     """The result, or None while a decision is pending."""
@@ -122,7 +127,7 @@ class GameRecord:
     """For a carried-over game: the kind of the entry that ended it, or empty."""
     claim: str = omit_if_default("")
     """For a carried-over game: the claim it was carried over with, or empty."""
-    round_steps: tuple[Step, ...] = omit_if_default(())
+    round_steps: tuple[RecordedStep, ...] = omit_if_default(())
     """For a carried-over game: all steps of its round, if other seats were further ahead."""
 
     @property
@@ -167,7 +172,7 @@ class GameRecord:
 
     def with_step(self, step: "GameChoice") -> "GameRecord":
         """Return the game's record with one more step."""
-        new_step = Step(choice=step.choice, draws=step.draws)
+        new_step = RecordedStep(choice=step.choice, draws=step.draws)
         return replace(
             self,
             steps=(*self.steps, new_step),

@@ -138,7 +138,7 @@ def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) 
     The first step marks its round as the latest. The end of the game stores the table as it left it, unless
     another round has started since.
     """
-    keys, round_id = find_table_keys(rules, machine.position.of), game.round_id or game.play_id
+    keys, round_id = find_table_keys(rules, machine.position.count), game.round_id or game.play_id
     if not keys.common or (keys.bound and not game.round_id):
         return {}
     if len(game.steps) > 1:
@@ -160,7 +160,7 @@ def _find_game(machine: Machine, digest: str) -> Game | None:
 
 def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
     """Return the state keys of a table; none are shared if each position has its own table, as on most machines."""
-    if machine.position.of > 1 and (shared := _read_shared_record(machine, digest)) is not None:
+    if machine.position.count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
         return TableStateKeys(shared.keys, shared.bound)
     game = _find_game(machine, digest)
-    return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.of)
+    return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.count)

@@ -1,8 +1,8 @@
 """Draw a game's pictures: ``python -m egm.screen.art SECONDS`` reads pictures and writes their pixels or an error.
 
-The first input line is JSON, the name and length of each picture; the bytes of all of them follow. Each is
-drawn by a child process with its own resource limits, so that a picture that ends its child affects no other.
-SECONDS is the processor time for all of them.
+The first input line is JSON, the name and length of each picture; the bytes of all pictures follow. Each is
+drawn by a separate child process with resource limits, so a picture that crashes the decoder affects no other
+picture. SECONDS is the processor time for all of them.
 """
 
 import json

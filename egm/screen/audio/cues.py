@@ -156,7 +156,7 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
         cues_by_channel["turn"] = "turn"
         if find_anticipated_reel(step, time, now) is not None:
             cues_by_channel["lead"] = "anticipation"
-    elif line.level > 0 and line.spun <= now < line.rolled:
+    elif line.level > 0 and line.stopped <= now < line.roll_up_end:
         cues_by_channel["turn"] = "count"
     return cues_by_channel
 
@@ -166,7 +166,7 @@ def is_in_feature(view: View, line: Timeline, now: float) -> bool:
     show = view.show
     if show is None or not is_feature(show, _find_step_index(line, now)):
         return False
-    return now < line.rolled or view.decision is not None
+    return now < line.roll_up_end or view.decision is not None
 
 
 def _find_step_index(line: Timeline, now: float) -> int:
@@ -234,9 +234,9 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
         for part, stop in enumerate(time.stops):
             if was < stop <= now:
                 names.append(_find_stop_cue(step, part))
-    if line.level > 0 and was < line.spun <= now:
+    if line.level > 0 and was < line.stopped <= now:
         names.append(f"win_{line.level}")
-    if line.level > 0 and line.rolled > line.spun and was < line.rolled <= now:
+    if line.level > 0 and line.roll_up_end > line.stopped and was < line.roll_up_end <= now:
         names.append("closing" if show.is_complete and is_feature(show, len(show.steps) - 1) else "count_end")
     return names
 

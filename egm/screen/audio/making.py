@@ -95,7 +95,7 @@ class SoundStore:
     def get(self, cue: str, family: str) -> bytes | None:
         """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""
         how = CUES.get(cue)
-        return None if how is None else self._made.get((cue, family if how.own else COMMON))
+        return None if how is None else self._made.get((cue, family if how.is_per_family else COMMON))
 
     def close(self) -> None:
         """Stop the thread that makes sounds."""

@@ -47,7 +47,7 @@ class Cue:
     channel: str
     loop: bool = False
     of_play: bool = False
-    own: bool = False
+    is_per_family: bool = False
     drive: float = 1.0
     share: float = 1.0
 
@@ -66,20 +66,20 @@ CUES: Final[Mapping[str, Cue]] = {
     "alarm": Cue("lead", drive=2.0),
     "jackpot": Cue("lead", drive=1.6),
     **dict.fromkeys(TONES, Cue("lead")),
-    "credit": Cue("lead", own=True, share=0.5),
-    "attract": Cue("music", own=True, drive=1.6),
-    "turn": Cue("turn", loop=True, of_play=True, own=True, drive=1.4),
-    **{f"stop_{n}": Cue("touch", of_play=True, own=True, drive=1.4) for n in range(1, STOPS + 1)},
-    "anticipation": Cue("lead", loop=True, of_play=True, own=True, drive=1.4, share=0.55),
-    "count": Cue("turn", loop=True, of_play=True, own=True, drive=1.4),
-    "count_end": Cue("lead", of_play=True, own=True, drive=1.4, share=0.55),
+    "credit": Cue("lead", is_per_family=True, share=0.5),
+    "attract": Cue("music", is_per_family=True, drive=1.6),
+    "turn": Cue("turn", loop=True, of_play=True, is_per_family=True, drive=1.4),
+    **{f"stop_{n}": Cue("touch", of_play=True, is_per_family=True, drive=1.4) for n in range(1, STOPS + 1)},
+    "anticipation": Cue("lead", loop=True, of_play=True, is_per_family=True, drive=1.4, share=0.55),
+    "count": Cue("turn", loop=True, of_play=True, is_per_family=True, drive=1.4),
+    "count_end": Cue("lead", of_play=True, is_per_family=True, drive=1.4, share=0.55),
     **{
-        f"win_{n}": Cue("lead", of_play=True, own=True, drive=1.6, share=share)
+        f"win_{n}": Cue("lead", of_play=True, is_per_family=True, drive=1.6, share=share)
         for n, share in enumerate(_GRADES, 1)
     },
-    "title": Cue("lead", of_play=True, own=True, drive=1.6),
-    "feature": Cue("music", loop=True, of_play=True, own=True, drive=1.6),
-    "closing": Cue("lead", of_play=True, own=True, drive=1.6),
+    "title": Cue("lead", of_play=True, is_per_family=True, drive=1.6),
+    "feature": Cue("music", loop=True, of_play=True, is_per_family=True, drive=1.6),
+    "closing": Cue("lead", of_play=True, is_per_family=True, drive=1.6),
 }
 
 
@@ -116,7 +116,7 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SoundTable:
     """The sound table: the complete contents of ``sounds.toml``."""
 
     instruments: Mapping[str, Instrument]
@@ -125,7 +125,7 @@ class Table:
 
 
 @cache
-def read_sound_table() -> Table:
+def read_sound_table() -> SoundTable:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
     where = ""
     try:
@@ -146,7 +146,7 @@ def read_sound_table() -> Table:
             families[name] = _parse_family(entry, instruments)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise SoundError(f"{_TABLE}: {where}: {error!r}") from error
-    return Table(instruments, common, families)
+    return SoundTable(instruments, common, families)
 
 
 def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
@@ -367,7 +367,7 @@ _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
     """Return the notes of a sound cue in a family, and the seconds after which it repeats (0: it does not)."""
-    if not CUES[cue].own:
+    if not CUES[cue].is_per_family:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]
     if cue in _ROUND:
@@ -387,9 +387,9 @@ def synthesise_cue(cue: str, family: str) -> bytes:
 
 def list_own_cues() -> tuple[str, ...]:
     """Return the cues for which each family has its own sound."""
-    return tuple(name for name, cue in CUES.items() if cue.own)
+    return tuple(name for name, cue in CUES.items() if cue.is_per_family)
 
 
 def list_common_cues() -> tuple[str, ...]:
     """Return the cues that all games share."""
-    return tuple(name for name, cue in CUES.items() if not cue.own)
+    return tuple(name for name, cue in CUES.items() if not cue.is_per_family)

@@ -92,18 +92,20 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
     for ratio, strength, decay in instrument.modes:
         if pitch * ratio < RATE * _HIGHEST:
             # Inaudible samples at the end are not computed.
-            heard = count if decay <= 0 else min(count, round(RATE * 9.2 / decay))
-            part = _compute_decaying_sine(pitch * ratio, strength / full_strength, decay, heard)
-            total[:heard] = map(add, total, part)
+            audible_samples = count if decay <= 0 else min(count, round(RATE * 9.2 / decay))
+            part = _compute_decaying_sine(pitch * ratio, strength / full_strength, decay, audible_samples)
+            total[:audible_samples] = map(add, total, part)
     if instrument.noise[0]:
         strength, decay = instrument.noise
-        heard = min(count, round(RATE * 7 / decay))
+        audible_samples = min(count, round(RATE * 7 / decay))
         fall = math.exp(-decay / RATE)
         level, levels = strength / full_strength, []
-        for _ in range(heard):
+        for _ in range(audible_samples):
             levels.append(level)
             level *= fall
-        total[:heard] = map(add, total, map(mul, _generate_noise(heard, instrument.dull), levels))
+        total[:audible_samples] = map(
+            add, total, map(mul, _generate_noise(audible_samples, instrument.dull), levels)
+        )
     _fade_in_and_out(total, instrument.attack, _FADE if instrument.ring else instrument.release)
     return array.array("d", total)
 

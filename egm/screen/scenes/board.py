@@ -50,7 +50,7 @@ def draw_board(stage: Stage) -> None:
             show,
             previous_index,
             line.steps[previous_index],
-            max(line.steps[previous_index].spun, since),
+            max(line.steps[previous_index].stopped, since),
         )
         draw_title(stage, show, index, line.steps[index], since)
         return
@@ -112,7 +112,7 @@ def _draw_reels(stage: Stage, show: Show, index: int, time: StepTime, since: flo
     assert isinstance(step, Result)
     assert game is not None
     earlier = [one for one in show.steps[:index] if isinstance(one, Result)]
-    previous = earlier[-1] if earlier else show.before
+    previous = earlier[-1] if earlier else show.reels_before
     field = stage.view.fields[game.id][step.stage]
     stood = find_reels_stop_time(time, stage.theme.motion)
     if since < stood:

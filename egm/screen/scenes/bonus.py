@@ -79,7 +79,9 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
             cell_index=i,
         )
     total = sum(step.coins[c].credits for c in coin_indices if c is not None)
-    spins_left = step.left[min(max(spin - 1, 0), len(step.left) - 1)] if spin else step.left[0]
+    spins_left = (
+        step.spins_left[min(max(spin - 1, 0), len(step.spins_left) - 1)] if spin else step.spins_left[0]
+    )
     p = stage.painter
     p.text(
         stage.texts.say("feature.spins_left", count=spins_left),

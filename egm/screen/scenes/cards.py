@@ -97,7 +97,7 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
     order = ["", *_read_hand_names(stage)]
     excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
     if stage.layout.is_telephone:
-        hands = [hand for hand in hands if hand.seat is None or hand.own]
+        hands = [hand for hand in hands if hand.seat is None or hand.is_own]
     names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
     hands_on_table = [*hands, *(Hand(name, (), {}) for name in names if name not in excluded_ids)]
     return sorted(
@@ -269,7 +269,7 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Hand
     bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
     base_hands = list(dict.fromkeys(bases))
     rooms = [_find_hand_room(stage, base, len(base_hands)) for base in base_hands]
-    own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.own}
+    own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
     areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
     highs = [
         LARGEST if room.low or own_bases else room.fit(area)[1]
@@ -397,7 +397,7 @@ def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
     if hand.seat is None:
         return format_hand_name(stage, hand.id, ids)
     name, number = stage.texts.say("felt.own"), _find_split_number(stage, hand.id, ids)
-    if not hand.own:
+    if not hand.is_own:
         name = stage.texts.say("felt.seat", number=hand.seat + 1)
     if _read_published_count(stage, hand.id, "held"):
         return stage.texts.say("felt.held_by", name=format_hand_name(stage, hand.id, ids), player=name)

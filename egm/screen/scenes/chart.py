@@ -23,9 +23,9 @@ _NAMES: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A strategy chart: the dealer's possible first cards and, for each row, the names of a hand and its answers.
+    """A strategy chart: a column for each first card of the dealer, and a row for each hand of the player.
 
-    The answers are one letter for each of the dealer's cards; names are by language.
+    A row has the hand's names by language, and one letter for each column: the advised answer.
     """
 
     columns: tuple[str, ...]

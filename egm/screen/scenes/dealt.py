@@ -25,7 +25,7 @@ class Hand:
     became: tuple[str, ...] = ()
     won: str = ""
     seat: int | None = None
-    own: bool = False
+    is_own: bool = False
     left: int | None = None
     """The credits that the player can still bet in this game; None where that is not a rule of the game."""
     received: int = 0
@@ -47,10 +47,10 @@ def build_current_hands(
         if since >= stop:
             _apply_card_cue(cards, cue)
     cards.pop("", None)  # A burnt card belongs to no hand.
-    whose = {hand.id: (hand.seat, hand.own) for hand in end}
+    whose = {hand.id: (hand.seat, hand.is_own) for hand in end}
     order = [*dict.fromkeys([*whose, *cards])]
     seats = [(name, *whose.get(name, (None, False))) for name in order]
-    return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, own=own) for name, seat, own in seats]
+    return [Hand(name, tuple(cards.get(name, ())), {}, seat=seat, is_own=own) for name, seat, own in seats]
 
 
 def _prepare_hands_drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:

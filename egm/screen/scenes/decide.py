@@ -74,7 +74,7 @@ def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Act
 
 def _find_hold_key_rect(grid: Grid, reel: int, high: float) -> Rect:
     """Return the rectangle of the key that holds a reel."""
-    x, y, w, h = grid.reel(reel)
+    x, y, w, h = grid.find_reel_rect(reel)
     return (x + 14, y + h - high - 8, w - 28, high)
 
 

@@ -76,14 +76,14 @@ def compute_meter_figures(stage: Stage) -> Figures:
     line = build_view_timeline(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since, show = view.now - view.show.began, view.show
-        before_credits = sum_credits_so_far(show, line, min(since, line.spun - _JUST))
+        before_credits = sum_credits_so_far(show, line, min(since, line.stopped - _JUST))
         cents_before = min(
             show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents
         )
         shown_cents = compute_roll_up_amount(
-            show.play.win_cents - cents_before, since - line.spun, line.rolled - line.spun
+            show.play.win_cents - cents_before, since - line.stopped, line.roll_up_end - line.stopped
         )
-        win = cents_before if since < line.spun else cents_before + shown_cents
+        win = cents_before if since < line.stopped else cents_before + shown_cents
     return Figures(credit, compute_bet_credits(view), win)
 
 
@@ -239,7 +239,7 @@ def _choose_play_label(stage: Stage) -> str:
     ):
         return "key.play"
     since = view.now - show.began
-    if since >= line.spun:
+    if since >= line.stopped:
         return "key.skip" if line.level > 1 else "key.play"
     return "key.skip" if since < line.steps[line.index(since)].begin else "key.stop"
 

@@ -43,7 +43,7 @@ class Control:
     rect: Rect
     words: str
     commands: tuple[BenchCommand, ...]
-    on: bool = False
+    is_on: bool = False
 
 
 def _find_device_with_entry(view: View, entry: str) -> str | None:
@@ -194,7 +194,7 @@ def draw_drawer(stage: Stage) -> None:
             width=w - 52,
         )
     for control in lay_out_controls(layout, view, stage.texts, slide):
-        draw_button(stage, control.rect, control.words, on=view.bench_linked, lit=control.on)
+        draw_button(stage, control.rect, control.words, on=view.bench_linked, lit=control.is_on)
     _draw_tower_light(stage, (x + w - 118, y + 18, 96, 52))
     if not view.bench_linked:
         p.text(

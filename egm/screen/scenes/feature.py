@@ -25,7 +25,7 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
         return None
     since = view.now - show.began
     index = line.index(since)
-    ended = show.is_complete and since >= line.rolled + 1.2
+    ended = show.is_complete and since >= line.roll_up_end + 1.2
     return index if is_feature(show, index) and not ended else None
 
 
@@ -40,7 +40,7 @@ def sum_credits_so_far(show: Show, line: Timeline, since: float, first: int = 0)
     return sum(
         step.credits
         for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
-        if i >= max(first, show.seen) and time.spun <= since and not isinstance(step, GambleStep)
+        if i >= max(first, show.steps_seen) and time.stopped <= since and not isinstance(step, GambleStep)
     )
 
 

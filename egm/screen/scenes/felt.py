@@ -17,7 +17,13 @@ from egm.screen.cloth import (
     lay_out_tabs,
     list_street_sheets,
 )
-from egm.screen.flow import Cell, Cloth, is_chip_beside_label, split_common_words, split_label_and_odds
+from egm.screen.flow import (
+    FeltCell,
+    FeltLayout,
+    is_chip_beside_label,
+    split_common_words,
+    split_label_and_odds,
+)
 from egm.screen.layout import find_middle
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
@@ -37,7 +43,7 @@ from egm.screen.table import (
     Limits,
     Spot,
     Table,
-    build_limits,
+    build_bet_limits,
     find_closed_reason,
     is_bet_playing,
     read_bets_in_force,
@@ -114,7 +120,7 @@ def draw_felt(stage: Stage) -> None:
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since = view.now - show.began
         index = line.index(since)
-        step, time = show.steps[index], line.steps[index] if since < line.steps[index].spun else None
+        step, time = show.steps[index], line.steps[index] if since < line.steps[index].stopped else None
         last = show.steps[index - 1] if index else None
         previous_step = last if isinstance(last, TableStep) else None
     last_round = step if isinstance(step, TableStep) else None
@@ -194,7 +200,7 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
     view, chips = stage.view, stage.view.chips
     laid = lay_out_felt(table, chips, stage.layout)
     pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
-    limits = build_limits(view.snapshot) if view.snapshot is not None else None
+    limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     shown_step = (
         find_settled_step(stage)
         if settled_step is not None and not has_changed_marks_since_game(view)
@@ -237,12 +243,12 @@ def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
     return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbours)
 
 
-def _draw_cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip: bool) -> None:
+def _draw_cell(stage: Stage, table: Table, cell: FeltCell, *, hit: bool, shut: bool, chip: bool) -> None:
     """Draw a printed cell, dark if it takes no bet now. The cell of a row's name has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix(_GREEN, BLACK, 0.25)
-    if spot is None and cell.row:
+    if spot is None and cell.titled_spots:
         p.panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
         _draw_row_title(stage, table, cell)
         return
@@ -266,10 +272,10 @@ def _draw_cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool,
         p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)
 
 
-def _draw_row_title(stage: Stage, table: Table, cell: Cell) -> None:
+def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
     """Draw the name of a row of bets, and their odds if they are all the same."""
     p, (x, y, w, h) = stage.painter, cell.rect
-    spots = [table.spots[each] for each in cell.row]
+    spots = [table.spots[each] for each in cell.titled_spots]
     name, _ = split_common_words([stage.texts.choose_translation(spot.names) for spot in spots])
     odds = {spot.odds for spot in spots}
     rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
@@ -281,14 +287,14 @@ def _draw_row_title(stage: Stage, table: Table, cell: Cell) -> None:
         p.text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
 
 
-def _draw_spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, chip: bool) -> None:
+def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain: bool, chip: bool) -> None:
     """Draw a spot's label, and its odds below unless the name of its row states them."""
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
     sign = _format_spot_label(stage, table, spot)
-    row = [table.spots[each] for each in cell.row]
+    row = [table.spots[each] for each in cell.titled_spots]
     if row:
         tail = split_common_words([stage.texts.choose_translation(each.names) for each in row])[1][
-            cell.row.index(spot.id)
+            cell.titled_spots.index(spot.id)
         ]
         sign = tail or sign
     has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
@@ -340,7 +346,7 @@ def _choose_smallest_text_size(stage: Stage) -> str:
 
 
 def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
-    """Return the label of a spot: the single result that it covers if that is clear, or else its name."""
+    """Return the label of a spot: the single result that the spot covers, if that is clear; otherwise its name."""
     if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
         return spot.covers[0]
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
@@ -375,7 +381,7 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
 def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> Bets:
     """Return the new bets to draw; during a round at a table where bets stay, only those not settled yet."""
     chips, snapshot = stage.view.chips, stage.view.snapshot
-    if snapshot is None or not chips.due or snapshot.state != "playing":
+    if snapshot is None or not chips.must_report_clearing or snapshot.state != "playing":
         return chips.bets
     settled_spots = (
         {str(each.get("spot", "")) for each in settled_step.settlements}
@@ -387,7 +393,9 @@ def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | Non
     }
 
 
-def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, settled_step: TableStep | None) -> None:
+def _draw_bets(
+    stage: Stage, table: Table, laid: FeltLayout, now: Bets, settled_step: TableStep | None
+) -> None:
     """Draw every bet: standing ones (violet), new ones, and how each was settled in the last round."""
     view = stage.view
     standing = view.snapshot.standing if view.snapshot is not None else {}
@@ -395,8 +403,8 @@ def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, settled_step:
     for settlement in settled_step.settlements if settled_step is not None else ():
         spot = str(settlement.get("spot", ""))
         returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
-    limits = build_limits(view.snapshot) if view.snapshot is not None else None
-    for spot, (x, y) in laid.at:
+    limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
+    for spot, (x, y) in laid.chip_points:
         new, stood = now.get(spot, 0), standing.get(spot, 0)
         aside = 16.0 if new > 0 and stood else 0.0
         if stood:
@@ -415,7 +423,11 @@ def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, flo
     """Draw a ring around a bet that does not play on the next throw, or that plays on a come-out."""
     now = is_bet_playing(table, stage.view.chips, spot, limits)
     come_out = limits.felt.point is None
-    if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
+    if (
+        now is None
+        or (spot in table.off_on_come_out and not come_out)
+        or (now and spot not in table.off_on_come_out)
+    ):
         return
     x, y = at
     make = partial(_draw_ring, colour=stage.theme.colour("win") if now else BLACK)

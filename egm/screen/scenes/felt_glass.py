@@ -24,7 +24,7 @@ from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
 from egm.screen.scenes.rotor import POCKETS, format_short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table, build_limits, find_closed_reason, is_bet_playing
+from egm.screen.table import Spot, Table, build_bet_limits, find_closed_reason, is_bet_playing
 from egm.screen.view import (
     build_view_timeline,
     can_place_chips,
@@ -92,7 +92,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
 def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a table round that is settled and completely shown, or None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.show is None or line is None or view.now - view.show.began < line.spun:
+    if view.show is None or line is None or view.now - view.show.began < line.stopped:
         return None
     step = find_last_step(view)
     return step if isinstance(step, TableStep) and step.settlements else None
@@ -104,7 +104,7 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
     show, game = view.show, view.game
     if show is None or line is None or game is None or show.play.game_id != game.id:
         return None
-    return show.result if view.now - show.began >= line.spun else None
+    return show.result if view.now - show.began >= line.stopped else None
 
 
 def describe_outcome(stage: Stage, result: RoundResult) -> str:
@@ -314,7 +314,7 @@ def _draw_pay_lists(
         rows = [
             (stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in spot_rows
         ]
-        pay_rows = [PayRow(words, pays, won=name in won) for words, pays, name in rows]
+        pay_rows = [PayRow(words, pays, is_won=name in won) for words, pays, name in rows]
         if pay_rows:
             lists.append(
                 (
@@ -342,8 +342,8 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     say, view, table = stage.texts.say, stage.view, stage.view.table
     if view.snapshot is None or table is None:
         return []
-    limits = build_limits(view.snapshot)
-    spot = limits.spot(spot)
+    limits = build_bet_limits(view.snapshot)
+    spot = limits.limit_spot(spot)
     odds = _format_spot_pay(stage, spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
     highest = limits.find_maximum(spot, view.chips.bets) or spot.most
@@ -390,7 +390,7 @@ def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
-        needed_spots = find_closed_reason(spot, stage.view.chips.bets, build_limits(snapshot))[1]
+        needed_spots = find_closed_reason(spot, stage.view.chips.bets, build_bet_limits(snapshot))[1]
         names = [stage.texts.choose_translation(table.spots[each].names) for each in needed_spots]
     maximum = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
     return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=maximum)
@@ -484,7 +484,7 @@ def describe_felt_status(stage: Stage) -> str:
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return _describe_empty_layout(stage, view.snapshot)
-    if chips.credits < build_limits(view.snapshot).bet_min_here:
+    if chips.credits < build_bet_limits(view.snapshot).bet_min_here:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
     return stage.texts.format_count("felt.buys", spots, price=price)
@@ -521,12 +521,14 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     if table is None or snapshot is None:
         return
     p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.is_telephone
-    limits = build_limits(snapshot)
+    limits = build_bet_limits(snapshot)
     step = min(56.0 if not slim else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
-        lowest, maximum = (stage.money(each * unit) for each in (spots[0].least, limits.maximum(spots[0])))
+        lowest, maximum = (
+            stage.money(each * unit) for each in (spots[0].least, limits.find_spot_maximum(spots[0]))
+        )
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = Style("strong", "small" if step > 40 else "caption", "text")
         p.text(

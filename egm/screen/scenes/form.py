@@ -3,8 +3,7 @@
 from functools import partial
 from typing import Final
 
-from egm.kernel.service_pages import Action as PageAction
-from egm.kernel.service_pages import Words
+from egm.kernel.service_pages import PageAction, Words
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Linear
 from egm.screen.painter import Rect, Style

@@ -34,12 +34,12 @@ def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[s
 
 def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
     """Draw the double-up card turning over, and whether the stake was won or lost."""
-    share = clamp((since - time.begin) / max(0.01, time.spun - time.begin))
+    share = clamp((since - time.begin) / max(0.01, time.stopped - time.begin))
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0
     turn = ease_in_out(clamp(share * 1.25))
-    _draw_gamble_table(stage, step.before)
-    _draw_turning_card(stage, step.shown if turn >= 0.5 else "", turn)
+    _draw_gamble_table(stage, step.previous_cards)
+    _draw_turning_card(stage, step.drawn_card if turn >= 0.5 else "", turn)
     call = stage.texts.say(f"decide.{step.called}")
     x, y, w, h = stage.layout.field
     style = Style("strong", "lead", "text")

@@ -11,7 +11,7 @@ from egm.screen.scenes.cards import find_suits_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.faces import draw_suits
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.table import Chips, Spot, Table, build_limits, find_chip_value, list_chip_values
+from egm.screen.table import Chips, Spot, Table, build_bet_limits, find_chip_value, list_chip_values
 from egm.screen.view import (
     Action,
     Page,
@@ -33,11 +33,13 @@ _NAMED: Final = 6
 
 def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     """Return the keys in rows: chips and tools, actions on all chips, parts of the layout."""
-    values = table.chips if view.snapshot is None else list_chip_values(table, build_limits(view.snapshot))
+    values = (
+        table.chips if view.snapshot is None else list_chip_values(table, build_bet_limits(view.snapshot))
+    )
     chip_keys = [Action("chip", value) for value in values]
     chip_keys += [Action("tool", "take"), Action("tool", "ask")]
     change_keys = [Action(name) for name in ("undo", "clear", "repeat", "double")]
-    option_keys = [Action("tool", "plays")] if table.says else []
+    option_keys = [Action("tool", "plays")] if table.player_decides else []
     option_keys += [Action("board")] if table.roads else []
     option_keys += [Action("suits")] if table.suits else []
     if layout.is_telephone:
@@ -93,7 +95,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
         return []
-    touches = lay_out_felt(table, view.chips, layout).places
+    touches = lay_out_felt(table, view.chips, layout).touches
     return [*lay_out_hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *touches]
 
 
@@ -103,7 +105,9 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
     if action.name == "chip" and snapshot is not None:
-        lit = chips.tool == "chip" and find_chip_value(table, chips, build_limits(snapshot)) == action.value
+        lit = (
+            chips.tool == "chip" and find_chip_value(table, chips, build_bet_limits(snapshot)) == action.value
+        )
         draw_button(stage, inner, "", lit=lit)
         side = min(w, h) - 12
         credits_ = int(action.value)
@@ -128,9 +132,9 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
 def _has_effect(chips: Chips, name: str) -> bool:
     """Return whether the chip key of this name would change the chips now."""
     have: dict[str, bool] = {
-        "undo": bool(chips.before),
+        "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
-        "repeat": bool(chips.last),
+        "repeat": bool(chips.last_round_bets),
         "double": bool(chips.credits),
     }
     return have[name]

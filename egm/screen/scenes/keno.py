@@ -17,8 +17,8 @@ from egm.screen.marks import (
     find_ticket_maximum,
     is_keno,
     is_slip,
+    list_bonuses_with_fee,
     list_forms_on_offer,
-    list_paid_bonuses,
     list_permitted_spot_counts,
 )
 from egm.screen.motion import ease_out
@@ -152,7 +152,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     low, left = (y + h - 70, x + 12)
     keys: list[tuple[Rect, Action]] = []
     chosen = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
-    chosen += [Action("bonus", bonus) for bonus in list_paid_bonuses(game)]
+    chosen += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
     part = (w - 12) / max(len(chosen), 1)
     keys += [
         ((left + n * part, upper, part - 12, _KEY), action)
@@ -194,7 +194,7 @@ def count_tray_rows(game: GameView) -> int:
     return (
         1
         + (find_ticket_maximum(game, "selections") > 1)
-        + (find_ticket_maximum(game, "draws") > 1 or bool(list_paid_bonuses(game)))
+        + (find_ticket_maximum(game, "draws") > 1 or bool(list_bonuses_with_fee(game)))
     )
 
 
@@ -231,7 +231,7 @@ def format_slip_key(stage: Stage, action: Action) -> str:
     if action.name == "draws":
         return texts.say("keno.draws", count=view.slip.draws)
     if action.name == "bonus":
-        bonus = list_paid_bonuses(game)[str(action.value)]
+        bonus = list_bonuses_with_fee(game)[str(action.value)]
         return texts.say("keno.bonus", name=texts.choose_translation(bonus["name"]), fee=bonus["fee"])
     return texts.say(f"keno.{action.name}")
 

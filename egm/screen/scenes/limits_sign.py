@@ -10,7 +10,7 @@ from typing import Final
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
-from egm.screen.table import Spot, build_limits
+from egm.screen.table import Spot, build_bet_limits
 
 #: Height of a line of the sign, and the space above it and between names and limits, in units.
 _LINE: Final = 28.0
@@ -27,9 +27,9 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None or not table.spots:
         return None
-    limits, unit_cents = build_limits(snapshot), snapshot.denomination_cents
-    spots = [limits.spot(spot) for spot in table.spots.values() if not spot.added]
-    lowest, highest = min(spot.least for spot in spots), max(map(limits.maximum, spots))
+    limits, unit_cents = build_bet_limits(snapshot), snapshot.denomination_cents
+    spots = [limits.limit_spot(spot) for spot in table.spots.values() if not spot.added]
+    lowest, highest = min(spot.least for spot in spots), max(map(limits.find_spot_maximum, spots))
     return (
         stage.money(max(lowest, limits.bet_min_here) * unit_cents),
         stage.money(highest * unit_cents),
@@ -41,13 +41,13 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None:
         return []
-    limits = build_limits(snapshot)
+    limits = build_bet_limits(snapshot)
     groups: dict[tuple[int, int], list[str]] = {}
     for spots in table.groups.values():
         by_limits: dict[tuple[int, int], list[Spot]] = {}
-        for spot in map(limits.spot, spots):
+        for spot in map(limits.limit_spot, spots):
             if not spot.added:
-                maximum = limits.maximum(spot)
+                maximum = limits.find_spot_maximum(spot)
                 by_limits.setdefault((spot.least, maximum - maximum % spot.step), []).append(spot)
         for amounts, same in by_limits.items():
             groups.setdefault(amounts, []).extend(list_group_names(stage, tuple(same)))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from egm.kernel.service_pages import Row, ServicePage, Table
+from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.screen.painter import Align, Rect, Style
 from egm.screen.scenes.form import draw_mark, format_page_text
 from egm.screen.scenes.stage import Stage
@@ -30,7 +30,7 @@ class Line:
     cells: tuple[str, ...]
     aligned: tuple[Align, ...]
     shares: tuple[float, ...]
-    high: float
+    height: float
     action: str = ""
     mark: str = ""
     inset: float = 0.0
@@ -71,7 +71,7 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
     return Listing(_arrange_lines(blocks, body, wide, double=double))
 
 
-def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
+def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
     """Return the tables; on a search page, only the rows that contain the typed text, ignoring accents."""
     typed = _normalise_for_search(stage.view.desk.typed)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
@@ -97,12 +97,12 @@ def _normalise_for_search(words: str) -> str:
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
-def _count_columns(table: Table) -> int:
+def _count_columns(table: PageTable) -> int:
     """Return the number of columns of a service page's table."""
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
-def _build_lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line]:
+def _build_lines(stage: Stage, table: PageTable, wide: float, touched: float) -> list[Line]:
     """Return the lines of a service page's table: its title, column heads and rows, with their heights."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
@@ -125,7 +125,7 @@ def _build_lines(stage: Stage, table: Table, wide: float, touched: float) -> lis
     return lines
 
 
-def _choose_alignment(rows: Sequence[Row], column: int, count: int) -> Align:
+def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> Align:
     """Return a column's alignment: right for numbers after the first column, and for the second of two."""
     kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
     if column and kinds and kinds <= {"money", "number"}:
@@ -194,21 +194,21 @@ def _arrange_lines(
     for block in blocks:
         heads = [line for line in block if line.kind != "row"]
         rows = [line for line in block if line.kind == "row"]
-        least_height = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
-        height = sum(line.high for line in block)
+        least_height = sum(line.height for line in heads) + (rows[0].height if rows else 0.0)
+        height = sum(line.height for line in block)
         if top > y and top + (height if double and column == 0 and height <= h else least_height) > y + h:
             start_column()
         for line in heads:
-            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
-            top += line.high
+            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.height), line))
+            top += line.height
         for line in rows:
-            if top + line.high > y + h and top > y:
+            if top + line.height > y + h and top > y:
                 start_column()
                 for head in (head for head in heads if head.kind == "head" or column == 0):
-                    sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.high), head))
-                    top += head.high
-            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
-            top += line.high
+                    sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.height), head))
+                    top += head.height
+            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.height), line))
+            top += line.height
         top += 14
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
 

@@ -237,7 +237,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
-    """Return a tile's texts about its game with their heights, as far as they leave room for a picture."""
+    """Return a tile's texts about its game, with their heights; fewer of them if a picture would have no room."""
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
     versions = [(each, format_return(stage, game)) for each in format_bet_range(stage, game)]
     ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]

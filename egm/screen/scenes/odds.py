@@ -38,7 +38,7 @@ def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
 
 
 def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None:
-    """Draw for each bet how often it wins, how often its features come, its highest prize, and that prize's odds."""
+    """Draw the chances of each bet: how often it wins and starts each feature, and its highest prize with its odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
@@ -137,7 +137,10 @@ def _format_spot_names(stage: Stage, chances: Chances) -> str:
 
 
 def _find_odds_suffix(chances: Chances) -> str:
-    """Return the odds in a bet's name, such as ``2:1`` for a bet whose pay depends on the point."""
+    """Return the odds at the end of a bet's id with a space before them, such as `` 2:1``, or "" if there are none.
+
+    A bet whose pay depends on the point has one id for each of its odds.
+    """
     odds = chances.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 

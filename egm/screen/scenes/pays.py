@@ -58,7 +58,7 @@ class PayRow:
 
     words: str
     pays: str
-    won: bool = False
+    is_won: bool = False
 
 
 def list_pay_rows(stage: Stage, spot: Spot) -> list[Pay]:
@@ -99,7 +99,7 @@ def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     for pay in rows:
         words, count = stage.texts.choose_translation(pay.names), times[pay.name]
         words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        pay_rows.append(PayRow(words, format_pay(stage, pay), won=count > 0 or pay.name == won))
+        pay_rows.append(PayRow(words, format_pay(stage, pay), is_won=count > 0 or pay.name == won))
     return pay_rows
 
 
@@ -132,7 +132,7 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
     for row, lines in zip(rows, wrapped_names, strict=True):
         least_height = _compute_lines_height(stage, lines, size)
         high = max(least_height, min(most, least_height + additional_height))
-        if row.won:
+        if row.is_won:
             p.panel((x, top, w, high), radius=8, fill=(122, 66, 8, 255), edge="meter")
         for i, words in enumerate(lines):
             at = top + high / 2 + (i - (len(lines) - 1) / 2) * line

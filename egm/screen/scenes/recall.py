@@ -6,8 +6,7 @@ from typing import Final
 
 import pygame
 
-from egm.kernel.service_pages import Action as PageAction
-from egm.kernel.service_pages import Replay, ServicePage
+from egm.kernel.service_pages import PageAction, Replay, ServicePage
 from egm.screen.art.ink import Ink
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.board import draw_board

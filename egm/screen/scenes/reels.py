@@ -65,7 +65,7 @@ class Grid:
         count = len(self.heights)
         return (self.field[2] - 2 * MARGIN - count * self.width) / max(1, count - 1 if count > 1 else 2)
 
-    def reel(self, reel: int) -> Rect:
+    def find_reel_rect(self, reel: int) -> Rect:
         """Return one reel's window; shorter reels are centred vertically."""
         tall = self.field[3] - 2 * _GAP
         height = tall * self.heights[reel] / max(self.heights)
@@ -77,9 +77,9 @@ class Grid:
             height,
         )
 
-    def cell(self, reel: int, row: float) -> Rect:
+    def find_cell_rect(self, reel: int, row: float) -> Rect:
         """Return the rectangle of a cell; ``row`` may lie between two rows while the reel moves."""
-        x, y, w, h = self.reel(reel)
+        x, y, w, h = self.find_reel_rect(reel)
         cell_height = h / self.heights[reel]
         return (x, y + row * cell_height, w, cell_height)
 
@@ -107,7 +107,7 @@ def draw_fall(stage: Stage, field: Field, fall: Window, previous: Window, since:
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reels):
         clip = stage.painter.surface.get_clip()
-        stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
+        stage.painter.surface.set_clip(stage.painter.box(grid.find_reel_rect(reel)))
         drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((since - 0.05 * reel) / 0.4)
         for row, symbol in enumerate(fall[reel]):
             has_moved = symbol != previous[reel][row] or any(
@@ -130,7 +130,7 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
         dark = [mix(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
         ink.fill(box(0, 0, w, h), Linear(((0, dark[1]), (0.5, dark[0]), (1, dark[2]))))
         for reel in range(len(grid.heights)):
-            rx, ry, rw, rh = grid.reel(reel)
+            rx, ry, rw, rh = grid.find_reel_rect(reel)
             ink.fill(
                 box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
                 build_metal_gradient(stage.theme, stage.look.rim),
@@ -149,7 +149,7 @@ def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
         for number, line in enumerate(field.lines[:TABS_MAX]):
             rows.setdefault(line[reel], []).append(number)
         for row, numbers in rows.items():
-            _, top, _, high = grid.cell(reel, row)
+            _, top, _, high = grid.find_cell_rect(reel, row)
             step = min(34.0, high / len(numbers))
             for i, number in enumerate(numbers):
                 colour = LINE_COLOURS[number % len(LINE_COLOURS)]
@@ -202,7 +202,7 @@ def draw_running(
         )
         top = math.floor(position)
         clip = stage.painter.surface.get_clip()
-        stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
+        stage.painter.surface.set_clip(stage.painter.box(grid.find_reel_rect(reel)))
         for row in range(field.heights[reel] + 1):
             _draw_cell(
                 stage,
@@ -216,7 +216,7 @@ def draw_running(
         stage.painter.surface.set_clip(clip)
         _draw_reel_glass(stage, grid, reel)
         if reel == find_anticipated_reel(result, time, since):
-            draw_awaited(stage, grid.reel(reel))
+            draw_awaited(stage, grid.find_reel_rect(reel))
 
 
 def _choose_strip(
@@ -228,7 +228,7 @@ def _choose_strip(
     """
     strip, stop = field.strips[reel], result.stops[reel]
     start = previous.stops[reel] if previous is not None and len(previous.stops) == field.reels else 0
-    start = result.first[reel] if result.first else start
+    start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
         laid = result.window[reel] + strip
         return laid, (start + len(result.window[reel])) % len(laid) if start >= 0 else len(laid) // 2, 0
@@ -270,8 +270,8 @@ def _draw_cell(
 ) -> None:
     """Draw the symbol of one cell, with its shadow, sharp or blurred by motion."""
     p, look = stage.painter, stage.look
-    area = p.box(grid.cell(reel, row))
-    cell = p.box(grid.cell(reel, 0))
+    area = p.box(grid.find_cell_rect(reel, row))
+    cell = p.box(grid.find_cell_rect(reel, 0))
     size = (cell.width, cell.height + 1)
 
     def render_cell() -> pygame.Surface:
@@ -335,4 +335,4 @@ def _draw_reel_glass(stage: Stage, grid: Grid, reel: int) -> None:
         surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED)
         return surface
 
-    stage.painter.art(("glaze",), grid.reel(reel), render_glass)
+    stage.painter.art(("glaze",), grid.find_reel_rect(reel), render_glass)

@@ -7,8 +7,7 @@ keys to answer it, and actions. Editable content has keys; read-only content has
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.service_pages import Action as PageAction
-from egm.kernel.service_pages import Prompt, ServicePage
+from egm.kernel.service_pages import PageAction, Prompt, ServicePage
 from egm.kernel.touch import CROSSES, UNIT
 from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.screen.layout import FINGER, Layout
-from egm.screen.marks import find_ticket_maximum, is_keno, is_slip, list_paid_bonuses
+from egm.screen.marks import find_ticket_maximum, is_keno, is_slip, list_bonuses_with_fee
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import (
     describe_slip,
@@ -31,7 +31,7 @@ def _find_slip_rect(layout: Layout) -> Rect:
 
 
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
-    """Return the numbers of every part of the slip, and those of the open part."""
+    """Divide the slip's numbers into parts of a size for a telephone; return all parts, and the one on the screen."""
     count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
     numbers_a_part = _COLUMNS * _ROWS
     parts = [
@@ -62,7 +62,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             rows[0] += [Action("card", card) for card in range(len(slip.cards))]
         if slip.has_marks:
             rows[0] += [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
-            rows[0] += [Action("bonus", bonus) for bonus in list_paid_bonuses(game)]
+            rows[0] += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
             rows[1] += [Action("quick_pick")]
         if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
             rows[1].append(Action("new_card"))

@@ -292,7 +292,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
     """Return the status line during a game and its colour, by the step being shown."""
     say, since = stage.texts.say, stage.view.now - show.began
-    if since < line.spun:
+    if since < line.stopped:
         index = line.index(since)
         step = show.steps[index]
         if isinstance(step, KenoStep):
@@ -301,7 +301,7 @@ def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, 
         name = format_stage_name(stage, step.stage)
         if name:
             series = find_feature_steps(show, index)
-            number, games = count_games_awarded(show, index, stand=since >= line.steps[index].spun)
+            number, games = count_games_awarded(show, index, stand=since >= line.steps[index].stopped)
             progress = say("feature.free_left", left=number, total=games)
             won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []

@@ -31,7 +31,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
     for reel in range(field.reels):
         for row in range(field.heights[reel]):
             if (reel, row) not in winning:
-                stage.painter.shade(grid.cell(reel, row), (6, 3, 14, 120))
+                stage.painter.shade(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
     for win in now:
         _draw_win_line(stage, field, grid, win, wins.index(win))
     beat = 0.0 if stage.view.reduced_motion else pulse(since, 1.1)
@@ -111,7 +111,7 @@ def _draw_winning_symbol(
 ) -> None:
     """Draw a winning symbol: its cell lit and framed, the symbol pulsing in size."""
     p = stage.painter
-    rect = grid.cell(*cell_position)
+    rect = grid.find_cell_rect(*cell_position)
     x, y, w, h = rect
     step = round(beat * 6)
 
@@ -130,7 +130,7 @@ def _draw_winning_symbol(
     p.art(("win frame", colour), rect, render_frame)
     side = min(w, h) * (0.96 + 0.1 * step / 6)
     if not is_blank(symbol):
-        size, cell = (p.px(side), p.px(side)), p.box(grid.cell(cell_position[0], 0))
+        size, cell = (p.px(side), p.px(side)), p.box(grid.find_cell_rect(cell_position[0], 0))
         still = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
         rendered = render_symbol(stage, field, symbol, (still, still))
@@ -147,9 +147,9 @@ def _build_line_path(grid: Grid, field: Field, win: WinView) -> list[tuple[float
     """
     if win.line is not None and 0 < win.line <= len(field.lines):
         rows = field.lines[win.line - 1]
-        cells = [grid.cell(reel, row) for reel, row in enumerate(rows)]
+        cells = [grid.find_cell_rect(reel, row) for reel, row in enumerate(rows)]
     else:
-        cells = [grid.cell(reel, row) for reel, row in sorted(win.positions)]
+        cells = [grid.find_cell_rect(reel, row) for reel, row in sorted(win.positions)]
     points = [(x + w / 2, y + h / 2) for x, y, w, h in cells]
     if win.line is not None and points:
         points = [
@@ -186,7 +186,7 @@ def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amou
     p, colour = stage.painter, _choose_line_colour(win, index)
     dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
     if win.line is not None:
-        y = grid.cell(*win.positions[0])[1] + grid.cell(*win.positions[0])[3] / 2
+        y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
 
         def render_badge(size: tuple[int, int]) -> pygame.Surface:
             ink = Ink(size)
@@ -199,7 +199,7 @@ def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amou
         p.text(str(win.line), (grid.field[0] + 20, y), Style("heavy", "body", dark), width=40)
     if not amount:
         return
-    x, y, w, h = grid.cell(*win.positions[-1])
+    x, y, w, h = grid.find_cell_rect(*win.positions[-1])
     words = stage.texts.number(win.credits)
     width = max(70.0, p.measure(words, Style("numbers", "title")) + 28)
     p.panel(

@@ -28,13 +28,13 @@ from egm.staff.entries import (
     TEST_READ,
     TEST_STARTED,
     TOUCH_CALIBRATED,
+    DeviceTestStarted,
     JobFailed,
     JobPrinted,
     Matrix,
     TestCoins,
-    TestPaper,
+    TestPaperReturned,
     TestRead,
-    TestStarted,
     TouchCalibrated,
 )
 from egm.staff.events import DeviceTest
@@ -135,7 +135,7 @@ def start_test(machine: Machine, event: Event) -> None:
     devices, test_id = machine.component(Devices), machine.fresh_id(PREFIX.rstrip("-"))
     machine.post(
         TEST_STARTED,
-        TestStarted(
+        DeviceTestStarted(
             device=test.device,
             test=test.test,
             person=find_actor(machine, event),
@@ -187,7 +187,7 @@ def return_test_paper(machine: Machine, event: Event) -> None:
 def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
     refused = event.of(PaperRefused)
-    details = TestPaper(event=event.type.value, reason=refused.reason, ticket=refused.ticket)
+    details = TestPaperReturned(event=event.type.value, reason=refused.reason, ticket=refused.ticket)
     machine.post(TEST_PAPER, details)
 
 

@@ -13,7 +13,7 @@ from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import list_faults_to_show
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
 from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
 from egm.staff.desk import Back, Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
@@ -24,11 +24,11 @@ from egm.staff.words import BACK, build_column_titles, build_pair_table, say, sa
 class DeviceList(MenuPage):
     """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per device, and the tests of the screen itself."""
         bench = machine.component(ServiceDesk).bench
         rows = tuple(
-            Row(
+            PageRow(
                 cells=(
                     say_plain(name),
                     say_code("device", kind),
@@ -41,15 +41,15 @@ class DeviceList(MenuPage):
             for name, kind in bench.kinds.items()
         )
         screens = tuple(
-            Row(cells=(say(f"service.test.{name}"),), action=f"screen:{name}")
+            PageRow(cells=(say(f"service.test.{name}"),), action=f"screen:{name}")
             for name in (*_PATTERNS, _CALIBRATE)
         )
         return ServicePage(
             id="",
             title=say("service.menu.devices"),
             tables=(
-                Table(columns=build_column_titles("device", "kind", "identity", "fault"), rows=rows),
-                Table(title=say("service.test.screen"), rows=screens),
+                PageTable(columns=build_column_titles("device", "kind", "identity", "fault"), rows=rows),
+                PageTable(title=say("service.test.screen"), rows=screens),
             ),
             actions=(BACK,),
         )
@@ -82,7 +82,7 @@ class ScreenTest(MenuPage):
 
     pattern: Literal["display", "touch", "sound"]
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
             id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
@@ -96,7 +96,7 @@ class ScreenTest(MenuPage):
 class Calibration(MenuPage):
     """Page of the touch-screen calibration: each touch is taken for the next cross; the last one ends the page."""
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the calibration page. It has no way back, because touches may be detected anywhere."""
         return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
 
@@ -120,11 +120,11 @@ class OneDevice(MenuPage):
 
     name: str
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
         bench = machine.component(ServiceDesk).bench
         kind = bench.kinds[self.name]
-        news = tuple(Row(cells=(say_plain(line),)) for line in bench.news.get(self.name, ()))
+        news = tuple(PageRow(cells=(say_plain(line),)) for line in bench.news.get(self.name, ()))
         head = build_pair_table(
             (
                 ("column.kind", say_code("device", kind)),
@@ -132,7 +132,7 @@ class OneDevice(MenuPage):
                 ("column.fault", _find_worst_fault(machine, kind)),
             )
         )
-        reports = Table(title=say("service.test.reports"), rows=news)
+        reports = PageTable(title=say("service.test.reports"), rows=news)
         tables = (head, _build_input_table(machine), reports) if kind == "io_board" else (head, reports)
         return ServicePage(
             id="",
@@ -177,33 +177,33 @@ _OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def _build_test_action(name: str, *, enabled: bool = True) -> Action:
+def _build_test_action(name: str, *, enabled: bool = True) -> PageAction:
     """Return the button that starts a device test."""
-    return Action(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
+    return PageAction(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
 
 
-def _list_no_tests(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (one of _TESTS)
     """Return no test buttons, for a device that has no tests."""
     return ()
 
 
-def _list_printer_tests(machine: Machine) -> tuple[Action, ...]:
+def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the button that prints a test ticket."""
     return (_build_test_action("print", enabled=machine.component(Devices).printer is not None),)
 
 
-def _list_acceptor_tests(machine: Machine) -> tuple[Action, ...]:
+def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
     taking = machine.component(ServiceDesk).bench.taking
     return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 
-def _list_io_board_tests(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (one of _TESTS)
     """Return the output tests of the I/O board: lamps, tower, bell, all dark."""
     return tuple(_build_test_action(name) for name in _OUTPUTS)
 
 
-_TESTS: Final[dict[str, Callable[[Machine], tuple[Action, ...]]]] = {
+_TESTS: Final[dict[str, Callable[[Machine], tuple[PageAction, ...]]]] = {
     "ticket_printer": _list_printer_tests,
     "bill_acceptor": _list_acceptor_tests,
     "io_board": _list_io_board_tests,
@@ -221,14 +221,14 @@ def _build_coin_prompt(machine: Machine) -> Prompt | None:
     )
 
 
-def _build_input_table(machine: Machine) -> Table:
+def _build_input_table(machine: Machine) -> PageTable:
     """Return the table with the current state of every input of the I/O board."""
     active_inputs = machine.component(ServiceDesk).bench.inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
-    return Table(
+    return PageTable(
         title=say("service.test.inputs"),
         rows=tuple(
-            Row(
+            PageRow(
                 cells=(say_code(section, name), say("service.test.on" if is_on else "service.test.off")),
                 mark="good" if is_on else "",
             )

@@ -62,7 +62,7 @@ def page_is_open(machine: Machine, event: Event) -> bool:
 @refusal_code("position_is_another")
 def another_position_is_chosen(machine: Machine, event: Event) -> bool:
     """Return whether a signed-in person has chosen another player position of the machine."""
-    others = machine.component(RunningPositions).at.keys() - {machine.position.number}
+    others = machine.component(RunningPositions).by_number.keys() - {machine.position.number}
     return machine.component(ServiceDesk).person is not None and event.of(MenuMove).position in others
 
 
@@ -107,7 +107,7 @@ def open_menu(machine: Machine, event: Event) -> None:
 def move_menu(machine: Machine, event: Event) -> Event | None:
     """Move the service menu and the signed-in person to another player position, whose own screen then shows it."""
     desk, number = machine.component(ServiceDesk), event.of(MenuMove).position
-    target = machine.component(RunningPositions).at[number]
+    target = machine.component(RunningPositions).by_number[number]
     key = "operator" if desk.keyed else "screen"
     person = "" if desk.person is None else desk.person.id
     target.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))

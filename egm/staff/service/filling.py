@@ -8,7 +8,7 @@ from egm.kernel.events import Event
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.rules import code_of
-from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
 from egm.people import Person
 from egm.staff.desk import Back, Do, Go, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.form import Field, FieldError, FieldKind, Form
@@ -36,22 +36,22 @@ class Filling(MenuPage):
         """Return the first field of the form that has not been entered, or None."""
         return next((entry for entry in self.form.fields if entry.name not in self.values), None)
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the form's page: the fields entered, and the next field or the confirmation."""
         next_field = self._next_field
         rows = tuple(
-            Row(cells=(self._build_label(entry), self._format_field_value(entry)))
+            PageRow(cells=(self._build_label(entry), self._format_field_value(entry)))
             for entry in self.form.fields
             if entry.name in self.values
         )
-        confirm = Action(id="confirm", label=say("service.confirm"), style="confirm")
+        confirm = PageAction(id="confirm", label=say("service.confirm"), style="confirm")
         conditions = self._list_submission_conditions(machine)
         return ServicePage(
             id="",
             title=say(f"form.{self.form.id}.title"),
             tables=(
-                *([Table(rows=rows)] if rows else []),
-                *([Table(title=say("service.form.needs"), rows=conditions)] if conditions else []),
+                *([PageTable(rows=rows)] if rows else []),
+                *([PageTable(title=say("service.form.needs"), rows=conditions)] if conditions else []),
             ),
             prompt=None if next_field is None else self._build_prompt(next_field),
             actions=(BACK,) if next_field is not None else (BACK, confirm),
@@ -99,13 +99,13 @@ class Filling(MenuPage):
         """Return the form's event with these values as its payload."""
         return machine.component(Features).rules.payloads.build(self.form.event, values)
 
-    def _list_submission_conditions(self, machine: Machine) -> tuple[Row, ...]:
+    def _list_submission_conditions(self, machine: Machine) -> tuple[PageRow, ...]:
         """Return one row for each condition of the form's submission, marked by whether it holds now."""
         if not self.form.needs:
             return ()
         event = self._build_event(machine, self.form.values)
         return tuple(
-            Row(
+            PageRow(
                 cells=(say(f"service.needs.{code_of(guard)}"),),
                 mark="good" if guard(machine, event) else "warning",
             )
@@ -140,6 +140,6 @@ class Filling(MenuPage):
             kind=_KINDS[entry.kind],
             length_max=entry.length_max,
             choices=tuple(
-                Action(id=choice, label=self._format_choice(entry, choice)) for choice in entry.choices
+                PageAction(id=choice, label=self._format_choice(entry, choice)) for choice in entry.choices
             ),
         )

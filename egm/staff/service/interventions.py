@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
 from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.sheet import Sheet, iter_sheets
@@ -16,10 +16,10 @@ _LISTED: Final = 50
 class SheetList(MenuPage):
     """Page of the sheets of the last interventions, newest first."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with one line per intervention."""
         rows = tuple(
-            Row(
+            PageRow(
                 cells=(
                     say_time(sheet.stopped),
                     say_plain(sheet.person),
@@ -31,7 +31,7 @@ class SheetList(MenuPage):
             )
             for sheet in _list_last_sheets(machine)
         )
-        table = Table(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
+        table = PageTable(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
@@ -46,7 +46,7 @@ class SheetPage(MenuPage):
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the page with the tables of the intervention sheet."""
         title = say("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))

@@ -23,7 +23,7 @@ def iter_concerned_positions(
     beside: RunningPositions, number: int, event: Event
 ) -> Iterable[RunningPosition]:
     """Yield the player positions that an event from the I/O board of position ``number`` concerns."""
-    own_position, served = beside.at[number], tuple(beside.iter_positions_served(number))
+    own_position, served = beside.by_number[number], tuple(beside.iter_positions_served(number))
     if event.type is EventType.KEY_TURNED:
         waiting = [position for position in served if waits_for_key(position.engine, event)]
         return (min(waiting, key=_order_of_service, default=own_position),)

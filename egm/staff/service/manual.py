@@ -15,7 +15,7 @@ from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
 from egm.kernel.events import EventName, State
 from egm.kernel.faults import FAULTS, get_fault
 from egm.kernel.rules import code_of
-from egm.kernel.service_pages import Row, Table, Words
+from egm.kernel.service_pages import PageRow, PageTable, Words
 from egm.kernel.significance import Clear, Effect
 from egm.kernel.states import PRESSING, SETS
 from egm.people import Permission
@@ -76,10 +76,10 @@ class Chapter:
         """Return the chapter's title."""
         return say(f"manual.chapter.{self.id}")
 
-    def table(self, menu: Menu) -> Table:
+    def table(self, menu: Menu) -> PageTable:
         """Return the whole chapter of the manual as a table."""
         heads = tuple(say(f"manual.column.{name}") for name in self.columns)
-        return Table(columns=heads, rows=tuple(Row(cells=cells) for cells in self.rows(menu)))
+        return PageTable(columns=heads, rows=tuple(PageRow(cells=cells) for cells in self.rows(menu)))
 
 
 def join_texts(keys: Iterable[str], between: str = "") -> Words:

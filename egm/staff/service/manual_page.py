@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
+from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.service.manual import CHAPTERS, Chapter, list_fault_codes
 from egm.staff.service.menu import Menu
@@ -17,18 +17,18 @@ _COLUMNS: Final = 2
 class Manual(MenuPage):
     """Page of the manual: the active faults, each with its remedy, and the chapters."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
         standing = tuple(
-            Row(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
+            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
             for place, code in enumerate(list_fault_codes())
             if code in machine.faults
         )
-        rows = tuple(Row(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
+        rows = tuple(PageRow(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
         return ServicePage(
             id="",
             title=say("service.menu.manual"),
-            tables=(*([Table(rows=standing)] if standing else []), Table(rows=rows)),
+            tables=(*([PageTable(rows=standing)] if standing else []), PageTable(rows=rows)),
             actions=(BACK,),
         )
 
@@ -47,16 +47,16 @@ class _Chapter(MenuPage):
 
     chapter: Chapter
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the chapter's lines."""
         table = self.chapter.table(machine.component(Menu))
         if len(table.columns) <= _COLUMNS:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
-        rows = (Row(cells=row.cells[:1], action=str(place)) for place, row in enumerate(table.rows))
+        rows = (PageRow(cells=row.cells[:1], action=str(place)) for place, row in enumerate(table.rows))
         return ServicePage(
             id="",
             title=self.chapter.title,
-            tables=(Table(rows=tuple(rows)),),
+            tables=(PageTable(rows=tuple(rows)),),
             prompt=Prompt(label=say("service.search"), kind="find"),
             actions=(BACK,),
         )
@@ -74,9 +74,9 @@ class _Line(MenuPage):
     """Page of one complete line of a chapter of the manual."""
 
     chapter: Chapter
-    row: Row
+    row: PageRow
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with each cell of the line next to the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_pair_table(zip(heads, self.row.cells, strict=True))

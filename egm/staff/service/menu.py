@@ -9,7 +9,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rules
 from egm.kernel.running_positions import RunningPositions
-from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.staff.desk import Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
@@ -46,10 +46,10 @@ class Menu:
 class MainMenu(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one key per section, the search and, with several positions, what waits at each."""
         subjects = tuple(
-            Action(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
+            PageAction(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
             for subject in SUBJECTS
             if any(_iter_subject_rows(machine, subject))
         )
@@ -59,8 +59,8 @@ class MainMenu(MenuPage):
             tables=tuple(_iter_position_tables(machine)),
             actions=(
                 *subjects,
-                Action(id="search", label=say("service.menu.search")),
-                Action(id="leave", label=say("service.leave"), style="back"),
+                PageAction(id="search", label=say("service.menu.search")),
+                PageAction(id="leave", label=say("service.leave"), style="back"),
             ),
         )
 
@@ -68,7 +68,7 @@ class MainMenu(MenuPage):
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, subject = action.partition(":")
         if target == "position" and subject in {
-            str(number) for number in machine.component(RunningPositions).at
+            str(number) for number in machine.component(RunningPositions).by_number
         }:
             return Do(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if target == "subject" and subject in SUBJECTS:
@@ -82,7 +82,7 @@ class _Subject(MenuPage):
 
     subject: str
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each page and form that the signed-in person may use."""
         return ServicePage(
             id="",
@@ -99,7 +99,7 @@ class _Subject(MenuPage):
 class _Search(MenuPage):
     """Page of every line of the main menu, which the screen filters by the letters typed."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with the lines of all sections of the main menu."""
         return ServicePage(
             id="",
@@ -114,16 +114,16 @@ class _Search(MenuPage):
         return _find_move(machine, action)
 
 
-def _iter_position_tables(machine: Machine) -> Iterator[Table]:
+def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
-    at = machine.component(RunningPositions).at
+    at = machine.component(RunningPositions).by_number
     if len(at) < 2:
         return
     rows = []
     for number, position in sorted(at.items()):
         handpay = position.engine.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         rows.append(
-            Row(
+            PageRow(
                 cells=(
                     say_number(number),
                     say_code("manual.state", position.engine.state.value),
@@ -133,18 +133,18 @@ def _iter_position_tables(machine: Machine) -> Iterator[Table]:
                 mark="" if handpay is None else "warning",
             )
         )
-    yield Table(columns=build_column_titles("position", "state", "handpay"), rows=tuple(rows))
+    yield PageTable(columns=build_column_titles("position", "state", "handpay"), rows=tuple(rows))
 
 
-def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:
+def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[PageTable]:
     """Yield the pages and forms in these sections of the main menu, one table each."""
     for part, title in enumerate(("reading", "forms")):
         rows = tuple(row for subject in subjects for row in _iter_subject_rows(machine, subject, part))
         if rows:
-            yield Table(title=say(f"service.section.{title}"), rows=rows)
+            yield PageTable(title=say(f"service.section.{title}"), rows=rows)
 
 
-def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) -> Iterator[Row]:
+def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) -> Iterator[PageRow]:
     """Yield the lines in a section of the main menu that the signed-in person may use.
 
     ``part`` selects the pages (0) or the forms (1); with None, both are listed.
@@ -154,10 +154,10 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
         return
     for entry in menu.list_subject_pages(subject) if part != 1 else ():
         if entry.permission is None or person.may(entry.permission):
-            yield Row(cells=(say(f"service.menu.{entry.id}"),), action=entry.id)
+            yield PageRow(cells=(say(f"service.menu.{entry.id}"),), action=entry.id)
     for form in menu.list_subject_forms(subject) if part != 0 else ():
         if person.may(form.permission):
-            yield Row(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}")
+            yield PageRow(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
 def _find_move(machine: Machine, action: str) -> Move:

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Action, Row, ServicePage, Table
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.forms import OPTIONS
@@ -26,7 +26,7 @@ from egm.staff.words import (
 class OptionList(MenuPage):
     """Page of the operator's options: every approved game, and the minimum and maximum bet."""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the options as they will be from the next start on."""
         options = Options.of(machine)
         rows = []
@@ -34,7 +34,7 @@ class OptionList(MenuPage):
             offered = options.list_denominations(game_id, admitted)
             current_cents = machine.denominations_cents.get(game_id, ())
             rows.append(
-                Row(
+                PageRow(
                     cells=(
                         say_local(machine.component(InstalledGames).games[game_id].title),
                         say_plain(game_id),
@@ -55,7 +55,9 @@ class OptionList(MenuPage):
             id="",
             title=say("service.menu.options"),
             tables=(
-                Table(columns=build_column_titles("game", "id", "state", "denominations"), rows=tuple(rows)),
+                PageTable(
+                    columns=build_column_titles("game", "id", "state", "denominations"), rows=tuple(rows)
+                ),
                 build_pair_table(
                     (
                         *amounts,
@@ -65,7 +67,7 @@ class OptionList(MenuPage):
             ),
             actions=(
                 BACK,
-                *(Action(id=option, label=say(f"service.options.{option}")) for option in AMOUNTS),
+                *(PageAction(id=option, label=say(f"service.options.{option}")) for option in AMOUNTS),
             ),
         )
 
@@ -83,7 +85,7 @@ class OneGame(MenuPage):
 
     game_id: str
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
         options, admitted = (
             Options.of(machine),
@@ -100,8 +102,8 @@ class OneGame(MenuPage):
             tables=(build_pair_table(rows, say("service.column.denominations")),),
             actions=(
                 BACK,
-                Action(id="game", label=say("service.options.game")),
-                Action(id="denomination", label=say("service.options.denomination")),
+                PageAction(id="game", label=say("service.options.game")),
+                PageAction(id="denomination", label=say("service.options.denomination")),
             ),
         )
 

@@ -15,7 +15,7 @@ from egm.kernel import logs
 from egm.kernel.entries import find_author
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage, Words
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.inventory import read_technical_sheet
@@ -52,12 +52,12 @@ _CLOCK_CHANGES: Final = 10
 class Meters(MenuPage):
     """Page of every meter, under the profile's and the canonical names; in total, or by game and other dimensions."""
 
-    by: str = ""
+    dimension: str = ""
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the meters' page: the jurisdiction's names first, then every meter that is not zero."""
         reading = machine.journal.meters()
-        if self.by:
+        if self.dimension:
             tables = self._build_split_tables(machine)
         else:
             names = machine.profile.staff.meter_names
@@ -67,27 +67,27 @@ class Meters(MenuPage):
             )
             tables = (build_pair_table(rows, say("service.meters.named")), *_iter_meter_tables(reading))
         actions = [
-            Action(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.by)
+            PageAction(id=split, label=say(f"service.meters.by.{split}"), enabled=split != self.dimension)
             for split in ("", *_SPLITS)
         ]
-        actions[0] = Action(id="whole", label=say("service.meters.whole"), enabled=bool(self.by))
+        actions[0] = PageAction(id="whole", label=say("service.meters.whole"), enabled=bool(self.dimension))
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_SPLITS):
             return refuse("not_offered")
-        self.by = "" if action == "whole" else action
+        self.dimension = "" if action == "whole" else action
         return Stay()
 
-    def _build_split_tables(self, machine: Machine) -> tuple[Table, ...]:
+    def _build_split_tables(self, machine: Machine) -> tuple[PageTable, ...]:
         """Return one table for each meter, split by the chosen dimension."""
         reading = machine.journal.meters()
         tables = []
         for name in reading.values:
             meter = BY_NAME.get(name)
             can_be_split = ".since_" not in name and (meter is None or not meter.is_level)
-            parts = reading.split_by(name, self.by) if can_be_split else {}
+            parts = reading.split_by(name, self.dimension) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
                     (self._format_dimension_value(machine, part), say_meter_value(name, value))
@@ -100,13 +100,13 @@ class Meters(MenuPage):
         """Return the text of a meter dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
             return say("service.meters.no_part")
-        if self.by.endswith("_cents") and part.isdigit():
+        if self.dimension.endswith("_cents") and part.isdigit():
             return say_money(int(part))
-        resident = machine.component(InstalledGames).games.get(part) if self.by == "game" else None
+        resident = machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
         return say_plain(part) if resident is None else say_local(resident.title)
 
 
-def _iter_meter_tables(reading: MeterReading) -> Iterable[Table]:
+def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
     """Yield tables of every meter that is not zero: money and counts, faults, doors, and since power-up or a door."""
     tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
     for name, value in reading.values.items():
@@ -131,10 +131,10 @@ class Log(MenuPage):
 
     log: logs.Log
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per journal entry of the log: when, what, how much, who."""
         entries = machine.entries.read_log(machine.journal, self.log)
-        table = Table(
+        table = PageTable(
             columns=build_column_titles("time", "event", "amount", "detail", "person"),
             rows=tuple(_build_entry_row(machine, entry) for entry in entries),
         )
@@ -145,12 +145,12 @@ class Log(MenuPage):
         return refuse("not_offered")
 
 
-def _build_entry_row(machine: Machine, entry: StoredEntry) -> Row:
+def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
     """Return the line of a log about a journal entry: time, event, amount, subject and person."""
     record = recall.read_details(entry)
     cents = record.get("amount_cents")
     significance = machine.entries.find_significance(entry)
-    return Row(
+    return PageRow(
         cells=(
             say_time(entry.time_utc.isoformat()),
             say_code("entry", entry.kind),
@@ -180,9 +180,9 @@ class Listing(MenuPage):
     """Page of the service menu with tables only; ``title`` is the key of its title, ``tables`` creates its tables."""
 
     title: str
-    tables: Callable[[Machine], tuple[Table, ...]]
+    tables: Callable[[Machine], tuple[PageTable, ...]]
 
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with its tables."""
         return ServicePage(
             id="", title=say(f"service.menu.{self.title}"), tables=self.tables(machine), actions=(BACK,)
@@ -193,7 +193,7 @@ class Listing(MenuPage):
         return refuse("not_offered")
 
 
-def _build_software_tables(machine: Machine) -> tuple[Table, ...]:
+def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
     profile, bench = machine.profile, machine.component(ServiceDesk).bench
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
@@ -247,11 +247,11 @@ def _build_software_tables(machine: Machine) -> tuple[Table, ...]:
     )
 
 
-def _build_clock_tables(machine: Machine) -> tuple[Table, ...]:
+def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the time, and of past corrections of the clock, which the operating system owns."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
-        Row(cells=(say_time(change["last_entry"]), say_time(change["now"])), mark="warning")
+        PageRow(cells=(say_time(change["last_entry"]), say_time(change["now"])), mark="warning")
         for change in map(recall.read_details, changes)
     )
     return (
@@ -261,16 +261,18 @@ def _build_clock_tables(machine: Machine) -> tuple[Table, ...]:
                 ("clock.zone", say_plain(machine.identity.venue.time_zone)),
             )
         ),
-        Table(title=say("service.clock.changes"), columns=build_column_titles("before", "after"), rows=rows),
+        PageTable(
+            title=say("service.clock.changes"), columns=build_column_titles("before", "after"), rows=rows
+        ),
     )
 
 
-def _build_inventory_tables(machine: Machine) -> tuple[Table, ...]:
+def _build_inventory_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the machine's technical sheet (Monaco art. 19.4)."""
     return read_technical_sheet(machine.journal).tables()
 
 
-def _build_memory_tables(machine: Machine) -> tuple[Table, ...]:
+def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the memory's state, and of how it is cleared.
 
     It is never cleared from here, nor without two persons (A-20, A-21).

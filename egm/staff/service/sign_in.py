@@ -51,7 +51,7 @@ class SignIn(MenuPage):
     permission: Permission | None = None
     not_id: str = ""
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with the prompt for the staff number."""
         prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
@@ -72,7 +72,7 @@ class _Pin(MenuPage):
     sign_in: SignIn
     number: str
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
+    def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with the prompt for the PIN of the staff number."""
         prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))

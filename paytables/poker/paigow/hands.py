@@ -63,7 +63,7 @@ class HouseWayRules:
             for line in lines
         ]
 
-    def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
+    def choose_way_by_ranks(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
         """Return how the house way sets pai gow poker cards of these ranks: one of the ``offered`` ways.
 
         The ways come from :func:`list_ways`.
@@ -81,7 +81,7 @@ class HouseWayRules:
 
     def choose_way(self, dealt: Sequence[int]) -> Way:
         """Return the way in which the bank sets these seven cards."""
-        return self.way([rank_of(card) for card in dealt], list_settings(dealt))
+        return self.choose_way_by_ranks([rank_of(card) for card in dealt], list_settings(dealt))
 
 
 def _parse_ranks(text: str | None, default: int) -> list[int]:

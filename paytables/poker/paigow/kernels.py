@@ -35,7 +35,7 @@ def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None
 
 
 def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> None:
-    """Count, for each way to set the player's cards, the bank's hands that it beats and those that beat it.
+    """Count, for each way to set the player's cards, the bank's hands that lose to it and that beat it.
 
     ``ways`` has the low and the high hand of each way; ``lows``, ``highs`` and ``weights`` the bank's hands.
     """

@@ -49,11 +49,11 @@ class PaiGowPokerRules(TwoHands):
         """Return the house way (how the bank sets its cards), built once."""
         return HouseWayRules(self.definition.house)
 
-    def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+    def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
         """Return every legal way to set seven cards as two hands, those with the best low hand first."""
         return list_settings(dealt)
 
-    def house(self, dealt: Sequence[int]) -> Way:
+    def find_house_way(self, dealt: Sequence[int]) -> Way:
         """Return the way in which the bank sets these seven cards."""
         return self._house.choose_way(dealt)
 
@@ -116,8 +116,8 @@ class PaiGowPokerRules(TwoHands):
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
         """Return the most credits that a seat's side bets can return in a round.
 
-        In a round at most one bet on the remaining cards' total and one bet on a position can win, so this is
-        the best of each, added.
+        At most one bet on the total of the remaining cards and one bet on a position can win in a round, so the
+        result is the sum of the highest return of each kind.
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
@@ -125,7 +125,7 @@ class PaiGowPokerRules(TwoHands):
         positions = [returned for name, returned in back.items() if name in self._positions]
         return max(totals, default=0) + max(positions, default=0)
 
-    def opening(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
+    def settle_before_deal(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
         """Draw which position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
@@ -137,7 +137,7 @@ class PaiGowPokerRules(TwoHands):
                     odds = self.definition.position.pays if number == first else None
                     yield settle_bet(seat_round.bets[name], odds)
 
-    def closing(
+    def settle_undealt(
         self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: Draw
     ) -> Iterator[Cue | Settlement]:
         """If a seat has bet on the total of the remaining cards, turn these cards and settle the bets."""
@@ -146,7 +146,7 @@ class PaiGowPokerRules(TwoHands):
         total = 0
         for n in range(REMAIN):
             card = deal_one(draw, undealt, f"remaining card {n + 1}")
-            total += self.value(card)
+            total += self.count_value(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
         won = self._name_total_result(total)
         for seat_round in seat_rounds:
@@ -160,7 +160,7 @@ class PaiGowPokerRules(TwoHands):
         mark = self.definition.remaining.total
         return "under" if total < mark else "over" if total > mark else "exactly"
 
-    def value(self, card: int) -> int:
+    def count_value(self, card: int) -> int:
         """Return a card's value in the total of the remaining cards."""
         bets = self.definition.remaining
         assert bets is not None
@@ -182,11 +182,11 @@ class PaiGowPokerRules(TwoHands):
         words = {code: str(last[-1]["total"]) for code in ("en", "fr")}
         return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": words}]
 
-    def named(self) -> list[dict[str, object]]:
+    def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands on the felt; the remaining cards come next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining)}
-        bank, *other_hands = super().named()
+        bank, *other_hands = super().list_named_hands()
         return [bank, *([last] if self._remaining else []), *other_hands]
 
     # ------------------------------------------------------------ figures
@@ -203,7 +203,7 @@ class PaiGowPokerRules(TwoHands):
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures of the stake, set as advised and set best, of the bank and of the side bets."""
-        header, stakes = self.definition.game, self.stakes()
+        header, stakes = self.definition.game, self.list_stated_stakes()
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
         bets += [self._analyse_best_settings(stakes[SPOT]), *self.analyse_least_bank(self._proof)]
         bets += [
@@ -214,14 +214,14 @@ class PaiGowPokerRules(TwoHands):
 
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         """Return the figures of a stake of this many credits, with cards set as advised."""
-        return self.figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
+        return self.build_figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:
         """Return the figures of a stake with each hand set in the best way.
 
         These ways are not stored, so nothing simulates them.
         """
-        return self.figures(
+        return self.build_figures(
             self._proof.best,
             stake,
             bet=f"{SPOT}, set best",
@@ -260,7 +260,7 @@ class PaiGowPokerRules(TwoHands):
     def _totals(self) -> dict[str, Fraction]:
         """Return the probabilities that the total of four remaining cards is under, at and over the stated one."""
         counts = Counter({(0, 0): 1})
-        for worth in map(self.value, range(JOKER + 1)):
+        for worth in map(self.count_value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
                 if n < REMAIN:
                     counts[n + 1, total + worth] += ways

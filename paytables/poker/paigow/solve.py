@@ -3,15 +3,14 @@
 For laboratories. 154,143,080 hands against 53,524,680 each are too many to enumerate, but suits matter in
 flushes only. So:
 
-* the bank's hands are first taken by ranks alone, as if there were no flushes: 67,600 patterns against as
-  many of the player's, each with the number of ways its cards are left in the deck;
-* then those of the bank with five cards of a suit (four with the joker) are corrected: such a hand is added
-  at its true strength, and subtracted at its strength by ranks alone. The corrections depend, suit by suit, on
-  the player's ranks in that suit and on how many of the player's other cards are of each rank
-  (:class:`Flushes`).
+* First the hands are compared by ranks alone, as if there were no flushes: 67,600 patterns of the bank with as
+  many of the player, each counted in the number of ways in which its cards can still be in the deck.
+* Then the bank's hands with five cards of a suit (four with the joker) are corrected: each is added at its true
+  strength, and subtracted at its strength by ranks alone. The corrections depend, suit by suit, on the player's
+  ranks in that suit and on how many of the player's other cards are of each rank (:class:`Flushes`).
 
-The counts are exact integers. A deck of fewer ``ranks`` is solved in the same way: with one so small that
-every two hands can be compared, the method is verified by brute force.
+The counts are exact integers. A deck of fewer ``ranks`` is solved in the same way. With a deck so small that all
+pairs of hands can be compared, the method is verified by brute force.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> Patterns:
         for rank in key:
             counts[n, rank] += 1
         ways = list_ways(key, LOW.plain, lambda cards: plain(tuple(cards)))
-        bank_way = house.way(key, ways)
+        bank_way = house.choose_way_by_ranks(key, ways)
         theirs[n] = bank_way[:2]
         offered.append(list_unsurpassed_ways(ways, bank_way))
     return Patterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
@@ -132,7 +131,7 @@ def list_flushes(house: HouseWayRules, patterns: Patterns, ranks: Sequence[int] 
                 cards = [*(rank * 4 for rank in suited), *other_cards, *([JOKER] * joker)]
                 ways = list_settings(cards)
                 key = tuple(sorted([*suited, *others, *([JOKER_RANK] * joker)]))
-                bank_way = house.way(key, ways)
+                bank_way = house.choose_way_by_ranks(key, ways)
                 masks.append(sum(1 << rank for rank in suited))
                 planes.append(joker * len(OTHERS) + n)
                 at.append(patterns.at[key])
@@ -157,7 +156,7 @@ class Result:
     best: tuple[int, int]
     house: tuple[int, int]
 
-    def chances(self, wins_losses: tuple[int, int]) -> Chances:
+    def compute_chances(self, wins_losses: tuple[int, int]) -> Chances:
         """Return the chances of a win, push and loss from numbers of winning and losing pairs of pai gow hands."""
         win, lose = (Fraction(cases, self.pairs) for cases in wins_losses)
         return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
@@ -166,8 +165,14 @@ class Result:
 def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
     """Return the exact figures (proof) of setting cards like the bank, and of the best settings against it."""
     stake = definition.commission.of
-    found = count(HouseWayRules(definition.house), stake - definition.commission.on(stake), stake, ALL, *how)
-    return Proof(best=found.chances(found.best), **found.chances(found.house).model_dump())
+    found = count(
+        HouseWayRules(definition.house),
+        stake - definition.commission.compute_credits(stake),
+        stake,
+        ALL,
+        *how,
+    )
+    return Proof(best=found.compute_chances(found.best), **found.compute_chances(found.house).model_dump())
 
 
 def count(
@@ -180,20 +185,20 @@ def count(
 ) -> Result:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
-    The best way of a hand is the one with the highest ``win`` times the bank's hands that it beats, minus
-    ``lose`` times those that it loses to. ``parallel_map`` is ``map``, or that of a thread pool; ``report_progress``
-    is called with the progress.
+    A won hand is worth ``win``, a lost one minus ``lose``; the best way to set a hand has the highest sum of
+    these over the bank's hands. ``parallel_map`` is ``map``, or that of a thread pool; ``report_progress`` is
+    called with the progress.
     """
     patterns = list_patterns(house, ranks)
     report_progress(1, 5)
     suited = list_flushes(house, patterns, ranks)
     report_progress(2, 5)
     questions = SuitQuestions(patterns, suited)
-    plain = questions.plain(parallel_map)
+    plain = questions.count_without_flushes(parallel_map)
     report_progress(3, 5)
     right = questions.correct_for_flushes(parallel_map)
     report_progress(4, 5)
-    sums = questions.totals(parallel_map, plain, right, win, lose)
+    sums = questions.count_pairs(parallel_map, plain, right, win, lose)
     report_progress(5, 5)
     cards = 4 * len(ranks) + 1
     return Result(comb(cards, HAND) * comb(cards - HAND, HAND), (sums[0], sums[1]), (sums[2], sums[3]))
@@ -211,7 +216,7 @@ class SuitQuestions:
         self.pattern = np.repeat(of, np.diff(self.first))
         self.flushes = self.first[len(patterns.offered)]
 
-    def plain(self, parallel_map: Each) -> Ints:
+    def count_without_flushes(self, parallel_map: Each) -> Ints:
         """Return, for each way to set cards, how many bank hands it beats and loses to if flushes did not count."""
         nodes, ends = build_pattern_steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
@@ -299,7 +304,7 @@ class SuitQuestions:
         events = np.concatenate(rows).astype(np.int32)
         return events[np.argsort(events[:, 0], kind="stable")]
 
-    def totals(self, parallel_map: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
+    def count_pairs(self, parallel_map: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
         """Return how many pairs of hands the best settings win and lose, then how many the bank's own way does.
 
         The hands are those of pai gow poker, without a flush or with the corrections for one.

@@ -44,7 +44,7 @@ class Player:
     """One player of a game: the table stakes that are left, and what is bet."""
 
     seat: int
-    left: int
+    unbet_credits: int
     """The table stakes that are not bet."""
     round_bet: int = 0
     """The credits bet in the current betting round."""
@@ -57,7 +57,7 @@ class Player:
     @property
     def is_all_in(self) -> bool:
         """Return whether the player has bet all table stakes and not folded."""
-        return not self.left and not self.is_folded
+        return not self.unbet_credits and not self.is_folded
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class Betting:
             return None
         for n in range(len(self.players)):
             player = self.players[(self.turn + n) % len(self.players)]
-            if player.is_folded or not player.left:
+            if player.is_folded or not player.unbet_credits:
                 continue
             if player.round_bet < self.level or (not player.has_acted and self._can_others_bet(player)):
                 return player
@@ -103,7 +103,7 @@ class Betting:
 
     def _can_others_bet(self, player: Player) -> bool:
         """Return whether another player who has not folded has table stakes left."""
-        return any(other.left for other in self.live if other is not player)
+        return any(other.unbet_credits for other in self.live if other is not player)
 
     # ------------------------------------------------------------------ forced bets, betting rounds
     def start_round(self, sizes: Sizes, first: int) -> None:
@@ -116,13 +116,13 @@ class Betting:
     def post_ante(self, credits_: int) -> None:
         """Take an ante from each player; it is no part of a betting round's bets."""
         for player in self.players:
-            ante = min(credits_, player.left)
-            player.left -= ante
+            ante = min(credits_, player.unbet_credits)
+            player.unbet_credits -= ante
             player.total += ante
 
     def post_forced_bet(self, index: int, credits_: int) -> None:
         """Take a blind or forced bet from a player. The others must call all of it, also if the player has less."""
-        self._put(self.players[index], min(credits_, self.players[index].left))
+        self._put(self.players[index], min(credits_, self.players[index].unbet_credits))
         self.level = max(self.level, credits_)
         self.last_bettor = self.players[index].seat
 
@@ -133,9 +133,14 @@ class Betting:
         The first one costs nothing: to check, or else to fold.
         """
         owed = self.level - player.round_bet
-        options = {FOLD: 0, CALL: min(owed, player.left)} if owed else {CHECK: 0}
+        options = {FOLD: 0, CALL: min(owed, player.unbet_credits)} if owed else {CHECK: 0}
         is_capped = self.sizes.raises_max is not None and self.raises >= self.sizes.raises_max
-        if player.left > owed and player.may_raise and not is_capped and self._can_others_bet(player):
+        if (
+            player.unbet_credits > owed
+            and player.may_raise
+            and not is_capped
+            and self._can_others_bet(player)
+        ):
             options |= self._list_raises(player, owed)
         return options
 
@@ -151,8 +156,8 @@ class Betting:
             for size, name in ((-(-pot // 2), HALF_POT), (pot, POT)):
                 if size > least:
                     by_size.setdefault(size, name)
-            most = max(least, pot) if sizes.kind == "pot" else player.left
-        room = player.left - owed
+            most = max(least, pot) if sizes.kind == "pot" else player.unbet_credits
+        room = player.unbet_credits - owed
         fitting = {size: name for size, name in by_size.items() if size < room}
         if room <= most or sizes.kind == "none":
             fitting[room] = ALL_IN
@@ -187,14 +192,14 @@ class Betting:
                 other.may_raise, other.has_acted = True, False
 
     def _put(self, player: Player, credits_: int) -> None:
-        player.left -= credits_
+        player.unbet_credits -= credits_
         player.round_bet += credits_
         player.total += credits_
 
     def return_uncalled(self) -> tuple[int, int]:
-        """Return to a player what no other has called of their last bet; return the seat and the credits."""
+        """Refund the part of the last bet that nobody has called; return the seat and the credits."""
         *_, second, first = sorted(self.players, key=lambda player: player.total)
         uncalled = first.total - second.total
         first.total -= uncalled
-        first.left += uncalled
+        first.unbet_credits += uncalled
         return first.seat, uncalled

@@ -67,7 +67,7 @@ def divide(credits_: int, winners: Sequence[int]) -> dict[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Award:
+class PotShare:
     """The credits that one seat receives of the pots, and its part of the commission on them."""
 
     credits: int = 0
@@ -76,27 +76,29 @@ class Award:
 
 def award_pots(
     pots: Sequence[Pot], strengths: Mapping[int, int], order: Sequence[int]
-) -> Mapping[int, Award]:
+) -> Mapping[int, PotShare]:
     """Return what each winning seat receives: of each pot, the best hand among the seats that bet for it.
 
     ``strengths`` are those of the live seats. ``order`` are all seats, the first one left of the button first.
     """
-    won: dict[int, Award] = {}
+    won: dict[int, PotShare] = {}
     for pot in pots:
         best = max(strengths[seat] for seat in pot.seats)
         winners = [seat for seat in order if seat in pot.seats and strengths[seat] == best]
         gross, net = divide(pot.credits, winners), divide(pot.net_credits, winners)
         for seat in winners:
-            before = won.get(seat, Award())
+            before = won.get(seat, PotShare())
             commission = before.commission + gross[seat] - net[seat]
-            won[seat] = Award(before.credits + net[seat], commission)
+            won[seat] = PotShare(before.credits + net[seat], commission)
     return won
 
 
-def settle_stack(bet: Bet, player: Player, award: Award | None) -> Iterator[Settlement]:
+def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[Settlement]:
     """Yield the settlements of a seat's table stakes: the part not bet, and the result of its bets."""
-    if player.left:
-        yield Settlement(NOT_PLAYED, player.left, spot=bet.spot, staked=player.left, seat=bet.seat)
+    if player.unbet_credits:
+        yield Settlement(
+            NOT_PLAYED, player.unbet_credits, spot=bet.spot, staked=player.unbet_credits, seat=bet.seat
+        )
     if not player.total:
         return
     if award is None:

@@ -105,7 +105,7 @@ class _Hands:
             "id": format_hand_id(seat),
             "cards": self._list_seen_cards(seat),
             **({"says": dict(says)} if says else {}),
-            **({} if self.is_settled else {"staked": player.total, "left": player.left}),
+            **({} if self.is_settled else {"staked": player.total, "left": player.unbet_credits}),
             **({"received": self.awards[seat]} if seat in self.awards else {}),
             **({"became": ["folded"]} if player.is_folded else {}),
             **describe_owner(seat, self.viewer),

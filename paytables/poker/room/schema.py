@@ -47,7 +47,7 @@ class Forced(Strict):
 
     @model_validator(mode="after")
     def _check_blinds(self) -> Self:
-        """Refuse blinds beside a bring-in, and neither of them."""
+        """Refuse a definition with both blinds and a bring-in, or with neither."""
         if (self.small is None) != (self.big is None) or (self.big is None) == (self.bring_in is None):
             raise ValueError("the forced bets are `small` and `big`, or `bring_in`")
         if self.small is not None and self.small > self.level:

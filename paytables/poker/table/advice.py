@@ -17,7 +17,7 @@ from paytables.cards.ranking import Ranking
 from paytables.poker.pays import find_row
 from paytables.poker.policy import answer, find_shared_cards_answer, unpack_policy
 from paytables.poker.table.bets import MAIN
-from paytables.poker.table.schema import Option, PokerDefinition, Stake, Standing, Step
+from paytables.poker.table.schema import Option, PokerDefinition, RoundStep, Stake, Standing
 
 #: Maximum number of completions of a hand to count while a player waits.
 WAYS_MAX: Final = 2_000
@@ -34,7 +34,7 @@ class Advice:
 
     def find_best_answer(
         self,
-        step: Step,
+        step: RoundStep,
         bets: Mapping[str, int],
         hole_cards: Sequence[Card],
         bank: Sequence[Card],
@@ -77,7 +77,7 @@ class Advice:
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
     def _answer_to_take_back(
-        self, step: Step, hole_cards: Sequence[Card], board: Sequence[Card]
+        self, step: RoundStep, hole_cards: Sequence[Card], board: Sequence[Card]
     ) -> str | None:
         """Return whether to take a poker bet back, as an answer's id, or None if it cannot be computed quickly.
 
@@ -103,7 +103,7 @@ class Advice:
 
     # ------------------------------------------------------------ against the bank, on a board
     def _work_out_answer(
-        self, step: Step, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
+        self, step: RoundStep, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
     ) -> str | None:
         """Return the answer to a poker question with the highest mean net, of equal ones the cheapest.
 
@@ -200,13 +200,13 @@ class Advice:
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
         if first is not None:
             return extra + spot.first[first].pays.net
-        result = spot.result(standing)
+        result = spot.find_result(standing)
         if result == "pays" and pays is not None:
             return extra + spot.pay[pays].pays.net
         return extra + _NETS[spot.otherwise if result == "pays" else result]
 
 
-def _sort_options_by_cost(step: Step) -> list[Option]:
+def _sort_options_by_cost(step: RoundStep) -> list[Option]:
     """Return the answers to a poker game's question, those that stake the least first."""
     return sorted(step.option, key=lambda option: option.adds)
 

@@ -31,7 +31,16 @@ from paytables.poker.pays import NAMES, find_row
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.table import figures
 from paytables.poker.table.advice import Advice
-from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
+from paytables.poker.table.schema import (
+    ORDERS,
+    Option,
+    PokerDefinition,
+    Proof,
+    RoundStep,
+    Row,
+    Stake,
+    Standing,
+)
 from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, format_hand_id, list_seat_hands, may_see
 
 #: The pay of a bet that simply wins.
@@ -203,7 +212,7 @@ class PokerRules(SeatedRules):
         """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].is_independent_of_bank for spot in seat_round.bets)
 
-    def _deal(self, step: Step, shoe: Shoe, draw: Draw, hands: Hands) -> Iterator[Cue]:
+    def _deal(self, step: RoundStep, shoe: Shoe, draw: Draw, hands: Hands) -> Iterator[Cue]:
         """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
         if deal is None or not any(seat_round.bets for seat_round in hands.seats):
@@ -220,7 +229,7 @@ class PokerRules(SeatedRules):
                 cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
                 yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
 
-    def _should_ask(self, step: Step, seat_round: SeatRound) -> bool:
+    def _should_ask(self, step: RoundStep, seat_round: SeatRound) -> bool:
         """Return whether a seat is asked in this step: it has not folded, and its bets leave it a choice."""
         if seat_round.folded or any(name in seat_round.bets for name in step.unless):
             return False
@@ -232,7 +241,7 @@ class PokerRules(SeatedRules):
         return bool(needs & seat_round.bets.keys())
 
     def _ask(
-        self, step: Step, seat_round: SeatRound, hands: Hands
+        self, step: RoundStep, seat_round: SeatRound, hands: Hands
     ) -> Generator[Decision | Settlement, Choice | None, None]:
         """Ask one seat for its answer to a step and apply it; yield the settlements of folded and withdrawn bets."""
         options = {option.id: option for option in step.option if self._is_option_open(option, seat_round)}
@@ -243,7 +252,7 @@ class PokerRules(SeatedRules):
         }
         prompt = self._build_felt(hands)
         if may_see(seat_round.seat, hands.viewer):
-            prompt |= self.advice(step, seat_round, hands.bank, hands.board)
+            prompt |= self.build_advice(step, seat_round, hands.bank, hands.board)
         decision = Decision(str(step.ask), tuple(options), prompt, stakes, seat_round.seat)
         chosen: Option = options[decision.check((yield decision))]
         if chosen.fold:
@@ -266,8 +275,8 @@ class PokerRules(SeatedRules):
         """Return the advice for the player's decisions, built once."""
         return Advice(self.definition, self._rankings)
 
-    def advice(
-        self, step: Step, seat_round: SeatRound, bank: list[Card], board: list[Card]
+    def build_advice(
+        self, step: RoundStep, seat_round: SeatRound, bank: list[Card], board: list[Card]
     ) -> dict[str, str]:
         """Return the best answer to a step for the prompt, or an empty dictionary if it is not known.
 
@@ -296,7 +305,9 @@ class PokerRules(SeatedRules):
             return "closed"
         return "better" if mine > theirs else "equal" if mine == theirs else "worse"
 
-    def row(self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]) -> Row | None:
+    def find_pay_row(
+        self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]
+    ) -> Row | None:
         """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
@@ -307,19 +318,19 @@ class PokerRules(SeatedRules):
         """Yield the settlement of each remaining bet of one seat, with its bonus."""
         for name, credits_ in seat_round.bets.items():
             spot, bet = self.definition.spots[name], Bet(name, credits_, seat_round.seat)
-            bonus = self.row(spot.bonus, spot, seat_round.cards, board)
-            first = self.row(spot.first, spot, seat_round.cards, board)
+            bonus = self.find_pay_row(spot.bonus, spot, seat_round.cards, board)
+            first = self.find_pay_row(spot.first, spot, seat_round.cards, board)
             if bonus is not None:
                 won = bonus.pays.returned(credits_) - credits_
                 yield Settlement(bonus.id, won, spot=name, seat=seat_round.seat)
             if first is not None:
                 yield settle_bet(bet, first.pays, first.id)
                 continue
-            row = self.row(spot.pay, spot, seat_round.cards, board)
+            row = self.find_pay_row(spot.pay, spot, seat_round.cards, board)
             if spot.is_independent_of_bank:
                 yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
-            result = spot.result(self.compare_hands([*seat_round.cards, *board], [*bank, *board]))
+            result = spot.find_result(self.compare_hands([*seat_round.cards, *board], [*bank, *board]))
             if result == "pays" and row is not None:
                 yield settle_bet(bet, row.pays, row.id)
                 continue
@@ -330,7 +341,11 @@ class PokerRules(SeatedRules):
         """Yield the progressive levels that one seat's bets win."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
-            row = self.row(spot.pay, spot, seat_round.cards, board) if spot.id in seat_round.bets else None
+            row = (
+                self.find_pay_row(spot.pay, spot, seat_round.cards, board)
+                if spot.id in seat_round.bets
+                else None
+            )
             if row is not None and row.pays.share:
                 yield side_bets.build_level_hit(level, row.pays)
 

@@ -85,7 +85,7 @@ class Stake(Strict):
             raise ValueError(f"{self.id}: {self.times} times {self.of!r}; it is a whole number of times")
         return self
 
-    def result(self, standing: Standing) -> Result:
+    def find_result(self, standing: Standing) -> Result:
         """Return the result of the bet for this comparison of the player's hand with the bank's."""
         results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
         return results[standing] or "pays"
@@ -125,7 +125,7 @@ class Deal(Strict):
     board: NaturalInt = 0
 
 
-class Step(Strict):
+class RoundStep(Strict):
     """A step of a poker round, which either deals cards or asks the player a question.
 
     The question is skipped if one of the bets in ``unless`` is staked, or if none of those in ``only`` (if
@@ -139,7 +139,7 @@ class Step(Strict):
     only: tuple[Identifier, ...] = ()
 
     @model_validator(mode="after")
-    def _check_deals_or_asks(self) -> "Step":
+    def _check_deals_or_asks(self) -> "RoundStep":
         """Refuse a step of a poker round that deals and asks, does neither, or asks without a free answer."""
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step either deals or asks")
@@ -171,14 +171,14 @@ class Duel(Strict):
         return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(parse_cards(self.opens))
 
 
-class Line(Strict):
+class AdviceLine(Strict):
     """A line of a poker strategy: the answer with at least these cards; the last line has none and always applies."""
 
     option: Identifier
     least: str | None = None
 
     @model_validator(mode="after")
-    def _check_cards(self) -> "Line":
+    def _check_cards(self) -> "AdviceLine":
         """Refuse a lowest hand of a strategy line that is not a text of cards."""
         _check_cards_text(self.least)
         return self
@@ -222,12 +222,14 @@ class PokerDefinition(TableDefinition):
 
     duel: Duel | None = None
     spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
-    step: Annotated[tuple[Step, ...], Field(min_length=1)]
+    step: Annotated[tuple[RoundStep, ...], Field(min_length=1)]
     progressive: tuple[Progressive, ...] = ()
     strategy: Text | None = Field(None, description="not read: the words are made of `best`")
     simplest: Text | None = Field(None, description="not read: the words are made of `simple`")
-    best: tuple[Line, ...] = Field((), description="the best play, where such lines are the best there is")
-    simple: tuple[Line, ...] = Field((), description="that play, as data: the first line that fits")
+    best: tuple[AdviceLine, ...] = Field(
+        (), description="the best play, where such lines are the best there is"
+    )
+    simple: tuple[AdviceLine, ...] = Field((), description="that play, as data: the first line that fits")
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
     @property

@@ -1,7 +1,7 @@
 """Exact solutions of poker games against the bank, by the shape of their definition, for laboratories.
 
 * the player's cards alone, with bets that may be taken back: sums over the hands that hold the seen cards
-  (:meth:`paytables.cards.subsets.Sets.sums`);
+  (:meth:`paytables.cards.subsets.Sets.sum_over_supersets`);
 * one question against the bank without a board: the bank's hands counted against every class of the player's
   (:mod:`paytables.cards.duel`);
 * a board for both: :mod:`paytables.poker.community`.
@@ -31,7 +31,7 @@ from paytables.poker.table.bets import MAIN, list_bets_with_ante, list_independe
 from paytables.poker.table.schema import (
     ORDERS,
     STANDINGS,
-    Line,
+    AdviceLine,
     Option,
     PokerDefinition,
     Proof,
@@ -61,7 +61,7 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 
         found[MAIN] = solve_streets(definition, *how)
     elif not definition.ante.is_independent_of_bank:
-        found[MAIN] = Stud(definition).proof()
+        found[MAIN] = Stud(definition).build_proof()
     else:
         found[definition.ante.id] = solve_independent_bet(definition, definition.ante)
     for name in list_independent_bets(definition):
@@ -99,10 +99,11 @@ def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
 def find_withdrawal_terms(
     definition: PokerDefinition, spot: Stake
 ) -> tuple[int, int | None, Fraction, tuple[int, int]]:
-    """Return the terms on which a bet may be taken back.
+    """Return the terms on which a bet may be taken back, as a tuple.
 
-    They are its number of cards, the number seen when the player is asked (None if never), the part returned,
-    and the indices of the answers that take it back and that leave it.
+    They are the number of cards of the bet's hand, the number of cards seen when the player is asked (None if
+    the player is never asked), the part of the bet that is returned, and the indices of two answers: to take
+    the bet back, and to leave it.
     """
     own = board = 0
     seen_cards: int | None = None
@@ -135,7 +136,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
 
         return solve_completions(spot, seen_cards, back, answers)
     hands = build_sets(52, cards)
-    rows = find_rows(spot.pay, hands.strengths(ORDERS[spot.order]), spot)
+    rows = find_rows(spot.pay, hands.compute_strengths(ORDERS[spot.order]), spot)
     if seen_cards is not None:
         raise BeyondReach(f"{spot.id}: is taken back by itself and goes by {cards} cards")
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
@@ -167,13 +168,13 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
         raise BeyondReach(f"{definition.game.id}: not two bets of three that may be taken back whole")
     hands = build_sets(52, size)
-    rows = find_rows(spots[0].pay, hands.strengths(ORDERS[spots[0].order]), spots[0])
+    rows = find_rows(spots[0].pay, hands.compute_strengths(ORDERS[spots[0].order]), spots[0])
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
-    table = hands.sums(nets[rows])
+    table = hands.sum_over_supersets(nets[rows])
     chosen, hands_per_class = hands.classes
     seen_rows = [
-        find_rows(spots[0].pay, build_sets(52, known).strengths(ORDERS[spots[0].order]), spots[0])
+        find_rows(spots[0].pay, build_sets(52, known).compute_strengths(ORDERS[spots[0].order]), spots[0])
         for known in seen_cards
     ]
     net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
@@ -182,10 +183,13 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
         for more in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
             masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more)))
             stay = [
-                table[known][hands.parts(chosen, mask)] > 0
+                table[known][hands.number_subsets(chosen, mask)] > 0
                 for known, mask in zip(seen_cards, masks, strict=True)
             ]
-            pays = [won[hands.parts(chosen, mask)] >= 0 for won, mask in zip(seen_rows, masks, strict=True)]
+            pays = [
+                won[hands.number_subsets(chosen, mask)] >= 0
+                for won, mask in zip(seen_rows, masks, strict=True)
+            ]
             for net_cases, left_on in zip(
                 net_cases_by_play, (stay, [~each for each in stay], pays), strict=True
             ):
@@ -251,7 +255,7 @@ class Stud:
         self.player: Sets = build_sets(52, self.own)
         self.chosen, self.like = self.player.classes
         order = ORDERS[duel.order]
-        self.strengths = self.player.strengths(order)[self.chosen]
+        self.strengths = self.player.compute_strengths(order)[self.chosen]
         self.unit = lcm(
             2,
             *(
@@ -273,7 +277,7 @@ class Stud:
             self.chosen,
             self.strengths,
             bank,
-            bank.strengths(ORDERS[self.duel.order]),
+            bank.compute_strengths(ORDERS[self.duel.order]),
             up=self.up > 0,
             opens=opens,
         )
@@ -289,7 +293,7 @@ class Stud:
                 found[:, np.arange(len(cards)), cards[:, place]] = 0
         return found
 
-    def choices(self) -> list[Choice]:
+    def list_choices(self) -> list[Choice]:
         """Return every answer of the player with its net for each standing and class of hands."""
         times = list_bets_with_ante(self.definition)
         ranking = Ranking(ORDERS[self.duel.order])
@@ -308,7 +312,7 @@ class Stud:
 
     def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
         """Return one bet's net for each standing and class of hands, if its stake is ``factor`` antes."""
-        strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
+        strengths = self.player.compute_strengths(ORDERS[spot.order])[self.chosen]
 
         def find_spot_win(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
             """Return a poker bet's net for each class by the row that it wins, and whether it wins one.
@@ -322,7 +326,7 @@ class Stud:
         words = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
         found = []
         for standing in STANDINGS:
-            result = spot.result(standing)
+            result = spot.find_result(standing)
             none = words[spot.otherwise if result == "pays" else result]
             nets, _ = find_spot_win(spot.pay if result == "pays" else (), none)
             first, fits = find_spot_win(spot.first, Fraction(0))
@@ -330,15 +334,15 @@ class Stud:
             found.append(np.where(fits, first, nets) + bonus)
         return np.stack(found)
 
-    def proof(self) -> Proof:
+    def build_proof(self) -> Proof:
         """Return the exact figures of the game with the best decisions, the worst and the simplest ones."""
-        standings, choices = self.count_standings(), self.choices()
+        standings, choices = self.count_standings(), self.list_choices()
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
         closed = np.stack([~choice.open for choice in choices])
-        simple = self.lines(choices, self.definition.simple)
-        lines = self.lines(choices, self.definition.best)
+        simple = self.find_published_answers(choices, self.definition.simple)
+        lines = self.find_published_answers(choices, self.definition.best)
         if self.known < self.own:
             return self._prove_early_decision(standings, choices, values)
         unreachable = np.int64(1) << 62
@@ -378,7 +382,7 @@ class Stud:
         counts = np.stack([((best == answer) & ~own).sum(axis=1) for answer in range(answers)])
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 
-    def lines(self, choices: list[Choice], rules: tuple[Line, ...]) -> Ints | None:
+    def find_published_answers(self, choices: list[Choice], rules: tuple[AdviceLine, ...]) -> Ints | None:
         """Return the answer of a published strategy for each class of hands, or None if it has no lines."""
         if not rules or self.known < self.own:
             return None
@@ -448,8 +452,8 @@ class Stud:
 
         ``cases`` has the number of cases by class of hands.
         """
-        strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
-        result = spot.result(standing)
+        strengths = self.player.compute_strengths(ORDERS[spot.order])[self.chosen]
+        result = spot.find_result(standing)
         first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
         pay = find_rows(spot.pay if result == "pays" else (), strengths, spot)
         pay = np.where(first >= 0, -1, pay)
@@ -467,7 +471,9 @@ class Stud:
 
     def _prove_early_decision(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""
-        sums = [self.player.sums(value[self.player.class_of, 0])[self.known] for value in values]
+        sums = [
+            self.player.sum_over_supersets(value[self.player.class_of, 0])[self.known] for value in values
+        ]
         stacked = np.stack(sums)
         net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
         staked, won = Fraction(0), Counter[Pays]()
@@ -481,7 +487,7 @@ class Stud:
         for mask in range(1 << self.own):
             if mask.bit_count() != self.known:
                 continue
-            number = self.player.parts(self.chosen, mask)
+            number = self.player.number_subsets(self.chosen, mask)
             for n, taken in enumerate(ways):
                 net_cases, cost = self._count_nets(standings, choices, taken[number][:, None])
                 net_cases_by_play[n] += net_cases

@@ -100,7 +100,7 @@ def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won,
             found += _count_payment(spot, factor, spot.closed, closed)
             found += _count_payment(spot, factor, spot.equal, equal)
             for kind, cases in zip(_KINDS, better, strict=True):
-                found += _count_payment(spot, factor, spot.result("better"), cases, kind)
+                found += _count_payment(spot, factor, spot.find_result("better"), cases, kind)
     return list_row_rates(every, found, solved.total)
 
 

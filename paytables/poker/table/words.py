@@ -10,7 +10,7 @@ from typing import Final
 from paytables.cards import parse_cards, rank_of
 from paytables.cards.ranking import Ranking
 from paytables.poker.pays import NAMES
-from paytables.poker.table.schema import ORDERS, Line, PokerDefinition
+from paytables.poker.table.schema import ORDERS, AdviceLine, PokerDefinition
 
 _HIGHEST_MEAN: Final = "at each question the answer with the highest exact mean"
 _NOTHING_DECIDED: Final = "nothing is decided"
@@ -44,7 +44,7 @@ def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
     return any(option.spot == spot and option.back is not None for option in options)
 
 
-def _format_lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
+def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> str:
     """Return the lines of a poker strategy as text. The first line that fits a hand counts."""
     if lines[0].least is None:
         return f"always {lines[0].option}"

@@ -32,28 +32,30 @@ class PaiGowRules(TwoHands):
     PIECES: ClassVar[Sequence[str]] = TILES
     BACK: ClassVar[str] = "?-?"
 
-    def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+    def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
         """Return every way to set four pai gow tiles as two hands, those with the best low hand first."""
         a, b, c, d = dealt
         return list_settings((a, b, c, d))
 
-    def house(self, dealt: Sequence[int]) -> Way:
+    def find_house_way(self, dealt: Sequence[int]) -> Way:
         """Return the way in which the bank sets these four tiles: the one of the highest combined value."""
-        return choose_bank_way(self.definition, self.settings(dealt))
+        return choose_bank_way(self.definition, self.list_settings(dealt))
 
-    def beats(self, low: int, bank_low: int) -> bool:
+    def is_low_hand_better(self, low: int, bank_low: int) -> bool:
         """Return whether a pai gow low hand beats the bank's; if the definition says so, a worthless one never does."""
         return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
 
-    def advice(self, dealt: Sequence[int]) -> int:
+    def find_advised_setting(self, dealt: Sequence[int]) -> int:
         """Return how the player is advised to set four tiles, as the low hand's indices in bits.
 
         It is the best play if the definition stores it, otherwise the bank's way.
         """
         proof = self.definition.proved
         if proof is None:
-            return super().advice(dealt)
-        return self.settings(dealt)[unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]][2]
+            return super().find_advised_setting(dealt)
+        return self.list_settings(dealt)[
+            unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]
+        ][2]
 
     def describe_setting(self, way: Way) -> dict[str, str]:
         """Return the low and the high hand as text by language: points, or rank among the twenty combinations."""
@@ -69,14 +71,14 @@ class PaiGowRules(TwoHands):
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures of the stake, with tiles set as advised, and of the bank against it."""
         header = self.definition.game
-        bets = [self._analyse_stake(stake, name) for name, stake in self.stakes().items()]
+        bets = [self._analyse_stake(stake, name) for name, stake in self.list_stated_stakes().items()]
         bets += self.analyse_least_bank(self.definition.proved or self.prove())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         """Return the figures of a stake on one seat, from the stored or computed proof."""
         proof = self.definition.proved or self.prove()
-        return self.figures(
+        return self.build_figures(
             proof,
             stake,
             bet=name,

@@ -50,7 +50,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
     """Return the exact figures (proof) of the best settings against the bank's, with the best play as a policy."""
     hands, ways, found = count_bank_hands(definition)
     stake = definition.commission.of
-    fee = Fraction(definition.commission.on(stake), stake)
+    fee = Fraction(definition.commission.compute_credits(stake), stake)
     won, lost = found[:, :, 0], found[:, :, 1]
     values = won * int((1 - fee) * stake) - lost * stake
     total = len(hands) * comb(len(TILES) - 4, 4)

@@ -55,9 +55,9 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
 
         Of holds that are equally good, the first is used.
         """
-        values = holds.values(definition.pays(credits_))
+        values = holds.compute_mean_wins(definition.list_pays(credits_))
         best = values.argmax(axis=0)
-        rates, deals = holds.held(values, best)
+        rates, deals = holds.evaluate_masks(values, best)
         return Proof(
             rates=tuple(map(format_exact, rates)),
             deals=format_exact(deals / credits_**2),
@@ -97,13 +97,13 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     is stated only if no level is played for.
     """
     proofs = definition.proved or prove(definition)
-    proof = proofs.of(is_highest_bet=credits_ == definition.most)
+    proof = proofs.find_proof(is_highest_bet=credits_ == definition.most)
     rates = tuple(Fraction(rate) for rate in proof.rates)
     held = Held(rates, Fraction(proof.deals) * credits_**2)
     level, cost = definition.level(credits_, hands), credits_ * hands
     pays = tuple(
         0 if level is not None and row.id == level.row else pay
-        for row, pay in zip(definition.pay, definition.pays(credits_), strict=True)
+        for row, pay in zip(definition.pay, definition.list_pays(credits_), strict=True)
     )
     cycle = definition.cycle if hands == 1 else None
     prizes = tuple(
@@ -154,7 +154,7 @@ def _compute_progressive_share(
     other_return = sum(
         (
             rate * pay
-            for n, (rate, pay) in enumerate(zip(rates, definition.pays(cost), strict=True))
+            for n, (rate, pay) in enumerate(zip(rates, definition.list_pays(cost), strict=True))
             if n != row
         ),
         Fraction(0),

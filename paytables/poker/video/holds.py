@@ -1,8 +1,9 @@
 """Every hold of every deal of a video poker game, exactly: the best, the worst, and their results.
 
-For laboratories (numpy). A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize;
-sums of prizes over the hands that hold given cards, and inclusion and exclusion over the discarded cards,
-give all 32 holds of one deal of each of the 134,459 (150,891) classes that differ in suits only.
+For laboratories (numpy). A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize. Deals
+that differ in suits only form one of 134,459 (150,891) classes, and one deal of each class is evaluated. The
+results of its 32 holds are sums of the prizes of all hands with the held cards, by inclusion and exclusion over
+the discarded cards.
 """
 
 from __future__ import annotations
@@ -88,13 +89,13 @@ class Holds:
     @cached_property
     def strengths(self) -> Ints:
         """Return the strength of every video poker hand of five cards, as an array."""
-        return self.sets.strengths(self.definition.deck.order)
+        return self.sets.compute_strengths(self.definition.deck.order)
 
     @cached_property
     def rows(self) -> Ints:
         """Return the row of the pay table that every video poker hand wins, or the number of rows if it wins none."""
         order = self.definition.deck.order
-        wilds: Ints = self.sets.wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
+        wilds: Ints = self.sets.count_wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
         keys = (self.strengths >> DECIDING) * 8 + wilds  # rows depend on nothing else of a strength
         table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
@@ -107,11 +108,11 @@ class Holds:
     def counts(self) -> list[list[Ints]]:
         """Return, for each row of the video poker pay table, how many hands of that row contain a given set of cards.
 
-        Each row is an array over all sets of up to five cards; see :meth:`Sets.sums`.
+        Each row is an array over all sets of up to five cards; see :meth:`Sets.sum_over_supersets`.
         """
-        return [self.sets.sums(self.rows == row) for row in range(len(self.definition.pay))]
+        return [self.sets.sum_over_supersets(self.rows == row) for row in range(len(self.definition.pay))]
 
-    def values(self, pays: Sequence[int]) -> Ints:
+    def compute_mean_wins(self, pays: Sequence[int]) -> Ints:
         """Return the mean win of each of the 32 video poker holds in each class of deals, in ``1 / unit`` credits.
 
         Rows are the holds, columns the classes of deals. ``pays`` are credits by row of the pay table.
@@ -121,16 +122,16 @@ class Holds:
             for size in range(HAND)
         ]
         tables.append(np.array([*pays, 0], dtype=np.int64)[self.rows])
-        return self.sets.holds(tables, self.deals) * self.scale[:, None]
+        return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
 
-    def held(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
+    def evaluate_masks(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
         """Return the results of holding, in each class of video poker deals, the cards in ``masks`` (bits of indices).
 
         First comes the probability of each row of the pay table, then the mean of the squared mean win of a
         deal.
         """
         total = self.unit * self.sets.count
-        finished = self.sets.held(self.counts, self.deals, masks) * (self.scale[masks] * self.like)
+        finished = self.sets.sum_over_draws(self.counts, self.deals, masks) * (self.scale[masks] * self.like)
         rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
         means, which = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
@@ -198,7 +199,7 @@ class Holds:
         """Return the mean win of one video poker hand, in credits, if the player holds the cards in ``masks``.
 
         ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is
-        what :meth:`values` returns.
+        what :meth:`compute_mean_wins` returns.
         """
         found = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

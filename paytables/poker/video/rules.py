@@ -61,12 +61,12 @@ class VideoPokerRules(Tableless):
         row = find_row(self.definition.pay, self._ranking.strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
-    def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
+    def build_advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
         """Return the cards of a deal that the best play holds, as bits of indices; empty if that is not stored."""
         proofs = self.definition.proved
         if proofs is None:
             return {}
-        proof = proofs.of(is_highest_bet=credits_ == self.definition.most)
+        proof = proofs.find_proof(is_highest_bet=credits_ == self.definition.most)
         return {"advice": hold(unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
 
     def _describe_hand(self, cards: list[int]) -> dict[str, str]:
@@ -91,7 +91,7 @@ class VideoPokerRules(Tableless):
             **self._build_felt([dealt]),
             "won": has,
             "result": self._describe_hand(dealt),
-            **self.advice(dealt, credits_per_hand),
+            **self.build_advice(dealt, credits_per_hand),
         }
         decision = Decision("hold", tuple(range(1 << HAND)), prompt)
         held = decision.check((yield decision))
@@ -102,7 +102,11 @@ class VideoPokerRules(Tableless):
         won: list[tuple[int, str]] = []
         hit: list[str] = []
         pays = dict(
-            zip((pay.id for pay in self.definition.pay), self.definition.pays(credits_per_hand), strict=True)
+            zip(
+                (pay.id for pay in self.definition.pay),
+                self.definition.list_pays(credits_per_hand),
+                strict=True,
+            )
         )
         for hand in range(1, hands + 1):
             cards, deck = list(dealt), Shoe(list(shoe.counts))
@@ -161,7 +165,7 @@ class VideoPokerRules(Tableless):
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs: the pay table per credit and the bets (:file:`paytables/FELTS.md`)."""
         bets = self.definition.bets
-        by_credits = {credits_: self.definition.pays(credits_) for credits_ in bets.credits}
+        by_credits = {credits_: self.definition.list_pays(credits_) for credits_ in bets.credits}
         return {
             "kind": "table",
             "felt": "cards",

@@ -102,18 +102,18 @@ class Proofs(Strict):
     most: Proof
     fewer: Proof | None = None
 
-    def of(self, *, is_highest_bet: bool) -> Proof:
+    def find_proof(self, *, is_highest_bet: bool) -> Proof:
         """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
         return self.most if is_highest_bet or self.fewer is None else self.fewer
 
 
 class Hold(Strict):
-    """A line of a simple way to hold in video poker: hold ``cards`` cards, with all wild ones, if they fit.
+    """A line of a simple strategy in video poker: hold ``cards`` cards that meet these conditions.
 
-    ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the number of wild cards
-    among them. For the other held cards, ``sets`` says which sets they form (none, a pair, ...), ``of`` gives
-    the range of their ranks, ``suited`` and ``row`` require one suit and consecutive ranks, and ``ways`` is
-    the minimum number of straights that they may be part of.
+    All wild cards are held. ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the
+    number of wild cards among them. The other conditions are about the held cards that are not wild: ``sets``
+    is which sets they form (none, a pair, ...), ``of`` the range of their ranks, and ``ways`` the least number
+    of straights that they may be part of; ``suited`` requires one suit, ``row`` consecutive ranks.
     """
 
     cards: Annotated[int, Field(ge=0, le=HAND)]
@@ -206,7 +206,7 @@ class VideoPokerDefinition(Definition):
         """Return the progressive level for which ``hands`` hands of ``credits_`` credits play, or None."""
         return self.progressive if hands == 1 and credits_ == self.most else None
 
-    def pays(self, credits_: int) -> tuple[int, ...]:
+    def list_pays(self, credits_: int) -> tuple[int, ...]:
         """Return what each row of the pay table pays for ``credits_`` credits on a hand.
 
         A row that pays a progressive level counts as the level's reset value.

@@ -123,7 +123,7 @@ def test_two_archives_are_two_folders(tmp_path):
     both = '\n[memory]\narchive = "/srv/a"\nsecond_archive = "/srv/a"\n'
     file.write_text(default + both, encoding="utf-8")
     (fault,) = find_shared_folders(load_cabinet(file), tmp_path)
-    assert (fault.key, fault.stops) == ("memory.second_archive", True)
+    assert (fault.key, fault.is_fatal) == ("memory.second_archive", True)
 
 
 def test_a_folder_of_the_memory_that_cannot_be_made_is_a_fault_of_the_file(tmp_path):
@@ -142,8 +142,8 @@ def test_a_folder_of_the_memory_that_cannot_be_made_is_a_fault_of_the_file(tmp_p
         fault = next(
             fault for fault in iter_preflight_faults(load_cabinet(file)) if fault.key.startswith("memory")
         )
-        assert (fault.key, fault.stops) == ("memory.second_copy", True)
-        assert why in fault.what
+        assert (fault.key, fault.is_fatal) == ("memory.second_copy", True)
+        assert why in fault.problem
     good = text.replace(str(folder), str(tmp_path / "not/there/yet"))
     file.write_text(good, encoding="utf-8")
     first = next(iter_preflight_faults(load_cabinet(file)), None)

@@ -35,7 +35,7 @@ def drafted():
     game = load_game(GAME)
     roster = Roster()
     for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
-        roster = roster.with_person(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
+        roster = roster.enrol_person(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
     return Draft(
         machine={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
         devices=(Answer("id003", "bench"),),
@@ -157,7 +157,7 @@ def test_the_house_is_asked_what_the_places_tickets_must_say(place, asked):
 def test_whoever_signs_reads_the_date_and_is_told_that_it_cannot_be(tmp_path, year, said):
     at = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
     at.now = lambda: datetime(year, 1, 2, tzinfo=UTC)
-    lines = {row.cells[0].value: row.cells[1].value for row in at.page(drafted()).tables[0].rows}
+    lines = {row.cells[0].value: row.cells[1].value for row in at.build_page(drafted()).tables[0].rows}
     assert lines[said] == f"{year}-01-02T00:00:00+00:00"
 
 
@@ -167,12 +167,12 @@ def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
     draft.roster = Roster()
     for name, reason in (("staff", "first.staff.short"), ("games", "first.one_at_least")):
         draft.chosen = []
-        page = steps[name].page(draft)
+        page = steps[name].build_page(draft)
         assert not next(one for one in page.actions if one.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
     at = steps["signing"]
     at.faults = (Fault("games", "none of them can be offered"),)
-    assert "first.not_yet" in {row.cells[0].value for row in at.page(draft).tables[0].rows}
+    assert "first.not_yet" in {row.cells[0].value for row in at.build_page(draft).tables[0].rows}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,9 @@ def faults(folder, serial, *, certificate="", key="", authority=""):
     file = demonstration.model_copy(
         update={"machine": machine, "progressive_link": slot, "games": demonstration.games[:1]}
     )
-    return [fault.what for fault in iter_preflight_faults(file) if fault.key.startswith("progressive_link")]
+    return [
+        fault.problem for fault in iter_preflight_faults(file) if fault.key.startswith("progressive_link")
+    ]
 
 
 @pytest.mark.requirement("I-15:a")

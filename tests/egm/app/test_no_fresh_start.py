@@ -31,7 +31,7 @@ def worn_out(folder: Path) -> StateFolder:
     rig = MachineRig(folder, devices=("printer",)).boot().insert(2000)
     rig.cash_out_ticket()
     rig.close()
-    Roster.load(state.staff).with_person(
+    Roster.load(state.staff).enrol_person(
         Person("1", "Anne", Role.MANAGER), "90170", by="", at=rig.clock.now()
     )
     (folder / "sas-main.told").write_text("9 abc", encoding="ascii")
@@ -66,7 +66,7 @@ def test_the_first_start_is_in_an_empty_folder_or_beside_a_roster(tmp_path):
     state = StateFolder(tmp_path)
     state.prepare()
     assert state.list_journal_files() == []
-    Roster.load(state.staff).with_person(
+    Roster.load(state.staff).enrol_person(
         Person("1", "Anne", Role.MANAGER), "90170", by="", at=StoppedClock().now()
     )
     assert state.list_journal_files() == []

@@ -25,9 +25,9 @@ def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
     class Kernel(KernelSource):
         """The generator's source: it is started at the end of the self-test."""
 
-        def samples(self, count: int) -> bytes:
+        def read_samples(self, count: int) -> bytes:
             seen.append(("self-test", host.is_symlink()))
-            return super().samples(count)
+            return super().read_samples(count)
 
     def opener(path, settings):
         seen.append(("device", host.is_symlink()))

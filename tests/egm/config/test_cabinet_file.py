@@ -52,7 +52,7 @@ MISTAKES = [
     ("[devices.bill]", "[device.bill]", "line 10: device: there is no such key; did you mean devices?"),
     ("game = ", "gane = ", r"line 8: games\[1\].gane: there is no such key; did you mean game?"),
     ('serial = "ABC-1"', 'serial = "abc"', r"line 2: machine.serial: 'abc' does not fit the pattern \^\[A-Z0-9-\]\{1,24\}\$: The man"),
-    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is no protocol; did you mean id003\? \(there are: id003, "),
+    ('"id003"', '"id03"', r"line 11: devices.bill.protocol: 'id03' is not a protocol; did you mean id003\? \(there are: id003, "),
     ('"id003"', '"id003"\nposition = 2', "line 12: devices.bill.position: there is no position 2: machine.positions is 1"),
     ('"id003"', '"id003"\nposition = "1"', "line 12: devices.bill.position: must be a valid integer, not '1'"),
     ('"id003"', '"tcl"\nvalues_cents = [500]', "line 12: devices.bill.values_cents: a ticket_printer names no money"),
@@ -194,7 +194,11 @@ def test_two_copies_in_one_folder_are_found_and_refused(tmp_path):
 @pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
 def test_a_port_that_is_no_terminal_device_is_found(port):
     (fault,) = find_missing_ports(read(GOOD + f'port = "{port}"\n', CabinetFile)[0])
-    assert (fault.key, fault.what, fault.waits) == ("devices.bill.port", f"{port} is no serial port", False)
+    assert (fault.key, fault.problem, fault.is_pending) == (
+        "devices.bill.port",
+        f"{port} is no serial port",
+        False,
+    )
 
 
 def test_a_terminal_is_a_port():
@@ -222,8 +226,8 @@ FOUND = [
 def test_what_the_machine_would_leave_out_is_found_before_its_start(more, key, what, meant, stops):
     found = {fault.key: fault for fault in iter_preflight_faults(read(GOOD + more, CabinetFile)[0])}
     assert key in found
-    assert what in found[key].what
-    assert (found[key].meant, found[key].stops) == (meant, stops)
+    assert what in found[key].problem
+    assert (found[key].suggestion, found[key].is_fatal) == (meant, stops)
 
 
 def test_a_position_at_which_nothing_takes_money_is_found():
@@ -246,7 +250,7 @@ def test_a_position_whose_hand_pay_no_key_reaches_is_found(at):
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
     missed = [
-        fault.what for fault in iter_preflight_faults(read(two, CabinetFile)[0]) if fault.key == "devices"
+        fault.problem for fault in iter_preflight_faults(read(two, CabinetFile)[0]) if fault.key == "devices"
     ]
     assert [what.partition(":")[0].rpartition(" ")[2] for what in missed] == {
         None: ["1", "2"],
@@ -268,8 +272,8 @@ def test_preflight_finds_faults_that_prevent_a_start(old, new, key, what):
     found = {
         fault.key: fault for fault in iter_preflight_faults(read(GOOD.replace(old, new, 1), CabinetFile)[0])
     }
-    assert what in found[key].what
-    assert found[key].stops
+    assert what in found[key].problem
+    assert found[key].is_fatal
 
 
 def test_a_port_that_is_not_there_is_said_and_is_no_fault_of_the_file(tmp_path):

@@ -32,7 +32,7 @@ def test_a_file_others_may_read_or_write_is_refused(tmp_path, mode):
     require_private(path)  # nobody reads what is not there
     path.write_bytes(b"?")
     path.chmod(mode)
-    with pytest.raises(OperatorError, match=rf"secret: others .*\(mode {mode:o}\)"):
+    with pytest.raises(OperatorError, match=rf"secret: users other .*\(mode {mode:o}\)"):
         require_private(path)
     path.chmod(0o600)
     require_private(path)
@@ -81,7 +81,7 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
         check=False,
     )
     assert done.returncode == 2
-    assert f"{name}: others than its owner may read or write it (mode 644)" in done.stderr
+    assert f"{name}: users other than its owner may read or write it (mode 644)" in done.stderr
 
 
 def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
@@ -102,7 +102,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
     for name, use in uses.items():
         use()
         (tmp_path / name).chmod(0o640)
-        with pytest.raises((OperatorError, BundleError), match="others than its owner"):
+        with pytest.raises((OperatorError, BundleError), match="other than its owner"):
             use()
 
 

@@ -178,11 +178,11 @@ def test_every_twin_remembers_what_it_should(tmp_path):
         act(first, "ithaca", "paper", tickets=4)
         for name in ("id003", "ebds", "cctalk_bill"):
             act(first, name, "box", present=False)
-        before = {name: twin.memory() for name, twin in first.twins.items()}
+        before = {name: twin.export_memory() for name, twin in first.twins.items()}
         await first.stop()
         second = Bench(tmp_path, {name: name for name in still}, speed=100)
         await second.start()
-        assert {name: twin.memory() for name, twin in second.twins.items()} == before
+        assert {name: twin.export_memory() for name, twin in second.twins.items()} == before
         await second.stop()
 
     run(scene())
@@ -290,7 +290,7 @@ def test_a_protocol_nobody_knows_is_refused(tmp_path):
     text = DEFAULT_CABINET.read_text().replace('"ioboard"', '"telepathy"')
     path = tmp_path / "cabinet.toml"
     path.write_text(text)
-    with pytest.raises(OperatorError, match=r"devices\.io\.protocol: 'telepathy' is no protocol"):
+    with pytest.raises(OperatorError, match=r"devices\.io\.protocol: 'telepathy' is not a protocol"):
         load_cabinet(path)
 
 

@@ -269,7 +269,7 @@ def test_every_event_is_news_once_or_counted_lost(bursts, start):
             expected.append(serial)
         news = list_events_since(mark, device.events())
         assert [pair.a for pair in news.pairs] == expected[-5:]
-        assert news.lost == max(0, burst - 5)
+        assert news.lost_events == max(0, burst - 5)
         assert not news.restarted
         mark = compute_mark(device.events(), 0)
 

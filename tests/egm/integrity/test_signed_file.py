@@ -44,7 +44,7 @@ class Cabinet:
         self._monkeypatch = monkeypatch
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.ATTENDANT)):
-            roster = roster.with_person(
+            roster = roster.enrol_person(
                 Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now()
             )
 

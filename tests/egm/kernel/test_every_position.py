@@ -70,7 +70,7 @@ class Three:
                 folder, devices=devices, position=Position(number, 3), beside=first, chance=create_generator()
             )
             rig.machine.install(beside)
-            beside.at[number] = RunningPosition(
+            beside.by_number[number] = RunningPosition(
                 engine=rig.engine,
                 handle=rig.happen,
                 snapshot=lambda: None,

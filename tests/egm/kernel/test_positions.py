@@ -190,6 +190,35 @@ def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
     assert (first.state, second.state) == (State.IDLE, State.IDLE)
 
 
+@pytest.mark.requirement("O-06")
+@pytest.mark.parametrize(
+    ("code", "stops_all"),
+    [
+        ("bill_acceptor.cheat", False),
+        ("coin_acceptor.coin_cheat", False),
+        ("hopper.hopper_runaway", False),
+        ("ticket_printer.disputed", False),
+        ("game_defective", False),
+        ("io_board.battery_low", True),
+        ("link.buffer_full", True),
+        ("logic_access", True),
+        ("meter_jump", True),
+        ("progressive_unproved", True),
+        ("software_differs", True),
+        ("staff_roster", True),
+    ],
+)
+def test_each_fault_stops_its_position_or_the_machine(machine, code, stops_all):
+    first, second = machine()
+    second.engine.handle(EventType.FAULT_RAISED, code=code)
+    first.engine.update_state()
+    assert (second.state, code in second.machine.faults) == (State.TILT, True)
+    assert (first.state, code in first.machine.faults) == (
+        State.TILT if stops_all else State.IDLE,
+        stops_all,
+    )
+
+
 @pytest.mark.requirement("O-06", "A-12")
 def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_still_shown(machine):
     first, second = machine()

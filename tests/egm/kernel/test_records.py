@@ -191,7 +191,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
     ended = find_last_game(rig.machine)
     assert ended is not None
     assert ended[1].win_cents == game.win_cents + 501 + 1900 + 1800
-    (plays,) = PlayList().page(rig.machine).tables
+    (plays,) = PlayList().build_page(rig.machine).tables
     assert len(plays.rows) == 2
     rig.close()
     with open_view(folder) as view:

@@ -166,7 +166,7 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
         return next((action.data for action in actions if isinstance(action, Send)), b"")
 
     assert heard(LongPoll(frame)) == b""
-    assert list(channel.busy(LongPoll(frame))) == [Send(b"\x01\x00")]
+    assert list(channel.reply_busy(LongPoll(frame))) == [Send(b"\x01\x00")]
     list(channel.post(SasException(0x69), 0))  # the transfer is done
     heard(MessageToOther(0))
     assert heard(GeneralPoll(1)) == b"\x69"

@@ -21,7 +21,7 @@ from egm.progressive.level import Level
 from egm.testing.clearing import (
     ENDED,
     WHO,
-    Decision,
+    ClaimDecision,
     build_carried_decision,
     build_clearance,
     build_paid_decision,
@@ -41,7 +41,7 @@ VECTORS = Path(__file__).parents[2] / "vectors"
 LOSS, SOLD = 2, ("printer", "hopper")
 
 
-def again(rig: MachineRig, folder: Path, *, make=None, **decisions: Decision) -> MachineRig:
+def again(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecision) -> MachineRig:
     """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
     rig.close()
     clear_with_decisions(folder, **decisions)
@@ -265,7 +265,7 @@ def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
 @pytest.mark.requirement("A-05", "H-06")
 @pytest.mark.parametrize(
     ("decision", "ticket"),
-    [(build_paid_decision(2000), TicketState.VOID), (Decision(act=ENDED), TicketState.ISSUED)],
+    [(build_paid_decision(2000), TicketState.VOID), (ClaimDecision(act=ENDED), TicketState.ISSUED)],
 )
 def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
     """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
@@ -299,7 +299,7 @@ def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, s
 @pytest.mark.requirement("A-05", "H-08")
 @pytest.mark.parametrize(
     ("decision", "ticket"),
-    [(build_paid_decision(2000), TicketState.REDEEMED), (Decision(act=ENDED), TicketState.ISSUED)],
+    [(build_paid_decision(2000), TicketState.REDEEMED), (ClaimDecision(act=ENDED), TicketState.ISSUED)],
 )
 def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, decision, ticket):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
@@ -425,7 +425,7 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
     assert "compare each claim with the hand-pay slips" in shown
-    rig = again(rig, tmp_path, credit_1_cashable=Decision(act=ENDED))
+    rig = again(rig, tmp_path, credit_1_cashable=ClaimDecision(act=ENDED))
     assert (rig.state, rig.credit_cents, rig.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
     (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
     assert (claim["standing"], claim["act"], claim["entries"]) == (standing, "ended", [])
@@ -445,7 +445,7 @@ def test_a_claim_proved_to_the_last_acknowledged_entry_cannot_be_ended(tmp_path)
     found = inspect_claims(tmp_path, FEATURES)
     assert [each.describe_support for each in found.proposals] == ["good"]
     with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
-        build_clearance(found, credit_1_cashable=Decision(act=ENDED))
+        build_clearance(found, credit_1_cashable=ClaimDecision(act=ENDED))
 
 
 def contradicting(folder: Path) -> None:

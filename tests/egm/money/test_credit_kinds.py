@@ -63,7 +63,7 @@ def kinds(rig: MachineRig) -> tuple[int, int, int]:
     return tuple(rig.machine.read_credit_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
 
 
-@pytest.mark.requirement("D-12")
+@pytest.mark.requirement("D-01", "D-12")
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
     rig = gift(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
     rig.play()  # five cents

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import Decision, inspect_claims, prepare_clearance
+from egm.memory_clear.carrying import ClaimDecision, inspect_claims, prepare_clearance
 from egm.progressive import posting
 from egm.progressive.level import Level, Terms
 from meters import (
@@ -38,7 +38,7 @@ from meters.clear import clear
 KINDS = ("cashable", "restricted", "nonrestricted")
 POLICY = Policy(checkpoint_every=9, segment_bytes=8192)
 TERMS = Terms(base_cents=100, increment=Fraction(1, 7), hidden=Fraction(1, 300), ceiling_cents=250)
-CARRY = Decision(act="carried")
+CARRY = ClaimDecision(act="carried")
 
 
 class Model:
@@ -172,7 +172,7 @@ class MoneyMachine(RuleBasedStateMachine):
 
     @rule()
     def hit_the_level(self):
-        won, after = self.model.level.hit()
+        won, after = self.model.level.pay_hit()
         flows = posting.build_change_transfers("toy", self.model.level, after)
         paid = Transfer("house:progressive:toy", "credit:1:cashable", won)
         self.append(*flows, paid, state={"level:toy": after.to_json()})
@@ -210,7 +210,7 @@ class MoneyMachine(RuleBasedStateMachine):
         by_hand = {}
         for name in data.draw(st.lists(st.sampled_from(paid), unique=True)) if paid else ():
             by_hand[name] = int(self.claims()[name])
-            acts[name] = Decision(act="paid", amount_cents=by_hand[name], by="A")
+            acts[name] = ClaimDecision(act="paid", amount_cents=by_hand[name], by="A")
         who = {"person": "A", "second_person": "B", "reason": "model"}
         clear(
             self.folder,

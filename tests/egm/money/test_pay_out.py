@@ -315,7 +315,7 @@ def coins(tmp_path):
 def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
     coins.ledgers.coins.credit_coins_in(((100, True), (200, False)), 2)
     assert coins.credit_cents == 300
-    assert coins.ledgers.coins.event_mark() == 2
+    assert coins.ledgers.coins.find_event_mark() == 2
     values = coins.journal.meters().values
     assert (values["phys_coin_in"], values["coin_drop"]) == (300, 200)
 
@@ -342,6 +342,7 @@ def _pay_coins_and_a_rest(coins):
 def test_the_hopper_pays_whole_coins_and_the_rest_goes_the_next_way_by_itself(coins, tmp_path):
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
+    assert coins.journal.meters().values["hopper_level"] == 25 - 500, "no fill was recorded"
     assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
     assert coins.machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is None
 

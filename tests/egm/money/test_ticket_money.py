@@ -378,7 +378,7 @@ def pay_at_the_cage(tmp_path, number, monkeypatch, now):
 def test_the_cage_pays_from_no_ledger_that_was_put_back(rig, tmp_path, monkeypatch):
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
+        roster = roster.enrol_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
     number = rig.insert(2000).cash_out_ticket()
     rig.close()
     before = ledger_files(tmp_path)
@@ -401,7 +401,7 @@ def test_the_cage_pays_no_ticket_the_journal_does_not_know(rig, tmp_path, monkey
     desk = rig.machine.installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
+        roster = roster.enrol_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
     rig.insert(2000).cash_out_ticket()
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)

@@ -32,8 +32,8 @@ def path(tmp_path):
 
 
 def enrolled(path):
-    roster = Roster.load(path).with_person(MANAGER, "135790864213", by="", at=NOW)
-    return roster.with_person(MECHANIC, "246801975318", by="1", at=NOW)
+    roster = Roster.load(path).enrol_person(MANAGER, "135790864213", by="", at=NOW)
+    return roster.enrol_person(MECHANIC, "246801975318", by="1", at=NOW)
 
 
 @pytest.mark.requirement("J-16")
@@ -42,9 +42,9 @@ def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     again = Roster.load(path)
     assert again.people == {"1": MANAGER, "2": MECHANIC}
-    assert again.proves("2", "246801975318") == MECHANIC
-    assert again.proves("2", "246802") is None
-    assert again.proves("9", "246801975318") is None
+    assert again.authenticate("2", "246801975318") == MECHANIC
+    assert again.authenticate("2", "246802") is None
+    assert again.authenticate("9", "246801975318") is None
     assert [(c.number, c.by, c.what, c.person) for c in again.changes] == [
         (1, "", "added", "1"),
         (2, "1", "added", "2"),
@@ -62,10 +62,10 @@ def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
 
 
 def test_changes_are_told_by_person(path):
-    roster = enrolled(path).set_pin("2", "97531086", by="2", at=NOW).disabled("2", by="1", at=NOW)
+    roster = enrolled(path).set_pin("2", "97531086", by="2", at=NOW).disable_person("2", by="1", at=NOW)
     assert roster.get("2") is None
-    assert roster.proves("2", "97531086") is None
-    assert roster.enabled("2", by="1", at=NOW).proves("2", "97531086") == MECHANIC
+    assert roster.authenticate("2", "97531086") is None
+    assert roster.enable_person("2", by="1", at=NOW).authenticate("2", "97531086") == MECHANIC
     assert [(c.what, c.by) for c in Roster.load(path).changes] == [
         ("added", ""),
         ("added", "1"),
@@ -79,23 +79,23 @@ def test_changes_are_told_by_person(path):
     ("change", "why"),
     [
         (
-            lambda r: r.with_person(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
             "2 is Max's",
         ),
         (
-            lambda r: r.with_person(Person("x", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(Person("x", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
             "1 to 8 digits",
         ),
         (
-            lambda r: r.with_person(Person("3", " ", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(Person("3", " ", Role.MECHANIC), "246801975318", by="1", at=NOW),
             "name ' '",
         ),
         (
-            lambda r: r.with_person(Person("3", "A\nB", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(Person("3", "A\nB", Role.MECHANIC), "246801975318", by="1", at=NOW),
             "printable",
         ),
-        (lambda r: r.disabled("1", by="1", at=NOW), "the last person who can enrol"),
-        (lambda r: r.disabled("7", by="1", at=NOW), "nobody has the staff number '7'"),
+        (lambda r: r.disable_person("1", by="1", at=NOW), "the last person who can enrol"),
+        (lambda r: r.disable_person("7", by="1", at=NOW), "nobody has the staff number '7'"),
         (lambda r: r.set_pin("7", "246801975318", by="1", at=NOW), "nobody has"),
         (lambda r: r.set_pin("2", "1111", by="1", at=NOW), "like or consecutive"),
     ],
@@ -110,14 +110,14 @@ def test_what_cannot_be_is_refused_and_changes_nothing(path, change, why):
 
 def test_the_first_must_be_able_to_enrol_others(path):
     with pytest.raises(RosterError, match="the first person must be able"):
-        Roster.load(path).with_person(MECHANIC, "246801975318", by="", at=NOW)
+        Roster.load(path).enrol_person(MECHANIC, "246801975318", by="", at=NOW)
     assert not path.exists()
 
 
 def test_two_who_change_it_at_once_lose_neither(path):
     first = enrolled(path)
     second = Roster.load(path)
-    first.disabled("2", by="1", at=NOW)
+    first.disable_person("2", by="1", at=NOW)
     with pytest.raises(RosterError, match="somebody else has just changed it"):
         second.set_pin("2", "864200", by="1", at=NOW)
     assert Roster.load(path).get("2") is None
@@ -143,7 +143,7 @@ def test_a_broken_file_is_named_and_lets_nobody_in(path, text):
 
 
 def test_no_file_is_nobody(path):
-    assert Roster.load(path).proves("1", "135790864213") is None
+    assert Roster.load(path).authenticate("1", "135790864213") is None
 
 
 @pytest.mark.parametrize("pin", ["", "123", "1234", "987654", "0000", "12a4", "1" * 13, "１３５７", "-135"])

@@ -58,12 +58,12 @@ class Place:
     def sign_in(self, number):
         """What the page says of somebody's number and PIN; empty when the menu opens."""
         rig = self.room
-        if rig.machine.component(ServiceDesk).page(rig.machine) is None:
+        if rig.machine.component(ServiceDesk).build_page(rig.machine) is None:
             rig.engine.handle(EventType.MENU, key="operator")
         for text in (number, PINS[number]):
-            page = rig.machine.component(ServiceDesk).page(rig.machine)
+            page = rig.machine.component(ServiceDesk).build_page(rig.machine)
             rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
-        page = rig.machine.component(ServiceDesk).page(rig.machine)
+        page = rig.machine.component(ServiceDesk).build_page(rig.machine)
         if page.person is not None:
             rig.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""
@@ -111,7 +111,7 @@ def forged(place):
     roster = Roster.load(place.path)
     other = place.folder.parent / "forged.json"
     other.write_text(place.path.read_text())
-    roster = Roster.load(other).with_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="1", at=NOW)
+    roster = Roster.load(other).enrol_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="1", at=NOW)
     assert not roster.has_valid_seal
     return other.read_text()
 
@@ -158,8 +158,8 @@ def test_a_cut_between_the_first_two_persons_recorded_is_nobodys_doing(tmp_path,
 
 def _of_another(place):
     other = place.folder.parent / "other.json"
-    roster = Roster.load(other).with_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="", at=NOW)
-    roster.with_person(Person("2", "Mallory", Role.MANAGER), PINS["3"], by="3", at=NOW)
+    roster = Roster.load(other).enrol_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="", at=NOW)
+    roster.enrol_person(Person("2", "Mallory", Role.MANAGER), PINS["3"], by="3", at=NOW)
     place.path.write_text(other.read_text())
 
 

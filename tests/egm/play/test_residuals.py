@@ -113,7 +113,7 @@ def test_a_generator_that_fails_takes_no_rest(make):
 @pytest.mark.requirement("A-03", "A-27:a")
 def test_no_number_is_drawn_for_a_rest_once_the_credits_do_not_add_up(make):
     rig = make(ScriptedChance(0))
-    rig.journal._ledger.given["house:win"] += 1
+    rig.journal._ledger.outflows_cents["house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
         rig.engine.handle(EventType.RESIDUAL)
     assert rig.machine.chance.values == [0]

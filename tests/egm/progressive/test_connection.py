@@ -131,13 +131,13 @@ class Claimant:
         self.told.append("connected")
         self.carrier.send(Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1))
 
-    def disconnected(self, why):
+    def handle_disconnection(self, why):
         self.told.append(why)
 
     def process_message(self, message):
         raise AssertionError(message)
 
-    def misunderstood(self, text):
+    def handle_invalid_message(self, text):
         raise AssertionError(text)
 
 

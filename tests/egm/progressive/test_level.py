@@ -48,13 +48,13 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             level = level.contribute(value)
             put_in += value * (before.terms.increment + before.terms.hidden)
         elif what == "hit":
-            amount, level = level.hit()
+            amount, level = level.pay_hit()
             assert amount == before.shown_cents
             assert level.terms == (before.next_terms or before.terms)
             assert level.shown_cents >= level.terms.base_cents
             paid.append(amount)
         elif what == "part":
-            amount, level = level.hit(Fraction(value, 100))
+            amount, level = level.pay_hit(Fraction(value, 100))
             assert amount == before.shown_cents * value // 100
             assert (level.terms, level.next_terms) == (before.terms, before.next_terms)
             assert level.shown_cents >= level.terms.base_cents
@@ -106,7 +106,7 @@ def test_above_the_ceiling_comes_the_overflow_and_the_next_prize_has_it():
     for _ in range(10):
         level = level.contribute(50_000)
     before = level
-    amount, level = level.hit()
+    amount, level = level.pay_hit()
     assert amount == 4000
     hidden, overflow = int(before.hidden), int(before.overflow)
     assert level.seeded == 2500 + max(0, 2500 - hidden)
@@ -119,26 +119,26 @@ def test_above_the_ceiling_comes_the_overflow_and_the_next_prize_has_it():
 def test_a_share_is_rounded_down_and_the_rest_stays():
     level = Level.open(Terms(base_cents=2500, increment=Fraction(1, 3))).contribute(4000)
     assert level.current == 2500 + Fraction(4000, 3)
-    amount, after = level.hit(Fraction(1, 10))
+    amount, after = level.pay_hit(Fraction(1, 10))
     assert (amount, after.current) == (383, level.current - 383)
     assert (after.seeded, after.paid, after.hits) == (2500, 383, 1)
-    amount, after = after.hit(Fraction(9, 10))  # 345 are left, and a third
+    amount, after = after.pay_hit(Fraction(9, 10))  # 345 are left, and a third
     assert (amount, after.current, after.seeded) == (3105, 2500 + Fraction(1, 3), 2500 + 2155)
     for wrong in (Fraction(0), Fraction(-1, 2), Fraction(11, 10)):
         with pytest.raises(LevelDefectiveError, match="of a level"):
-            level.hit(wrong)
+            level.pay_hit(wrong)
 
 
 @pytest.mark.requirement("I-05")
 def test_what_a_share_leaves_below_the_base_comes_from_the_hidden_pool_first():
     level = Level.open(TERMS).contribute(50_000)
     assert (level.current, int(level.hidden)) == (2750, 71)
-    amount, after = level.hit(Fraction(1, 2))
+    amount, after = level.pay_hit(Fraction(1, 2))
     assert (amount, after.shown_cents) == (1375, 2500)
     assert (after.seeded - level.seeded, int(after.hidden)) == (1125 - 71, 0)
     full = level.contribute(1_000_000)
     assert (full.shown_cents, int(full.overflow)) == (4000, 3750)
-    amount, after = full.hit(Fraction(1, 10))  # the overflow comes after, up to the ceiling
+    amount, after = full.pay_hit(Fraction(1, 10))  # the overflow comes after, up to the ceiling
     assert (amount, after.shown_cents, int(after.overflow)) == (400, 4000, 3350)
     assert (after.seeded, after.hidden) == (full.seeded, full.hidden)
 
@@ -148,7 +148,7 @@ def test_changed_terms_wait_for_the_win():
     changed = Terms(base_cents=9000, increment=Fraction(1, 50))
     level = Level.open(TERMS).change(changed).contribute(200)
     assert level.current == 2501
-    _, level = level.hit()
+    _, level = level.pay_hit()
     assert (level.terms, level.shown_cents) == (changed, 9000)
     assert Level.open(TERMS).change(changed).change(TERMS).next_terms is None
 
@@ -160,14 +160,14 @@ def test_the_secret_amount_is_uniform_though_nobody_keeps_it():
     wagers = [40, 7, 55, 90, 40, 68]
     assert sum(wagers) * terms.increment == 10
     for wager in wagers:
-        favourable, bound = level.mystery_odds(wager)
+        favourable, bound = level.compute_mystery_odds(wager)
         hit_here = still * Fraction(favourable, bound)
         assert hit_here == wager * terms.increment / 10
         still -= hit_here
         level = level.contribute(wager)
     assert still == 0
     assert level.shown_cents == 110
-    assert Level.open(TERMS).mystery_odds(40) is None
+    assert Level.open(TERMS).compute_mystery_odds(40) is None
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
         if what == "wager":
             level = level.contribute(value)
         elif what == "hit":
-            amount, level = level.hit()
+            amount, level = level.pay_hit()
             paid.append(amount)
         elif what == "void" and paid:
             level = level.give_back(paid.pop())
@@ -245,7 +245,7 @@ def test_the_analysis_knows_how_often_a_mystery_is_hit(increment, wager):
     still, mean, game = Fraction(1), Fraction(0), 0
     while still:
         game += 1
-        favourable, bound = level.mystery_odds(wager)
+        favourable, bound = level.compute_mystery_odds(wager)
         here = still * min(Fraction(1), Fraction(favourable, bound))
         mean, still = mean + game * here, still - here
         level = level.contribute(wager)

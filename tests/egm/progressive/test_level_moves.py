@@ -116,7 +116,7 @@ def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and
     rig = room_of(tmp_path).boot()
     pool = next(iter(rig.machine.component(Pools).by_id))
     terms = Terms(base_cents=1000, increment=Fraction(1, 50), hidden=Fraction(1, 100), ceiling_cents=1010)
-    reached = Level.open(terms).contribute(1000).hit()[1].contribute(2000)
+    reached = Level.open(terms).contribute(1000).pay_hit()[1].contribute(2000)
     stored = {f"{ProgressiveKey.LEVEL}{pool}": reached.to_json()}
     write_undeclared(rig.machine, "test.level", state=stored)
     table = next(t for t in build_level_tables(rig.machine) if f"({pool})" in translate_words(t.title, "en"))

@@ -67,7 +67,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
     (hit,) = controller.hits
     assert (hit.amount_cents, hit.paid_cents, hit.way) == (BASE_CENTS, BASE_CENTS, "hand")
     assert hit.combination == "summit-keno summit"
-    (record,) = controller.real.records()
+    (record,) = controller.real.list_level_records()
     assert record.level.contributed == Fraction(25, 50)
     controller.close()
     with open_view(tmp_path / "state") as view:

@@ -65,7 +65,7 @@ class Wire:
 
     def values(self, times=1):
         for _ in range(times):
-            for value in self.controller.values():
+            for value in self.controller.list_values():
                 self.link.receive(value, self.now)
 
     def wait(self, ns):
@@ -95,7 +95,7 @@ def test_a_level_is_up_only_while_its_controller_is_heard():
     assert wire.status is Status.STALE
     wire.values()
     assert wire.status is Status.UP
-    wire.link.disconnected()
+    wire.link.handle_disconnection()
     assert wire.status is Status.DOWN
 
 
@@ -204,8 +204,8 @@ def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_que
 def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire = Wire().connect()
     wire.link.queue_contribution(contribution(1), wire.now)
-    wire.link.hit(claim(after=1), wire.now)
-    assert wire.link.claims() == {"c1": Phase.CLAIMING}
+    wire.link.open_hit_claim(claim(after=1), wire.now)
+    assert wire.link.list_open_claims() == {"c1": Phase.CLAIMING}
     wire.run()
     assert (
         type(wire.sent[-1]) is m.Contribution
@@ -215,18 +215,18 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     assert [type(s) for s in wire.sent] == [m.Join, m.Contribution, m.Claim]
     (locked,) = wire.link.take_news()
     assert locked == AmountLocked("c1", 1500)
-    wire.link.locked("c1")
-    assert wire.link.claims() == {"c1": Phase.AWARDED}
+    wire.link.note_award_locked("c1")
+    assert wire.link.list_open_claims() == {"c1": Phase.AWARDED}
     wire.wait(3 * RETRY_NS)
     assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
     wire.link.report_payment(
         m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now
     )
-    assert wire.link.claims() == {"c1": Phase.COMMITTED}
+    assert wire.link.list_open_claims() == {"c1": Phase.COMMITTED}
     wire.run()
     assert wire.link.take_news() == [PaymentRecorded("c1")]
     wire.link.drop_claim("c1")
-    assert wire.link.claims() == {}
+    assert wire.link.list_open_claims() == {}
     late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
     wire.link.receive(late, wire.now)
     assert wire.link.take_news() == []  # it was told twice
@@ -238,8 +238,8 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     link.enrol_levels("n", 0)
     for answer in controller.process_message(link.take_messages()[0]):
         link.receive(answer, 0)
-    link.receive(controller.values()[0], 0)
-    link.hit(claim(), 0)
+    link.receive(controller.list_values()[0], 0)
+    link.open_hit_claim(claim(), 0)
     (first,) = link.take_messages()
     controller.process_message(first)  # the answer is lost
     link.tick(RETRY_NS)
@@ -249,7 +249,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     assert controller.levels["TOP"].hits == 1
     assert link.take_news() == [AmountLocked("c1", 1500)]
     controller.restart()
-    link.hit(claim("c2"), RETRY_NS)
+    link.open_hit_claim(claim("c2"), RETRY_NS)
     (third,) = link.take_messages()
     link.receive(controller.process_message(third)[0], RETRY_NS)
     (join,) = link.take_messages()
@@ -280,7 +280,7 @@ class Machine:
         self.link = Link(self.name, (create_pool(),), stale_ns=STALE)
         self.link.restore_contributions("TOP", 0, self.made)
         for made in self.claims.values():
-            self.link.hit(made, 0)
+            self.link.open_hit_claim(made, 0)
         for name, commit in self.paid.items():
             if name in self.claims:
                 self.link.report_payment(commit, self.claims[name], 0)
@@ -292,7 +292,7 @@ class Machine:
         if self.chance.random() < 0.05:
             name = f"{self.name}:{len(self.made)}"
             self.claims[name] = claim(name, after=len(self.made), machine=self.name)
-            self.link.hit(self.claims[name], now)
+            self.link.open_hit_claim(self.claims[name], now)
 
     def learn(self, now):
         for news in self.link.take_news():
@@ -333,7 +333,7 @@ class Storm:
         flying, self.flying = self.flying, []
         for machine, message in flying:
             self._carry(machine, message, troubled)
-        for value in self.controller.values():
+        for value in self.controller.list_values():
             for machine in self.machines:
                 machine.link.receive(value, self.now)
 
@@ -345,7 +345,7 @@ class Storm:
         elif event < 0.43 and troubled:
             machine.live()
         elif event < 0.46 and troubled:
-            machine.link.disconnected()
+            machine.link.handle_disconnection()
         elif event < 0.6 and machine.link.find_displayed_amount("TOP", self.now).status is Status.DOWN:
             machine.link.enrol_levels(f"{machine.name}.{turn}", self.now)
 
@@ -380,7 +380,7 @@ class RealController:
         self.open()
 
     def rule(self):
-        with self.controller.reading() as session:
+        with self.controller.open_read_session() as session:
             held = [each.claim for each in session.list_held_claims() if not each.ruling]
         for claim in held:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
@@ -388,8 +388,8 @@ class RealController:
     def process_message(self, message):
         return self.controller.take([ReceivedMessage(message.machine, message)])
 
-    def values(self):
-        return self.controller.values()
+    def list_values(self):
+        return self.controller.list_values()
 
 
 @pytest.mark.requirement("I-10", "I-14", "I-15")
@@ -401,7 +401,7 @@ def test_the_real_controller_and_the_link_keep_every_cent_between_them(seed, tmp
         if turn % 20 == 0:  # they hit far more often than their odds: it is held, and persons rule
             storm.controller.rule()
     with storm.controller.store.transaction() as session:
-        record, claims = session.level("TOP"), session.claims()
+        record, claims = session.read_level("TOP"), session.read_win_register()
     storm.controller.store.close()
     record.level.check()
     wagered = sum(c.wager_cents for machine in storm.machines for c in machine.made)

@@ -196,6 +196,8 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     assert (hit["level"], hit["time_utc"]) == ("top", machine.clock.now().isoformat())
     assert (paid["play_id"], paid["pool"], paid["slip"]) == (hit["play_id"], hit["pool"], 1)
     assert paid["persons"] == ["attendant"]
+    (slip,) = iter_register_lines(REGISTERS["handpays"], machine.journal.entries())
+    assert (slip["machine"], slip["slip"], slip["amount_cents"]) == ("TEST-1", 1, 1500 + 100)
     machine.close()
 
 

@@ -61,9 +61,9 @@ class Wire:
             if self.up and not connected:
                 ears.handle_connection()
             elif connected and not self.up:
-                ears.disconnected("the wire was cut")
+                ears.handle_disconnection("the wire was cut")
             connected = self.up
-            for value in self.controller.values() if self.up else ():
+            for value in self.controller.list_values() if self.up else ():
                 ears.process_message(value)
             await asyncio.sleep(0.01)
 
@@ -495,7 +495,7 @@ def test_nonsense_moves_nothing_and_does_not_fill_the_journal(tmp_path, controll
             await rig.up()
             shown = rig.view().amount_cents
             for n in range(500):
-                rig.wire.ears.misunderstood(f"nonsense {n}")
+                rig.wire.ears.handle_invalid_message(f"nonsense {n}")
             assert rig.view().amount_cents == shown
             refused = rig.room.records("progressive.refused")
             assert len(refused) == 50

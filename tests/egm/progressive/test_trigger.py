@@ -63,7 +63,7 @@ def test_the_law_is_that_of_the_machine_s_own_mystery():
     points = drawn(0).points
     left = points
     for wager in range(1, 6):
-        favourable, bound = level.mystery_odds(STAKE)
+        favourable, bound = level.compute_mystery_odds(STAKE)
         now = sum(1 for value in range(points) if winner(drawn(value), Level.open(TERMS)) == wager)
         assert Fraction(now, left) == Fraction(favourable, bound)
         left -= now

@@ -156,9 +156,9 @@ def count_shown_cards(view, theme):
     line, steps = build_view_timeline(view, theme), view.show.steps
     most = Counter()
     for part in range(41):
-        since = line.done * part / 40
+        since = line.end * part / 40
         index = line.index(since)
-        time = line.steps[index] if since < line.steps[index].spun else None
+        time = line.steps[index] if since < line.steps[index].stopped else None
         hands = build_current_hands(steps[index], steps[index - 1] if index else None, time, since)
         most |= Counter({hand.id: len(hand.cards) for hand in hands})
     return most, Counter({hand.id: len(hand.cards) for hand in read_final_hands(steps[-1].display)})
@@ -181,6 +181,6 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision
             checked += not played.cues
-            view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
+            view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
         played.advance(choose_answer(played.decision))
     assert checked, "no decision without a card before it"

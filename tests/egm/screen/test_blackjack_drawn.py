@@ -149,13 +149,13 @@ def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_
         played.advance()
         played.advance(Choice("split"))
         hands = build_current_hands(TableStep(played.decision.prompt, (), (), 0), None, None, 0.0)
-        assert [(hand.id, hand.seat, hand.own) for hand in hands] == [
+        assert [(hand.id, hand.seat, hand.is_own) for hand in hands] == [
             ("bank", None, False),
             ("box-1", 0, seat == 0),
             ("box-1-2", 0, seat == 0),
             ("box-2", 1, seat == 1),
         ]
-        assert [bool(hand.staked) for hand in hands] == [hand.own for hand in hands]
+        assert [bool(hand.staked) for hand in hands] == [hand.is_own for hand in hands]
         view = build_idle_view((told,), told, language)
         turn = Notice(code=code, values={"seat": 1, "seconds": 9})
         view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
@@ -234,5 +234,5 @@ def test_a_card_that_is_burnt_is_in_nobodys_hand(theme):
     view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
     (time,), (step,) = build_view_timeline(view, theme).steps, view.show.steps
     assert any(not cue.get("hand") for cue in step.cues)
-    for since in (*time.stops, time.spun + 1):
+    for since in (*time.stops, time.stopped + 1):
         assert [hand.id for hand in build_current_hands(step, None, time, since)] == ["player", "bank"]

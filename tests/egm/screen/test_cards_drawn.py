@@ -65,7 +65,9 @@ def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
         assert (Action("suits") in keys) is has
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "Bets of {} only"), ("fr", "Mises de {} seulement")])
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise : {}")]
+)
 def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
     _, stage = staged("quebec-blackjack-options", theme, language)
     spot = next(spot for spot in stage.view.table.spots.values() if spot.least == spot.most)

@@ -35,11 +35,11 @@ def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     cut, wishes = apply_action(view, action, theme, picture.choices(view))
     assert wishes == ()
     assert cut.show.play == view.show.play
-    assert cut.again is None
+    assert cut.next_play_pressed_at is None
     ends = build_view_timeline(cut, theme).steps[-1]
     assert len({stop for stop in ends.stops if cut.show.began + stop > view.now}) == 1
-    assert cut.show.began + ends.spun - view.now < 0.6 < build_view_timeline(view, theme).steps[-1].spun
-    later = replace(cut, now=cut.show.began + build_view_timeline(cut, theme).done)
+    assert cut.show.began + ends.stopped - view.now < 0.6 < build_view_timeline(view, theme).steps[-1].stopped
+    later = replace(cut, now=cut.show.began + build_view_timeline(cut, theme).end)
     assert picture.touched(later, left + wide / 2, top + 40) is None or action.name == "play"
 
 
@@ -72,7 +72,7 @@ def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
     assert wishes == ()
     assert not should_show_board(stage(hidden), view.table)
     settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
-    done = settled.show.began + build_view_timeline(settled, theme).done
+    done = settled.show.began + build_view_timeline(settled, theme).end
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
     assert not should_show_board(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)

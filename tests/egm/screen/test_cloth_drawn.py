@@ -58,7 +58,7 @@ def test_a_place_says_what_it_paid_back_stake_included(theme, layout, language, 
     painter = picture.painter = Scribe(theme)
     picture.draw(pygame.Surface(picture.pixels), view)
     words = [words for words, _ in painter.written]
-    laid = dict(lay_out_felt(view.table, view.chips, layout.for_table_game()).at)
+    laid = dict(lay_out_felt(view.table, view.chips, layout.for_table_game()).chip_points)
     for each in view.show.play.settlements:
         if each["credits"] and each["spot"] in laid:
             assert str(each["credits"]) in words

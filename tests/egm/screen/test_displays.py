@@ -216,8 +216,8 @@ def test_where_there_is_no_card_or_something_else_it_is_said(tmp_path, card):
 def test_a_card_without_a_crtc_more_says_so(card):
     first, second = card.list_connected()
     with pytest.raises(DisplayError, match=f"connector {SECOND}: the card can drive no more"):
-        card.crtc(second, taken_crtcs=card.crtcs)
-    assert card.crtc(first, taken_crtcs=card.crtcs[:1]) == card.crtcs[1]
+        card.find_crtc(second, taken_crtcs=card.crtcs)
+    assert card.find_crtc(first, taken_crtcs=card.crtcs[:1]) == card.crtcs[1]
 
 
 @pytest.fixture

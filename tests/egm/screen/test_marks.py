@@ -133,7 +133,7 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     rest = build_idle_view(published, keno, "en")
     view = show_outcome(rest, keno, outcomes[keno.id].little)
     line = build_view_timeline(view, theme)
-    over = apply_message(replace(view, now=100 + line.done), build_snapshot(keno, "en"))
+    over = apply_message(replace(view, now=100 + line.end), build_snapshot(keno, "en"))
     assert not has_changed_marks_since_game(over)
     key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
     place = pygame.Rect(*(round(length / 2) for length in key))

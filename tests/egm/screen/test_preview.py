@@ -28,7 +28,7 @@ def test_its_last_frame_is_the_outcome(theme):
     outcome = find_game_worth_showing(game, Walk("end"), theme, film)
     *_, last = iter_frames(build_game_view(game), outcome, theme, film)
     assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
-    assert build_view_timeline(last, theme).done < film.seconds_max
+    assert build_view_timeline(last, theme).end < film.seconds_max
     assert [list(column) for column in last.show.steps[-1].window] == outcome.display["window"]
 
 

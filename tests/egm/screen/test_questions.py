@@ -76,10 +76,10 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
             line = build_view_timeline(view, theme)
             fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
-            assert all(i >= view.show.seen for i in fresh), "what was seen is not shown again"
+            assert all(i >= view.show.steps_seen for i in fresh), "what was seen is not shown again"
             assert len(view.show.steps) >= seen
-            seen = view.show.seen
-            view = replace(view, now=view.now + line.rolled + 0.01)
+            seen = view.show.steps_seen
+            view = replace(view, now=view.now + line.roll_up_end + 0.01)
             assert is_decision_due(view, theme)
             assert advance_time(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
             answer = answers(question)
@@ -90,7 +90,7 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
         view = apply_message(view, ended(view_of, outcome))
         assert view.show.is_complete
         line = build_view_timeline(view, theme)
-        _, (wish,) = advance_time(view, view.now + line.done + 0.01, theme)
+        _, (wish,) = advance_time(view, view.now + line.end + 0.01, theme)
         assert (wish.name, wish.value) == ("shown", "p")
 
 
@@ -111,7 +111,7 @@ def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
                 assert [box for box, _ in shown.opened] == [one["box"] for one in step["opened"]]
                 assert sum(item.credits for _, item in shown.opened) == step["credits"]
             cards = [step for step in view.show.steps if isinstance(step, GambleStep)]
-            assert [(c.called, c.shown, c.credits) for c in cards] == [
+            assert [(c.called, c.drawn_card, c.credits) for c in cards] == [
                 (r["called"], r["shown"], r["credits"]) for r in display.get("double_up", ())
             ]
             if cards:
@@ -157,5 +157,5 @@ def test_a_door_in_the_middle_of_a_question_shows_it_from_the_start_again(games,
     )
     assert shut.decision is None
     again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)
-    assert (again.show.began, again.show.seen) == (150, 0)
+    assert (again.show.began, again.show.steps_seen) == (150, 0)
     assert again.decision == question

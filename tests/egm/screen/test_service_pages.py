@@ -11,8 +11,7 @@ import pytest
 from test_places import written
 
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, Notice
-from egm.kernel.service_pages import Action as PageAction
-from egm.kernel.service_pages import Prompt, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
     TONES,
@@ -125,7 +124,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
         PageAction(id="back", label=Words(kind="say", value="service.back"), style="back"),
         PageAction(id="confirm", label=Words(kind="say", value="service.confirm"), style="confirm"),
     )
-    filled = (Table(rows=(Row(cells=(Words(kind="plain", value="paid"),)),)),)
+    filled = (PageTable(rows=(PageRow(cells=(Words(kind="plain", value="paid"),)),)),)
     page = ServicePage(id="last", title=Words(), tables=filled, actions=actions)
     view = opened(rest, page)
     _, (wish,) = apply_action(view, Action("play"), theme)
@@ -213,7 +212,7 @@ def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, t
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
         line = build_view_timeline(then, theme)
-        picture.draw(surface, replace(view, now=100 + min(line.spun, LONGEST)))
+        picture.draw(surface, replace(view, now=100 + min(line.stopped, LONGEST)))
         assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 
 
@@ -286,16 +285,16 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
 
 def test_a_screen_reader_gets_one_full_stop_after_each_sentence(rest, theme):
     title, notice = Words(kind="plain", value="Sign in"), Words(kind="plain", value="Not known. Try again.")
-    page = ServicePage(id="x", title=title, notice=notice, tables=(Table(title=title, rows=()),))
+    page = ServicePage(id="x", title=title, notice=notice, tables=(PageTable(title=title, rows=()),))
     assert Picture(theme).read_aloud(opened(rest, page)) == "Sign in. Not known. Try again. Sign in"
 
 
 def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
     picture = Picture(theme)
     leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
-    row = Row(cells=(Words(kind="plain", value="Drop"), Words(kind="plain", value="12")), action="drop")
+    row = PageRow(cells=(Words(kind="plain", value="Drop"), Words(kind="plain", value="12")), action="drop")
     page = ServicePage(
-        id="x", title=Words(kind="plain", value="Meters"), tables=(Table(rows=(row,)),), actions=(leave,)
+        id="x", title=Words(kind="plain", value="Meters"), tables=(PageTable(rows=(row,)),), actions=(leave,)
     )
     view = opened(rest, page)
     assert picture.read_aloud(view) == "Meters. Drop 12. Back"
@@ -345,11 +344,11 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
 def rows_page(depth, name, count=60):
     """A page of so many rows, so deep in the menu."""
     words = (Words(kind="plain", value=f"{name} {i}") for i in range(count))
-    rows = tuple(Row(cells=(each,), action=str(each.value)) for each in words)
+    rows = tuple(PageRow(cells=(each,), action=str(each.value)) for each in words)
     back = PageAction(id="back", label=Words(value="service.back"), style="back")
     title = Words(kind="plain", value=name)
     return ServicePage(
-        id=f"{name}-{depth}", title=title, depth=depth, tables=(Table(rows=rows),), actions=(back,)
+        id=f"{name}-{depth}", title=title, depth=depth, tables=(PageTable(rows=rows),), actions=(back,)
     )
 
 
@@ -387,9 +386,9 @@ def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, 
 def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the_row(rest, theme):
     picture = Picture(theme)
     names = ("Événements", "Compteurs", "Réserve de pièces")
-    rows = tuple(Row(cells=(Words(kind="plain", value=name),), action=name) for name in names)
+    rows = tuple(PageRow(cells=(Words(kind="plain", value=name),), action=name) for name in names)
     ask = Prompt(label=Words(), kind="find")
-    page = rows_page(2, "find").model_copy(update={"tables": (Table(rows=rows),), "prompt": ask})
+    page = rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
     view = opened(rest, page)
     for char in "re":
         view, wishes = touch(picture, view, theme, "type", char)

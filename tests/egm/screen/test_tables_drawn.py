@@ -14,7 +14,7 @@ from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt import _list_bets_to_draw
 from egm.screen.scenes.felt_glass import _format_result_sign, find_settled_step, list_shown_results
-from egm.screen.table import build_limits, find_closed_reason, read_bets_in_force
+from egm.screen.table import build_bet_limits, find_closed_reason, read_bets_in_force
 from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
 from paytables import WagerError, list_table_games
 from tools.dev.gallery import Walk, felts
@@ -71,7 +71,7 @@ def player(table, theme):
 
 def spots_of(player):
     """The spots that take a bet, the first of all and then those that do beside it."""
-    spots, held = player.view.table.spots.values(), build_limits(player.view.snapshot)
+    spots, held = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
     first = next(spot for spot in spots if not find_closed_reason(spot, {}, held)[0])
     laid = {first.id: first.least}
     return [first, *(spot for spot in spots if spot != first and not find_closed_reason(spot, laid, held)[0])]
@@ -150,7 +150,7 @@ def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_
     view = apply_message(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
     view, wishes = asked(view)
     assert not wishes
-    assert not view.chips.clearing
+    assert not view.chips.is_clearing_unanswered
 
 
 def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
@@ -334,7 +334,7 @@ def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
     free = {
         spot.id
         for spot in view.table.spots.values()
-        if not find_closed_reason(spot, {}, build_limits(view.snapshot))[0]
+        if not find_closed_reason(spot, {}, build_bet_limits(view.snapshot))[0]
     }
     while picture.choices(view)[view.focus].value not in free:
         view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
@@ -379,7 +379,7 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     )
     assert view.chips.bets == {}
     line = build_view_timeline(view, theme)
-    view, wishes = advance_time(view, view.now + line.done, theme)
+    view, wishes = advance_time(view, view.now + line.end, theme)
     assert [wish.name for wish in wishes] == ["shown"]
     view = apply_message(view, build_snapshot(lasting, "en", standing={spot: 3}))
     view, wishes = advance_time(view, view.now + 0.1, theme)

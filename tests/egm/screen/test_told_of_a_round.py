@@ -46,7 +46,7 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     update = {"state": state, "win_cents": play.win_cents, "standing": stays or {}}
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
-    view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
+    view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
 
@@ -123,7 +123,7 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
     view = apply_message(apply_message(view, rest.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
+    view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
     shown = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
     view = apply_message(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
     return shown, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
@@ -291,7 +291,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
         display=dict(played.outcome.display),
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
+    view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
     assert choose_status(stage) == (said, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})

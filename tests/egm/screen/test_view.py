@@ -58,14 +58,14 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, gam
         told += [(view.now - 100, wish) for wish in wishes]
     assert [wish.name for _, wish in told] == ["shown"]
     assert told[0][1].value == game.id
-    assert told[0][0] >= line.spun + theme.motion.result_hold - 0.006
+    assert told[0][0] >= line.stopped + theme.motion.result_hold - 0.006
 
 
 @pytest.mark.requirement("C-24")
 def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(rest, game, outcomes, theme):
     """Less than a quarter of a second, and an eye would not have read three reels."""
     line = build_view_timeline(show_outcome(rest, game, outcomes[game.id].loss), theme)
-    assert line.done - line.spun >= 0.3
+    assert line.end - line.stopped >= 0.3
 
 
 def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
@@ -83,9 +83,9 @@ def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
     line = build_view_timeline(view, theme)
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
-    assert build_view_timeline(stopped, theme).spun < line.spun
+    assert build_view_timeline(stopped, theme).stopped < line.stopped
     assert build_view_timeline(stopped, theme).level == line.level
-    rolling = replace(view, now=100 + line.spun + 0.1)
+    rolling = replace(view, now=100 + line.stopped + 0.1)
     assert is_key_lit(stage(rolling, theme), "play")
     skipped, wishes = apply_action(rolling, Action("play"), theme)
     assert wishes == ()
@@ -230,7 +230,7 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         outcome = play_game(source, f"session/{number}", 3)
         view = show_outcome(rest, game, outcome)
         line = build_view_timeline(view, theme)
-        final = replace(view, now=100 + line.rolled)
+        final = replace(view, now=100 + line.roll_up_end)
         last, told = final.show.steps[-1], outcome.display
         assert [list(column) for column in last.window] == told["window"]
         field = view.fields[game.id]["base"]
@@ -271,9 +271,9 @@ def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].loss)
     long = replace(view.show, steps=view.show.steps * 30)
     line = build_view_timeline(replace(view, show=long), theme)
-    assert 40 < line.spun <= LONGEST + 1e-6
+    assert 40 < line.stopped <= LONGEST + 1e-6
     assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
-    assert line.done < 60
+    assert line.end < 60
 
 
 def test_the_drawer_tells_what_it_did_for_a_while_and_then_no_more(rest, theme):

@@ -195,7 +195,7 @@ def test_the_ball_makes_its_turns_however_often_play_is_pressed(tmp_path, theme,
     step, table = visit.view.show.steps[0], visit.view.table
     turns = [cue["cue"] for cue in step.cues].index("ball")
     pocket, begun = str(step.cues[turns]["pocket"]), visit.view.show.began
-    while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).spun:
+    while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).stopped:
         if len(angles) % 20 == 10:
             visit.press("play")
         time = line.steps[0]

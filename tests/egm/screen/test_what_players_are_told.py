@@ -134,6 +134,8 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
             told = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
             words = " ".join(texts.number(told).split())
             assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
+        if list_reel_stages(game) and read_field(game).lines:
+            assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
         assert game.version in flat
@@ -262,10 +264,10 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
         outcome = play_game(source, f"same/{number}", 3)
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
-        until = [replace(view, now=100 + line.spun * i / 40) for i in range(40)]
+        until = [replace(view, now=100 + line.stopped * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
         status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE)[-40:])) if number < 2 else ()
-        seen.add((line.steps[0].stops, line.spun, sounds))
+        seen.add((line.steps[0].stops, line.stopped, sounds))
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
     assert len(seen) == 1
     promises = re.compile(
@@ -302,9 +304,9 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     view, picture = show_outcome(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
     line, told, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
-        for at in (line.steps[number].begin + 0.05, line.steps[number].spun + 0.05) if number else ():
+        for at in (line.steps[number].begin + 0.05, line.steps[number].stopped + 0.05) if number else ():
             said = choose_status(picture._build_stage(replace(view, now=100 + at)))[0]
-            told.append(f"{number} of {awarded}" in said or (at >= line.spun and "of" not in said))
+            told.append(f"{number} of {awarded}" in said or (at >= line.stopped and "of" not in said))
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
@@ -341,14 +343,14 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         told = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
-        after = apply_message(replace(view, now=100 + line.done), told)
+        after = apply_message(replace(view, now=100 + line.end), told)
         back = build_idle_view(
             published, game, "en", win_cents=told.win_cents, last_display=outcome.to_json()["display"]
         )
         for rest in (after, back):
             for i in range(6):
                 lit.clear()
-                said = words_on(replace(rest, now=100 + line.done + 0.37 * i))
+                said = words_on(replace(rest, now=100 + line.end + 0.37 * i))
                 for words in (words for words in said if re.match(r"(Line \d+: )?.* pays \$", words)):
                     sums = {Texts("en").money(credits_ * 25, "CAD"): each for each, credits_ in lit}
                     assert any(words.endswith(f"pays {total}") for total in sums), (words, lit)
@@ -372,7 +374,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         after = apply_message(
-            replace(view, now=100 + line.done),
+            replace(view, now=100 + line.end),
             build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
         said = set()

@@ -150,18 +150,18 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     play_on(rooms)
     end(rooms)
     machine, page = rooms[0].machine, PlayList()
-    (listed,) = page.page(machine).tables
+    (listed,) = page.build_page(machine).tables
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
     detail = page.answer(machine, str(listed.rows[0].action), "").page
-    (choices,) = [table for table in detail.page(machine).tables if "choices" in str(table.title)]
+    (choices,) = [table for table in detail.build_page(machine).tables if "choices" in str(table.title)]
     said = [row.cells[0].values["position"] for row in choices.rows]
     assert said == [seat + 1 for seat, *_ in ANSWERS]
     for step, (seat, *_) in enumerate(ANSWERS):
-        detail.at = step
-        ((row,),) = [table.rows for table in detail.page(machine).tables]
+        detail.step_index = step
+        ((row,),) = [table.rows for table in detail.build_page(machine).tables]
         assert row.cells[-1].values == {"number": seat + 1}
-    detail.at = len(ANSWERS)
-    assert detail.page(machine).tables == ()  # the outcome is nobody's answer
+    detail.step_index = len(ANSWERS)
+    assert detail.build_page(machine).tables == ()  # the outcome is nobody's answer
 
 
 def test_a_seat_answers_for_itself_alone_and_in_its_turn(seats):

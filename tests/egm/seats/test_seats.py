@@ -13,7 +13,7 @@ from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
-from egm.play.records.game_record import Step
+from egm.play.records.game_record import RecordedStep
 from egm.play.records.games import open_game
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.seats.feature import BettingClock, iter_notices
@@ -182,7 +182,7 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
     one, *_ = seats()
     one.insert(2000)
     join(one, SPOTS[0])
-    drawn = Step(choice=None, draws=((38, 17, "ball"),))
+    drawn = RecordedStep(choice=None, draws=((38, 17, "ball"),))
     one.machine.component(PositionRounds).starting = SharedRound("round-1", {}, [drawn])
     with pytest.raises(InvariantError, match=r"asks below\(37\) for spin, the record has 17 below 38"):
         one.engine.handle(TableEvent.NO_MORE_BETS)

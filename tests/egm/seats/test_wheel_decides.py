@@ -437,7 +437,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     second = started(tmp_path, Position(2, 2), first, first.machine.component(SharedTable))
     beside = RunningPositions()
     for number, room in enumerate((first, second), 1):
-        beside.at[number] = RunningPosition(
+        beside.by_number[number] = RunningPosition(
             engine=room.engine,
             handle=lambda event, room=room: room.engine.submit(event),
             snapshot=lambda: None,

@@ -12,6 +12,7 @@ from egm.errors import InvariantError, OperatorError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventError, EventType, State
 from egm.kernel.feature import Feature, Features
+from egm.kernel.logs import Log
 from egm.money.keys import MoneyKey
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import has_won_already
@@ -258,6 +259,12 @@ def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(rig):
     assert (after["complement"], after["coin_out"], rig.credit_cents) == (700, 0, 500)
     (line,) = register(rig, "complements")
     assert (line["amount_cents"], line["reason"], line["persons"]) == (700, "line 2 was not paid", ["2"])
+    in_logs = {
+        log
+        for log in Log
+        if any(e.kind == "complement.paid" for e in rig.machine.entries.read_log(rig.journal, log))
+    }
+    assert in_logs == {Log.EVENTS, Log.COMPLEMENTS}
 
 
 @pytest.mark.requirement("F-17")
@@ -525,6 +532,12 @@ def test_notes_want_every_field_and_a_person(rig, form_id, name, fields):
     assert {key: line[key] for key in shown} == shown
     if "who" in fields:
         assert rig.machine.installed(IdentityRegister).get(line["identity"]).fields == {"who": "Otto Example"}
+
+
+@pytest.mark.requirement("Q-02", "Q-04", "Q-05", "Q-06", "F-15", "D-10")
+@pytest.mark.parametrize("name", ["complements", "disputes", "forfeits", "handpays", "orphans"])
+def test_the_log_of_a_registers_name_shows_what_the_register_lists(name):
+    assert set(REGISTERS[name].kinds) <= set(FEATURES.entries.list_kinds_of_log(Log(name)))
 
 
 def test_every_register_is_a_question_about_declared_entries(rig):

@@ -10,6 +10,7 @@ from egm.app.features import FEATURES
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.people import Role
+from egm.screen.text import Texts
 from egm.staff.keys import StaffKey
 from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
@@ -64,7 +65,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert (sheet.work, sheet.parts, sheet.doors) == ("belt replaced", "belt 12", ("main", "hopper"))
     assert (sheet.serial, sheet.operator_number) == ("TEST-1", "7")
     assert sheet.moved.keys() == {"door.main.opens", "door.hopper.opens"}
-    assert sheet.before["bill_in.value"] == sheet.after["bill_in.value"] == 2000
+    assert sheet.meters_before["bill_in.value"] == sheet.meters_after["bill_in.value"] == 2000
     assert sheet.stopped == rig.journal.get(sheet.id).time_utc.isoformat()
 
 
@@ -218,9 +219,11 @@ def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(rig, tmp_path
 
 @pytest.mark.requirement("J-07", "J-18", "Q-15", "J-15")
 def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
+    stopped = rig.clock.now()
     intervene(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    rig.clock.pass_seconds(3600)
     menu = finish(rig, "cleaned", "")
     name = next(iter_sheets(rig.journal, FEATURES.entries)).id
     menu.home().touch("interventions").touch(name)
@@ -230,7 +233,10 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
         "7  (TEST-1)",
         MECHANIC,
     )
-    assert "2026" in shown["Machine stopped"]
+    texts = Texts("en")
+    assert shown["Machine stopped"] == texts.format_time(stopped.isoformat())
+    assert shown["Machine returned to service"] == texts.format_time(rig.clock.now().isoformat())
+    assert shown["Machine stopped"] != shown["Machine returned to service"]
     assert "Signature" in shown
     rig.close()
 

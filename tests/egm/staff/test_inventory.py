@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 import shutil
 from dataclasses import FrozenInstanceError, replace
 from datetime import date
@@ -18,7 +19,7 @@ from egm.errors import LocalError, OperatorError
 from egm.kernel.events import EventError, EventType
 from egm.kernel.games import InstalledGames
 from egm.people import Role
-from egm.play.installed_games import Certifying, admit_games
+from egm.play.installed_games import CertificateRules, admit_games
 from egm.profiles import load_profile
 from egm.screen.text import Texts
 from egm.staff.form import FieldKind
@@ -27,6 +28,7 @@ from egm.staff.keys import StaffKey
 from egm.testing.machine import GAME, MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from meters import Journal, JournalDamaged
+from paytables.definition import read_source
 from tools.cli import main
 from tools.lab.certification import bundle
 
@@ -206,7 +208,7 @@ def key_of(folder):
 def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventory(maker, rig, tmp_path):
     slot = GameSlot(game=GAME, certificate=maker / GAME)
     admitted, refused = admit_games(
-        (slot,), load_profile("monaco"), certifying=Certifying(key_of(maker), True)
+        (slot,), load_profile("monaco"), certifying=CertificateRules(key_of(maker), True)
     )
     assert not refused
     resident = admitted[GAME]
@@ -218,7 +220,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
     assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
 
 
-@pytest.mark.requirement("R-01", "O-03")
+@pytest.mark.requirement("R-01", "O-03", "C-26")
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
@@ -226,6 +228,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
         ("key", "is not the laboratory's key"),
         ("no key", "machine.certifier names no key"),
         ("game", f"its certificate is of {OTHER}"),
+        ("definition", f"its certificate is of {GAME} with digest"),
         ("place", "is certified for quebec-casino, not for monaco"),
         ("altered", "par.json: differs from what was signed"),
         ("forged", "manifest.sig: is not the signature of manifest.json"),
@@ -249,10 +252,15 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         bundle.write_bundle(
             folder, files, {**told, **facts}, bundle.load_laboratory_key(bundle.find_key_path(None, maker))
         )
-    slot = GameSlot(game=OTHER if wrong == "place" else GAME, certificate=None if wrong == "none" else folder)
+    played = OTHER if wrong == "place" else GAME
+    if wrong == "definition":  # the same game of the same version and return, of another day
+        changed, text = tmp_path / "changed.toml", read_source(GAME).path.read_text("utf-8")
+        changed.write_text(re.sub("(?m)^date = .*", "date = 2020-01-01", text, count=1), encoding="utf-8")
+        played = str(changed)
+    slot = GameSlot(game=played, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
     admitted, (refusal,) = admit_games(
-        (slot,), load_profile("monaco"), certifying=Certifying(key, required=True)
+        (slot,), load_profile("monaco"), certifying=CertificateRules(key, required=True)
     )
     assert not admitted
     assert why in refusal.reason
@@ -332,7 +340,10 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(rig, tmp_path)
 
 
 @pytest.mark.requirement("K-01", "A-23")
-def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path):
+def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        MachineProcess, "_work", lambda _: asyncio.sleep(0)
+    )  # it works no more if it comes up
     state = StateFolder(tmp_path)
     state.prepare()
     Journal.open(tmp_path, now=StoppedClock().now, machine_id="EGM-1").close()

@@ -62,19 +62,27 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
 
 @pytest.mark.requirement("E-04")
 def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transfers(tmp_path):
-    rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
-    for source, cents in (("coin", 200), ("voucher_in:cashable", 300), ("aft_in:cashable", 400)):
-        added = Transfer(f"world:{source}", "credit:1:cashable", cents)
-        write_undeclared(rig.machine, "test.fund", transaction_id=source, transfers=(added,))
+    chance = ScriptedChance(*LOSS, 4242, *LOSS)  # 4242 becomes the ticket's number
+    rig = MachineRig(tmp_path, chance=chance, devices=("printer", "hopper")).boot().insert(500)
     rig.play()
     rig.report_shown()
-    (play,) = iter_recent_plays(rig.journal)
+    number = rig.cash_out_ticket()
+    rig.insert(1000)
+    rig.ledgers.coins.credit_coins_in(((200, True),), 1)
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
+    added = Transfer("world:aft_in:cashable", "credit:1:cashable", 400)
+    write_undeclared(rig.machine, "test.fund", transaction_id="aft", transfers=(added,))
+    rig.play()
+    rig.report_shown()
+    play = next(iter_recent_plays(rig.journal))
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall").touch(play.play_id)
     lines = menu.lines()
     added = {
         name: lines[f"Added before the game: {name}"] for name in ("bills", "coins", "tickets", "transfers")
     }
-    assert added == {"bills": "$5.00", "coins": "$2.00", "tickets": "$3.00", "transfers": "$4.00"}
+    assert added == {"bills": "$10.00", "coins": "$2.00", "tickets": "$4.95", "transfers": "$4.00"}
     rig.close()
 
 

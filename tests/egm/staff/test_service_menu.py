@@ -145,7 +145,7 @@ def test_the_machine_and_its_terminals_count_each_others_wrong_pins(menu, monkey
     roster, manager = Roster.load(tmp_path / "people.json"), NUMBERS[Role.MANAGER]
     for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
         person = Person(NUMBERS[role], role.value.title(), role)
-        roster = roster.with_person(
+        roster = roster.enrol_person(
             person, pin_of(NUMBERS[role]), by=manager, at=datetime(2026, 1, 1, tzinfo=UTC)
         )
     menu.machine.install(roster)
@@ -345,7 +345,9 @@ def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
 @pytest.mark.requirement("J-16")
 def test_somebody_disabled_is_not_let_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
-    menu.machine.install(create_roster().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
+    menu.machine.install(
+        create_roster().disable_person(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now())
+    )
     menu.open().prove(Role.TECHNICIAN)
     assert menu.notice == "service.refused.wrong_pin"
 
@@ -465,20 +467,20 @@ def test_everybody_changes_his_own_pin_and_the_journal_says_so(menu):
 def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_nobody_in(tmp_path):
     path = tmp_path / "people.json"
     manager = Person("7", "Morgan", Role.MANAGER)
-    Roster.load(path).with_person(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
+    Roster.load(path).enrol_person(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
     rig = MachineRig(tmp_path / "state")
     rig.machine.install(Roster(path))
     rig.boot()
     (added,) = rig.records("staff.added")
     assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
     rig.engine.handle(EventType.MENU, key="operator")
-    page = rig.machine.component(ServiceDesk).page(rig.machine)
+    page = rig.machine.component(ServiceDesk).build_page(rig.machine)
     rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
     path.write_text("broken")
-    page = rig.machine.component(ServiceDesk).page(rig.machine)
+    page = rig.machine.component(ServiceDesk).build_page(rig.machine)
     rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
     assert (
-        rig.machine.component(ServiceDesk).page(rig.machine).notice.value
+        rig.machine.component(ServiceDesk).build_page(rig.machine).notice.value
         == "service.refused.staff_unreadable"
     )
     assert len(rig.records("staff.added")) == 1

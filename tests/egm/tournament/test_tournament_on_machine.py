@@ -31,11 +31,13 @@ from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu
 from egm.tournament.events import TournamentEvent
 from egm.tournament.feature import create_round_clock
-from egm.tournament.installed import RulesFile, find_machine_fault
+from egm.tournament.installed import RulesFile, find_machine_fault, find_rules, list_file_faults
 from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
+from egm.tournament.view import _build_rules_view, build_tournament_view
 from meters import recall
 from meters.recall import read_details
+from paytables import PaytableError
 
 #: Stops of maple-classic that pay, and that do not.
 WON, LOST = (23, 7, 5), (0, 0, 0)
@@ -157,7 +159,7 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
     beside = RunningPositions()
     for number, room in enumerate(hall.rooms, 1):
         room.machine.install(beside)
-        beside.at[number] = RunningPosition(
+        beside.by_number[number] = RunningPosition(
             engine=room.engine,
             handle=room.happen,
             snapshot=lambda: None,
@@ -605,3 +607,94 @@ def test_the_journal_of_a_tournament_has_the_text_of_its_rules(hall):
     (installed,) = hall.room.records("tournament.rules")
     assert installed["text"] == describe_machine(THREE_GAMES)
     assert json.dumps(installed["persons"]) == '["5"]'
+
+
+@pytest.mark.requirement("L-08")
+@pytest.mark.parametrize("year", ["0001", "1999", "9901", "9999"])
+def test_a_start_without_dates_before_or_after_it_is_refused(hall, year):
+    start, closes = f"{year}-03-08T19:00:00", f"{year}-03-08T18:30:00"
+    hall = hall(
+        describe_machine(
+            ("starts = 2027-03-08T19:00:00", f"starts = {start}"),
+            ("closes = 2027-03-08T18:30:00", f"closes = {closes}"),
+            ("duration_minutes = 180", "duration_minutes = 1000000"),
+        )
+    )
+    assert hall.fill("tournament_rules") == "refused.rules_are_lawful"
+    (table,) = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page.tables[1:]
+    assert f"starts: the year {int(year)} is not 2000 to 9900" in str(table)
+
+
+@pytest.mark.requirement("L-08")
+def test_the_rules_that_were_checked_are_installed_though_the_file_changes(hall):
+    hall = hall()
+    checked = hall.rules.read()
+    texts = iter([checked, checked, checked])
+    file = RulesFile(hall.rules.path)
+    hall.room.machine.install(file)
+    changed = checked.replace('share = "1/4"', 'share = "1/100"')
+    read, RulesFile.read = RulesFile.read, lambda _: next(texts, changed)
+    try:
+        assert hall.fill("tournament_rules") is None
+    finally:
+        RulesFile.read = read
+    (installed,) = hall.room.records("tournament.rules")
+    assert installed["text"] == checked
+
+
+@pytest.mark.requirement("A-05", "L-07")
+@pytest.mark.parametrize("entered", [False, True])
+def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them(hall, monkeypatch, entered):
+    """As after an update whose library has no such game any more."""
+    hall = hall().enter()
+    assert hall.sell(1, "P-1") is None
+    if not entered:
+        assert hall.end("failed") is None
+        assert hall.fill("tournament_leave") is None
+
+    def find_none(name):
+        raise PaytableError(f"{name}: not in the library")
+
+    monkeypatch.setattr("egm.tournament.rules._load_library_game", find_none)
+    for cached in (parse_rules, find_rules, _build_rules_view, list_file_faults):
+        cached.cache_clear()
+    hall.cut_power()
+    view = build_tournament_view(hall.room.machine)
+    assert (view is not None and view.on) == entered
+    if entered:
+        hall.room.engine.handle(EventType.PLAY)
+        assert not hall.room.records("tournament.game")
+        assert hall.begin(1, "P-1", 1) is not None
+        assert hall.end("interrupted") is None
+        assert hall.fill("tournament_leave") is None
+    page = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page
+    assert "maple-classic: not in the library" in str(page)
+    hall.room.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert hall.fill("tournament_void", entry=1, reason="the game is gone") is None
+    assert hall.room.journal.balance_cents("fees:sold") == 0
+    assert hall.fill("tournament_rules_out") is None
+    assert hall.room.state is State.IDLE
+    for cached in (parse_rules, find_rules, _build_rules_view, list_file_faults):
+        cached.cache_clear()
+
+
+@pytest.mark.requirement("A-05", "L-08")
+@pytest.mark.parametrize("change", ["number", "games"])
+def test_no_round_begins_at_a_machine_that_the_rules_describe_no_longer(hall, change):
+    """As after a change of the cabinet file: nothing is sold for a round that cannot begin."""
+    hall = hall(games=("maple-classic", "icebreak")).enter()
+    if change == "number":
+        hall.number = "99"
+    else:
+        hall.games = ("icebreak",)
+    hall.cut_power()
+    hall.rules.path.unlink()
+    page = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page
+    assert ("machine 99 is not listed" if change == "number" else "is not offered here") in str(page)
+    hall.room.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert hall.begin(1, "P-1", 1) == "refused.machine_fits_the_rules"
+    assert hall.sell(1, "P-1") == "refused.first_round_may_start"
+    assert hall.room.journal.balance_cents("fees:sold") == 0
+    assert hall.sell(1, "P-1", start="later") is None
+    assert hall.fill("tournament_leave") is None
+    assert hall.room.state is State.IDLE

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -198,10 +199,41 @@ def change_seller(entries):
     find(entries, "tournament.entry")["record"]["persons"] = []
 
 
+def change_selected_credit(entries):
+    find(entries, "tournament.round")["state"]["selection"]["denomination_cents"] = 100
+
+
+def change_selected_game(entries):
+    find(entries, "tournament.round")["state"]["selection"]["game_id"] = "maple-classic-95"
+
+
+def change_points_before(entries):
+    find(entries, "tournament.game")["record"]["credit_before_cents"] += 5
+
+
+def change_credit(entries):
+    record = find(entries, "tournament.game")["record"]
+    record["denomination_cents"], record["credit_before_cents"] = 100, 30_000
+
+
+def change_version(entries):
+    find(entries, "tournament.game")["record"]["game"]["version"] = "9.9.9"
+
+
+def change_number(entries):
+    find(entries, "tournament.rules")["record"]["number"] = "9"
+
+
 @pytest.mark.requirement("L-07")
 @pytest.mark.parametrize(
     ("change", "kind", "why"),
     [
+        (change_selected_credit, "tournament.round", "state.selection: expected a game of"),
+        (change_selected_game, "tournament.round", "state.selection: expected a game of"),
+        (change_points_before, "tournament.game", "record.credit_before_cents: expected 1500"),
+        (change_credit, "tournament.game", "record.denomination_cents: expected a game of"),
+        (change_version, "tournament.game", "record.game.version: expected"),
+        (change_number, "tournament.rules", "record.number: the rules do not list machine 9"),
         (change_rules, "tournament.rules", "record.digest is not the SHA-256"),
         (change_fee, "tournament.entry", "expected 5000 by the rules"),
         (change_points, "tournament.round", "expected 300 by the rules"),
@@ -399,7 +431,7 @@ def test_a_round_that_was_given_by_mistake_counts_for_nothing_once_staff_say_so(
     assert tied.end("failed") is None
     export, results = export_of(tied), tied.folder / "results.json"
     rules, given = tied.rules.path, ("--without", "8")
-    assert "its sale is in none" in refuse("tournament", "results", rules, results, export, *given)
+    assert "no journal records its sale" in refuse("tournament", "results", rules, results, export, *given)
     run("tournament", "results", rules, results, export, *given, "--ignore", f"9:1:{export}")
     assert [each["entry"] for each in json.loads(results.read_text())["entries"]] == [1, 2]
     assert "has no round 3 of it to ignore" in refuse(
@@ -433,7 +465,7 @@ def test_results_of_false_or_other_journals_are_refused(tmp_path):
     with pytest.raises(ResultsError, match="sold at a and at b"):
         derive(digest, {"a": entries, "b": entries})
     unsold = [entry for entry in entries if entry.kind != "tournament.entry"]
-    with pytest.raises(ResultsError, match="its sale is in none"):
+    with pytest.raises(ResultsError, match="no journal records its sale"):
         derive(digest, {"a": unsold})
     with pytest.raises(ResultsError, match="it ended at a and at b"):
         derive(digest, {"a": entries, "b": unsold})
@@ -457,3 +489,123 @@ def test_results_of_false_or_other_journals_are_refused(tmp_path):
     assert refused.exit_code == 1
     assert "egm audit verify" in refused.output
     assert not (tmp_path / "r.json").exists()
+
+
+@pytest.fixture
+def two_machines(tmp_path):
+    """The journals of two machines, the digest of the rules, and what one of them may still do."""
+    halls = []
+    for name, number in (("first", "7"), ("second", "8")):
+        (tmp_path / name).mkdir()
+        halls.append(Hall(tmp_path / name, TWO_ROUNDS, number=number).enter())
+    first, second = halls
+    for entry in (1, 2, 3):
+        assert second.sell(entry, f"P-{entry}", start="later") is None
+    for hall in halls:
+        hall.open_play()
+    assert first.begin(1, "P-1", 1) is None
+    first.play_round()
+    assert first.begin(2, "P-2", 2) is None  # the attendant typed 2 for 1
+    first.play_round()
+    yield halls
+    for hall in halls:
+        hall.room.close()
+
+
+def derive_of(halls, **more):
+    digest = halls[0].room.records("tournament.rules")[0]["digest"]
+    journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=False)}
+    return derive_results(parse_rules(TWO_ROUNDS), digest, journals, **more)
+
+
+@pytest.mark.requirement("L-05")
+def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_dropped(two_machines):
+    why = r"entry 2: round 1 is in none of the journals, but round 2 is; .* --absent 2:1; .* --ignore 2:2:a$"
+    with pytest.raises(ResultsError, match=why):
+        derive_of(two_machines)
+    _, second, _ = derive_of(two_machines, absent=[(2, 1)]).entries
+    assert [each.status for each in second.rounds] == ["failed", "complete"]
+    _, second, third = derive_of(two_machines, ignored=[(2, 2, "a")]).entries
+    assert [[each.status for each in entry.rounds] for entry in (second, third)] == [["failed"]] * 2
+
+
+@pytest.mark.requirement("L-05")
+@pytest.mark.parametrize(
+    ("correction", "why"),
+    [
+        ({"absent": [(1, 1)]}, "entry 1: a recorded its round 1: it is not absent"),
+        ({"absent": [(9, 1)]}, "entry 9: its sale is in none of the journals, or it is void"),
+        ({"absent": [(3, 3)]}, "entry 3: round 2 is in none of the journals, but round 3 is absent"),
+        ({"renamed": [1]}, "entry 1: no machine recorded another name than that of its buyer"),
+        ({"renamed": [9]}, "entry 9: no machine recorded another name"),
+        ({"without": ["8"]}, "machine 8: b is its journal, so that it took part"),
+    ],
+)
+def test_a_correction_that_corrects_nothing_is_refused(two_machines, correction, why):
+    with pytest.raises(ResultsError, match=why):
+        derive_of(two_machines, **{**correction, "absent": [(2, 1), *correction.get("absent", ())]})
+
+
+@pytest.mark.requirement("L-05")
+def test_two_machines_with_one_number_are_refused(two_machines):
+    first, second = two_machines
+    digest = first.room.records("tournament.rules")[0]["digest"]
+    entries = [*first.room.journal.entries()]
+    other = [
+        each._replace(transaction=replace(each.transaction, record={**each.record, "machine": "SN-OTHER"}))
+        if each.kind == "tournament.rules"
+        else each
+        for each in entries
+    ]
+    journals = {"a": entries, "b": [*second.room.journal.entries()], "c": other}
+    with pytest.raises(
+        ResultsError, match=r"machine 7: a is of the machine .*, and c of the one with SN-OTHER"
+    ):
+        derive_results(parse_rules(TWO_ROUNDS), digest, journals)
+    with pytest.raises(ResultsError, match="sold at b and at c; of one machine, give the last export only"):
+        derive_results(
+            parse_rules(TWO_ROUNDS), digest, {"a": entries, "b": journals["b"], "c": journals["b"]}
+        )
+
+
+@pytest.mark.requirement("L-03", "L-05")
+def test_results_are_settled_only_by_the_rules_that_they_were_derived_with(two_machines, tmp_path):
+    derived = derive_of(two_machines, absent=[(2, 1)])
+    rules, other, results = two_machines[0].rules.path, tmp_path / "other.toml", tmp_path / "results.json"
+    results.write_text(derived.model_dump_json())
+    other.write_text(rules.read_text().replace('share = "1/4"', 'share = "1/2"'))
+    refused = CliRunner().invoke(main, ["tournament", "settle", str(other), str(results)])
+    assert refused.exit_code == 1
+    assert "rules_sha256: the results were derived with the rules file" in refused.output
+    settled = CliRunner().invoke(main, ["tournament", "settle", str(rules), str(results)])
+    assert "rules_sha256" not in settled.output
+
+
+@pytest.mark.parametrize("option", ["--ignore", "--absent"])
+@pytest.mark.parametrize("text", ["9" * 5000 + ":1:x", "1:" + "9" * 5000, "0:1:x", "1", "1:2:3:4"])
+def test_a_correction_with_a_number_that_is_none_is_refused(two_machines, option, text):
+    refused = CliRunner().invoke(
+        main, ["tournament", "results", str(two_machines[0].rules.path), "r.json", __file__, option, text]
+    )
+    assert refused.exit_code == 1
+    assert "ENTRY:ROUND" in refused.output or "not an export" in refused.output
+
+
+@pytest.mark.requirement("L-05", "L-07")
+@pytest.mark.parametrize("way", ["removed", "installed over", "other rules between"])
+def test_an_entry_is_void_after_the_rules_were_installed_again(tmp_path, way):
+    hall = Hall(tmp_path, ONE_MACHINE).enter()
+    assert hall.sell(1, "P-1") is None
+    hall.open_play().play_round()
+    assert hall.fill("tournament_leave") is None
+    hall.room.clock.pass_seconds(24 * 3600)
+    text = hall.rules.path.read_text()
+    if way == "removed":
+        assert hall.fill("tournament_rules_out") is None
+    elif way == "other rules between":
+        hall.rules.path.write_text(text.replace("Winter Classic", "Spring Classic"))
+        assert hall.fill("tournament_rules") is None
+        hall.rules.path.write_text(text)
+    assert hall.fill("tournament_rules") is None
+    assert hall.fill("tournament_void", entry=1, reason="a complaint") is None
+    assert hall.audit() == []

@@ -115,7 +115,7 @@ FORM = Form(
 
 
 class SongPage(MenuPage):
-    def page(self, machine: Machine) -> ServicePage:
+    def build_page(self, machine: Machine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
         rows = ((say("service.column.song"), say_number(song or 0)),)
         return ServicePage(

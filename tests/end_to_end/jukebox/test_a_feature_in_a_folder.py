@@ -316,7 +316,7 @@ class Tab(Key):
 def songs_paid_for(book, name):
     """Songs that are paid for and not played."""
     cents, state = book.state[name], book.take(name)
-    book.add(Claim("songs", cents, {}, carried=(book.entry("songs", CARRIED, state=state),)))
+    book.add(Claim("songs", cents, {}, carried=(book.build_entry("songs", CARRIED, state=state),)))
 
 
 def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):

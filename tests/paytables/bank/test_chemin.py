@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from fractions import Fraction
+from random import Random
 
 import pytest
 
@@ -392,3 +393,22 @@ def test_the_options_of_the_figures_are_a_round_in_which_the_bet_is_covered(seed
         assert {step.name for step in steps if isinstance(step, Settlement)} <= {"won", "push", "lost"}
     rules = game.rules
     assert rules.find_highest_round_return(game.wager(60, bets={"bank": 40, "stake": 20})) == 40 + 38 + 20
+
+
+@pytest.mark.requirement("S-51")
+def test_no_round_returns_more_than_the_highest_return(seeded_draw):
+    """A seat with a banco and a stake may win both, or the whole stake while its banco is returned."""
+    game = load_game(GAME)
+    rng = Random(5)
+    highest = []
+    for _ in range(300):
+        own = {"banco": rng.choice((20, 60)), "stake": rng.choice((6, 40, 500))}
+        held = rng.choice((20, 39, 40, 110, 1000))
+        others = {"0": {"bank": held}, "2": {"stake": 6}, "3": {"stake": 6}}
+        wager = game.wager(sum(own.values()), bets=own, seat=1, others=others)
+        steps, _ = play(game, wager, seeded_draw(rng.randrange(2**30)))
+        back = sum(step.credits for step in steps if isinstance(step, Settlement) and step.seat == 1)
+        most = game.rules.find_highest_round_return(game.wager(sum(own.values()), bets=own))
+        assert back <= most
+        highest.append(back == most)
+    assert any(highest)

@@ -66,14 +66,14 @@ def solved(rules, counts, up, cards, *, hands):
     round_, play = Round(rules, up, counts), Play(rules)
     hand = sum(CARD[card - 1] for card in cards)
     node = round_.tree[hand]
-    ways, found = (node.other + node.blackjack) * play.unit, []
+    ways, found = (node.ordinary_ways + node.blackjack_ways) * play.unit, []
     for choose in (policies.choose_best, policies.choose_worst):
         if hands:
             split = next(each for each in round_.splits if each.pair == cards[0])
             mean = play.split(round_, split, hands, choose)[0]
         else:
-            mean = play.values(round_.known, round_.tree, Kind(up), choose)[hand][0]
-        found.append(Fraction(mean - node.blackjack * play.unit * play.first_stake_only, ways))
+            mean = play.evaluate_hands(round_.known, round_.tree, Kind(up), choose)[hand][0]
+        found.append(Fraction(mean - node.blackjack_ways * play.unit * play.first_stake_only, ways))
     return tuple(found)
 
 
@@ -146,9 +146,9 @@ def test_a_tiny_shoe_as_farmer_published_it():
     rules = house(hands=4, double_after_split=True)
     round_, play = Round(rules, 7, (0, 4, 4, 2, 0, 0, 2, 0, 0, 7)), Play(rules)
     hand = 2 * CARD[1]
-    values = play.values(round_.known, round_.tree, Kind(7), policies.choose_best)
-    options = play.options(round_.known[hand], round_.tree, hand, values, Kind(7), suited=False)
-    ways = round_.tree[hand].other * play.unit
+    values = play.evaluate_hands(round_.known, round_.tree, Kind(7), policies.choose_best)
+    options = play.evaluate_options(round_.known[hand], round_.tree, hand, values, Kind(7), suited=False)
+    ways = round_.tree[hand].ordinary_ways * play.unit
     split = play.split(round_, round_.splits[0], 4, policies.choose_best)[0]
     found = [options[STANDS][0], options[HITS][0], options[DOUBLES][0], split]
     published = ["-61.639194139", "-13.266733267", "-123.278388278", "-76.210220335"]
@@ -157,7 +157,7 @@ def test_a_tiny_shoe_as_farmer_published_it():
 
 def test_one_deck_and_one_split_as_published():
     """The full single deck of bjstrat.net: +0.000247914 (soft 17 stood on, no double after the one split)."""
-    mean = policies.Table(house()).result(policies.choose_best, policies.choose_highest_sum).mean
+    mean = policies.StrategyTable(house()).evaluate(policies.choose_best, policies.choose_highest_sum).mean
     assert f"{float(mean):.9f}" == "0.000247914"
 
 
@@ -184,14 +184,14 @@ WIZARD = {
 def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
     _, decks, hits, hidden = case
     rules = house(decks=decks, hits_soft_17=hits, hole=hidden, original_only=hidden, hands=1)
-    table = policies.Table(rules, (1,))
+    table = policies.StrategyTable(rules, (1,))
     round_, play = table.rounds[0], table.play
-    values = play.values(round_.known, round_.tree, Kind(1), policies.choose_best)
+    values = play.evaluate_hands(round_.known, round_.tree, Kind(1), policies.choose_best)
     for (one, other), published in WIZARD[case].items():
         hand = CARD[one - 1] + CARD[other - 1]
         node = round_.tree[hand]
         ways = play.count_completed_ways(node) * play.unit
-        options = play.options(round_.known[hand], round_.tree, hand, values, Kind(1), suited=False)
+        options = play.evaluate_options(round_.known[hand], round_.tree, hand, values, Kind(1), suited=False)
         found = [options[answer][0] / ways for answer in (STANDS, HITS, DOUBLES)]
         assert " ".join(f"{mean:.6f}" for mean in found) == published, hand
 
@@ -213,7 +213,11 @@ GAMES = {
 @pytest.mark.parametrize("name", GAMES)
 def test_returns_of_whole_games_beside_the_published(name):
     rules, published, millionths = GAMES[name]
-    mean = policies.Table(house(**rules)).result(policies.choose_best, policies.choose_highest_sum).mean
+    mean = (
+        policies.StrategyTable(house(**rules))
+        .evaluate(policies.choose_best, policies.choose_highest_sum)
+        .mean
+    )
     assert round((mean - Fraction(published)) * 1_000_000) == millionths
 
 
@@ -231,40 +235,40 @@ BASIC = (  # as any book has it for one deck, soft 17 stood on, no double after 
 
 @pytest.mark.slow
 def test_the_best_chart_of_one_deck_is_the_book():
-    assert format_chart(find_best_chart(policies.Table(house()))) == BASIC
+    assert format_chart(find_best_chart(policies.StrategyTable(house()))) == BASIC
 
 
 def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
-    book, found = parse_chart(BASIC), find_best_chart(policies.Table(house(), (6,)))
+    book, found = parse_chart(BASIC), find_best_chart(policies.StrategyTable(house(), (6,)))
     assert format_chart(book) == BASIC
     assert found.answers == {place: answer for place, answer in book.answers.items() if place[0] == 6}
     assert found.pairs == {place for place in book.pairs if place[0] == 6}
 
 
 def test_no_answer_of_the_chart_alone_can_be_better():
-    table = policies.Table(house(), (10,))
-    mean = table.result(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).take).mean
+    table = policies.StrategyTable(house(), (10,))
+    mean = table.evaluate(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).take).mean
     changes = [(cell, answer) for (up, cell), answer in parse_chart(BASIC).answers.items() if up == 10]
     for cell, answer in changes[::6]:
         for other in {(STANDS, False), (HITS, False), (HITS, True)} - {answer}:
             changed = parse_chart(BASIC)
             changed.answers[10, cell] = other
-            assert table.result(changed.build_chooser(table), changed.take).mean <= mean, (cell, other)
+            assert table.evaluate(changed.build_chooser(table), changed.take).mean <= mean, (cell, other)
     for pair in range(1, 11):
         changed = parse_chart(BASIC)
         changed.pairs ^= {(10, pair)}
-        assert table.result(changed.build_chooser(table), changed.take).mean < mean, pair
+        assert table.evaluate(changed.build_chooser(table), changed.take).mean < mean, pair
 
 
 @pytest.mark.slow
 def test_better_play_returns_more():
-    table = policies.Table(house())
+    table = policies.StrategyTable(house())
     chart = parse_chart(BASIC)
     means = [
-        table.result(policies.choose_worst, policies.choose_lowest_sum).mean,
-        table.result(policies.build_dealer_play(table.house), policies.decline_every_offer).mean,
-        table.result(chart.build_chooser(table), chart.take).mean,
-        table.result(policies.choose_best, policies.choose_highest_sum).mean,
+        table.evaluate(policies.choose_worst, policies.choose_lowest_sum).mean,
+        table.evaluate(policies.build_dealer_play(table.house), policies.decline_every_offer).mean,
+        table.evaluate(chart.build_chooser(table), chart.take).mean,
+        table.evaluate(policies.choose_best, policies.choose_highest_sum).mean,
     ]
     assert means == sorted(means)
     assert f"{float(means[2]):.9f}" == "-0.000147437"  # the book, by totals
@@ -276,16 +280,16 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
     rules = house(even_money=even, hands=1)
     found = []
     for take in (policies.choose_highest_sum, policies.choose_lowest_sum):
-        table = policies.Table(rules, (1,))
-        result = table.result(policies.choose_best, take)
+        table = policies.StrategyTable(rules, (1,))
+        result = table.evaluate(policies.choose_best, take)
         found.append(result)
-    assert not found[0].insured
-    assert not found[0].even
-    assert found[1].even <= even
+    assert not found[0].insured_hands
+    assert not found[0].even_money_ups
+    assert found[1].even_money_ups <= even
     # worst: a blackjack's mean is 1 either way, and never insured below it
-    node = policies.Table(rules, (1,)).rounds[0].tree[policies.BLACKJACK]
+    node = policies.StrategyTable(rules, (1,)).rounds[0].tree[policies.BLACKJACK]
     assert found[1].mean < found[0].mean
-    assert Fraction(node.blackjack, node.other + node.blackjack) == Fraction(15, 49)
+    assert Fraction(node.blackjack_ways, node.ordinary_ways + node.blackjack_ways) == Fraction(15, 49)
 
 
 @pytest.mark.parametrize("line", ["hard 12", "firm 12 HHSSSHHHHH", "hard 12 HHSSSHHHH", "hard 12 HHSSSHHHHX"])

@@ -142,9 +142,9 @@ def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
 
 def test_the_best_play_as_data_is_the_best_play():
     rules = house(hands=3, double_after_split=True, hole=False, sevens=Fraction(3, 2), suited_678=Fraction(2))
-    table, answers = policies.Table(rules, (7,)), {}
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
-    data = PlayData.of(rules, answers, best.split, best.insured, best.even)
+    table, answers = policies.StrategyTable(rules, (7,)), {}
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    data = PlayData.of(rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups)
 
     def choose(kind, hand, suited, _options):
         return ANSWERS.index(data.answer(kind, list_values(hand), suited=suited))
@@ -153,7 +153,7 @@ def test_the_best_play_as_data_is_the_best_play():
         into = data.split(asked.up, list_values(asked.hand)[0]) if asked.kind == "split" else 0
         return min(into, len(sums)) - 1 if into else 0
 
-    again = table.result(choose, take)
+    again = table.evaluate(choose, take)
     assert (again.mean, again.staked) == (best.mean, best.staked)
     suits = [
         answers[question] != answers[question[0], question[1], False] for question in answers if question[2]
@@ -186,12 +186,12 @@ def test_a_table_carries_its_figures_and_its_chart(name):
 @pytest.mark.parametrize("up", [3, 9])
 def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
     """Twos split three ways against some first cards only: what is printed must tell the rest of them too."""
-    table = policies.Table(
+    table = policies.StrategyTable(
         house(decks=6, hole=False, original_only=False, hands=3, double_after_split=True), (up,)
     )
     chart = find_best_chart(table)
     printed = parse_chart(format_chart(chart))
-    said, told = (table.result(each.build_chooser(table), each.take).mean for each in (chart, printed))
+    said, told = (table.evaluate(each.build_chooser(table), each.take).mean for each in (chart, printed))
     assert said == told
     assert (up, (False, 4)) in printed.answers
 
@@ -200,8 +200,10 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
     made = definition(name)
-    table, chart = policies.Table(made.house), parse_chart(made.proved["main"].chart)
-    assert table.result(chart.build_chooser(table), chart.take).mean == Fraction(made.proved["main"].charted)
+    table, chart = policies.StrategyTable(made.house), parse_chart(made.proved["main"].chart)
+    assert table.evaluate(chart.build_chooser(table), chart.take).mean == Fraction(
+        made.proved["main"].charted
+    )
 
 
 @pytest.mark.slow
@@ -259,8 +261,8 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name)
         assert abs(mean - float(Fraction(made.proved["main"].charted))) <= 3.2905 * deviation
     if made.house.hands > 2:
         return
-    table, answers, played = policies.Table(made.house), {}, parse_chart(chart)
-    result = table.result(policies.record_answers(played.build_chooser(table), answers), played.take)
+    table, answers, played = policies.StrategyTable(made.house), {}, parse_chart(chart)
+    result = table.evaluate(policies.record_answers(played.build_chooser(table), answers), played.take)
     chances = compute_net_distribution(table, answers, result)
     assert sum(net * chance for net, chance in chances.items()) == result.mean
     for nets in found:

@@ -31,8 +31,8 @@ from tools.lab.simulation import compute_sample_variance, judge, judge_share, pl
 
 def laid(rules, shoe=None, ups=policies.UPS, compute=compute_net_distribution):
     """Return the law of the best play for its own stake or another's, its answers and what it took."""
-    table, answers = policies.Table(rules, ups, shoe=shoe), {}
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    table, answers = policies.StrategyTable(rules, ups, shoe=shoe), {}
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert is_within_reach(table, best, SUPPORT_MAX)
     return compute(table, answers, best), answers, best
 
@@ -48,7 +48,7 @@ def every_round(counts, brute, answers, best):
             left[card] -= 1
         if not chance:
             continue
-        into = best.split.get((up, cards[0], False), 0) if cards[0] == cards[1] else 0
+        into = best.hands_by_pair.get((up, cards[0], False), 0) if cards[0] == cards[1] else 0
         split, brute.hands, brute.ace_hands = bool(into), into, into
 
         def chosen(key, *, can_double, up=up, pair=cards[0], split=split):
@@ -80,7 +80,7 @@ def test_the_law_is_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = TINY[name]
     rules = house(**{"double_after_split": True, "insurance": None, **rules})
     found, answers, best = laid(rules, counts, [n for n, count in enumerate(counts, 1) if count])
-    assert best.split
+    assert best.hands_by_pair
     assert sum(found.values()) == 1
     for net, chance in found.items():
         played = Brute(**brute, measure=lambda won, net=net: won == net)
@@ -114,9 +114,9 @@ def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name)
     counts, rules, brute = THREE[name]
     rules = house(**{"hands": 3, "double_after_split": True, "insurance": None, **rules})
     ups, answers = [n for n, count in enumerate(counts, 1) if count], {}
-    table = policies.Table(rules, ups, shoe=counts)
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
-    assert max(best.split.values()) == 3
+    table = policies.StrategyTable(rules, ups, shoe=counts)
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    assert max(best.hands_by_pair.values()) == 3
     assert is_within_reach(table, best, VARIANCE_MAX)
     assert not is_within_reach(table, best, SUPPORT_MAX)
     squares = every_round(counts, Brute(**brute, measure=lambda net: net**2), answers, best)
@@ -137,7 +137,7 @@ def test_the_mean_of_the_law_is_the_mean(rules):
     lone = 1 - sum(found.values())  # of all first cards, an ace
     assert lone == Fraction(12, 13)
     assert sum(net * chance for net, chance in found.items()) == best.mean
-    assert bool(best.insured) == (rules.get("insurance", 2) > Fraction(9, 4))
+    assert bool(best.insured_hands) == (rules.get("insurance", 2) > Fraction(9, 4))
 
 
 def test_a_bet_has_its_law_and_a_side_bet_its_own():

@@ -155,7 +155,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
     for _ in range(400):
         dealt = seven(draw)
         cards = [read(game.rules.PIECES[card]) for card in dealt]
-        ours = game.rules.settings(dealt)
+        ours = game.rules.list_settings(dealt)
         two = {mask: tuple(card for n, card in enumerate(cards) if mask >> n & 1) for *_, mask in ours}
         told = {
             mask: (low(pair), high(tuple(sorted(card for card in cards if card not in pair))))
@@ -165,7 +165,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
         for place in (0, 1):
             by_strength = sorted(ours, key=lambda way: (way[place], told[way[2]][place]))
             assert [told[way[2]][place] for way in by_strength] == sorted(way[place] for way in told.values())
-        assert told[game.rules.house(dealt)[2]] == house(list(told.values()), cards)
+        assert told[game.rules.find_house_way(dealt)[2]] == house(list(told.values()), cards)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
     ],
 )
 def test_how_the_house_sets(game, cards, said):
-    way = game.rules.house([parse_card(name) for name in cards.split()])
+    way = game.rules.find_house_way([parse_card(name) for name in cards.split()])
     assert game.rules.describe_setting(way)["en"] == said
 
 

@@ -115,7 +115,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
         "ante = 1, super-bonus = 1", "ante = 2, super-bonus = 2"
     )
     (tmp_path / "usual.toml").write_text(text)
-    proof = Stud(load_game(tmp_path / "usual.toml").rules.definition).proof()
+    proof = Stud(load_game(tmp_path / "usual.toml").rules.definition).build_proof()
     mean = sum(Fraction(net) * Fraction(rate) for net, rate in proof.law.items())
     assert f"{float(mean) * 100:.2f}" == "-3.42"
 
@@ -277,7 +277,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
         some = folds if n % 2 else states
         turn, low, high = some[draw.below(len(some), "a state")]
         place = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
-        told = rules.advice(step, place, [], [*board, turn])["advice"]
+        told = rules.build_advice(step, place, [], [*board, turn])["advice"]
         assert told == ("fold" if (turn, low, high) in folds else "bet")
 
 

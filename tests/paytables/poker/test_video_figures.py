@@ -179,7 +179,7 @@ def test_holds_are_worth_what_drawing_every_card_says(hand):
     """Every hold of at least three cards, by drawing each of the 47, or each two, in turn."""
     definition = load("jacks-or-better-9-6").rules.definition
     holds = Holds(definition)
-    values = holds.values(definition.pays(5))
+    values = holds.compute_mean_wins(definition.list_pays(5))
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
     cards, column = _canonical(hand.split(), kinds)
     rest = [card for card in brute.DECK if card not in cards]
@@ -210,7 +210,7 @@ def test_the_best_hold_of_well_known_hands():
     """A made straight is broken for four to a royal; a high pair is not for four to a flush."""
     definition = load("jacks-or-better-9-6").rules.definition
     holds = Holds(definition)
-    best = holds.values(definition.pays(5)).argmax(axis=0)
+    best = holds.compute_mean_wins(definition.list_pays(5)).argmax(axis=0)
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.members[holds.deals].tolist())}
     kept = {
         "As Ks Qs Js Td": "As Ks Qs Js",

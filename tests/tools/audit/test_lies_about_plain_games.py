@@ -467,12 +467,12 @@ def withdraw_table(auditor, _, played):
 
 
 def hold_credit(auditor, _, __):
-    auditor._ledger.held["credit:1:cashable"] += 5
+    auditor._ledger.reserved_cents["credit:1:cashable"] += 5
 
 
 def add_promotion(kind):
     def change(auditor, _, __):
-        auditor._ledger.taken[f"credit:1:{kind}"] += 5
+        auditor._ledger.inflows_cents[f"credit:1:{kind}"] += 5
 
     return change
 

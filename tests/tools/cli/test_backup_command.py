@@ -45,7 +45,7 @@ class Cabinet:
             (folder / "etc" / "link" / name).write_text(f"{name} of {serial}")
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
-            roster = roster.with_person(Person(number, role.value, role), pin_of(number), by="", at=NOW)
+            roster = roster.enrol_person(Person(number, role.value, role), pin_of(number), by="", at=NOW)
         self._monkeypatch = monkeypatch
 
     def start(self):
@@ -121,7 +121,7 @@ def test_a_new_folder_takes_a_backup_by_its_own_people(cabinet, tmp_path, monkey
     board.restore(out)
     assert board.start() == set()
     assert board.signed() == [(["1", "2"], "the disk was lost")]
-    assert Roster.load(board.folder.staff).proves("2", pin_of("2")) is not None
+    assert Roster.load(board.folder.staff).authenticate("2", pin_of("2")) is not None
 
 
 @pytest.mark.requirement("A-23")
@@ -157,7 +157,7 @@ def test_two_who_may_must_prove_themselves_and_a_newer_roster_stays(cabinet, tmp
     cabinet.create(out)
     assert "number or PIN is wrong" in cabinet.restore(out, code=1, pins=("1", "1"))
     roster = Roster.load(cabinet.folder.staff)
-    roster.with_person(Person("4", "new", Role.MANAGER), pin_of("4"), by="1", at=NOW)
+    roster.enrol_person(Person("4", "new", Role.MANAGER), pin_of("4"), by="1", at=NOW)
     cabinet.start()
     assert "staff: left as it is" in cabinet.restore(out)
     assert Roster.load(cabinet.folder.staff).get("4") is not None

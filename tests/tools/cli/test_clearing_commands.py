@@ -53,7 +53,7 @@ def staffed(tmp_path) -> Path:
     rig = MachineRig(tmp_path).boot().insert(2000)
     roster = Roster.load(StateFolder(tmp_path).staff)
     for number, pin in (("1", "90170"), ("2", "90270")):
-        roster = roster.with_person(
+        roster = roster.enrol_person(
             Person(number, f"P{number}", Role.MANAGER), pin, by="", at=rig.clock.now()
         )
     rig.machine.install(Roster(StateFolder(tmp_path).staff))

@@ -67,7 +67,7 @@ WHOLE = ("backup", "show")
 def test_only_a_regular_file_is_read(command, file, tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "zero.toml").symlink_to("/dev/zero")
-    assert "is no regular file" in refused(*command, tmp_path / file)
+    assert "is not a regular file" in refused(*command, tmp_path / file)
 
 
 def test_a_pipe_is_no_picture(tmp_path):
@@ -75,7 +75,7 @@ def test_a_pipe_is_no_picture(tmp_path):
     assert egm("game", "new", game).exit_code == 0
     os.mkfifo(tmp_path / "seven.svg")
     game.write_text(game.read_text() + '\n[art.pictures]\nseven = "seven.svg"\n')
-    assert "seven.svg: is no regular file" in refused("game", "check", game)
+    assert "seven.svg: is not a regular file" in refused("game", "check", game)
 
 
 @pytest.mark.parametrize("command", READERS[:2], ids=" ".join)

@@ -41,10 +41,10 @@ def roster(tmp_path):
 
 def test_enrol_list_disable_and_change_pins(people, tmp_path):
     people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
-    assert roster(tmp_path).proves("2", "246801").role is Role.MECHANIC
+    assert roster(tmp_path).authenticate("2", "246801").role is Role.MECHANIC
     people("pin", "2", typed=("246801", "864200", "864200"))
     people("pin", "2", "--by", "1", typed=("135790", "975310", "975310"))
-    assert roster(tmp_path).proves("2", "975310") is not None
+    assert roster(tmp_path).authenticate("2", "975310") is not None
     people("disable", "2", "--by", "1", typed=("135790",))
     listed = json.loads(people("list", "--json"))
     assert [(entry["id"], entry["disabled"]) for entry in listed] == [("1", False), ("2", True)]
@@ -93,7 +93,7 @@ def test_a_demonstration_has_one_person_a_role_with_pins_of_its_own(tmp_path):
     assert {badge.role for badge in badges} == set(Role)
     assert len({badge.pin for badge in badges}) > 1
     known = Roster.load(folder.staff)
-    assert all(known.proves(badge.number, badge.pin) for badge in badges)
+    assert all(known.authenticate(badge.number, badge.pin) for badge in badges)
     assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
     assert load_demonstration_badges(load_cabinet(), folder, NOW) == badges
     (tmp_path / FILE_NAME).write_text("[{}]")

@@ -121,7 +121,7 @@ def test_a_pipe_has_no_width_and_columns_gives_it_one():
 
 def test_a_column_of_lists_has_an_end_also_in_a_pipe():
     listed = ", ".join(f"name-{n}" for n in range(60))
-    table = Table(("line", Column("there are", most=40)), [(1, listed), (2, "x" * 50)])
+    table = Table(("line", Column("there are", width_max=40)), [(1, listed), (2, "x" * 50)])
     lines = table.to_text().splitlines()
     assert max(map(len, lines)) == 6 + 50  # no word is cut
     assert " ".join(line[6:] for line in lines[2:-1]) == listed

@@ -46,7 +46,7 @@ def staff(tmp_path_factory):
         (MIA, Role.ATTENDANT),
         (TOM, Role.MECHANIC),
     ):
-        roster = roster.with_person(Person(number, f"P{number}", role), PIN, by="", at=StandingClock().now())
+        roster = roster.enrol_person(Person(number, f"P{number}", role), PIN, by="", at=StandingClock().now())
     return file
 
 

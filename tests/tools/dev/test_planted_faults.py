@@ -136,7 +136,11 @@ def a_key_that_serves_payments_last(monkeypatch):
 
 def a_key_that_serves_its_own_position_only(monkeypatch):
     def concerned(beside, number, event):
-        return (beside.at[number],) if event.type == EventType.KEY_TURNED else honest(beside, number, event)
+        return (
+            (beside.by_number[number],)
+            if event.type == EventType.KEY_TURNED
+            else honest(beside, number, event)
+        )
 
     honest = station.iter_concerned_positions
     monkeypatch.setattr(station, "iter_concerned_positions", concerned)
@@ -177,7 +181,7 @@ def credit_that_a_clear_forgets(monkeypatch):
 
 
 def a_clear_that_carries_a_claim_twice(monkeypatch):
-    honest = ClaimBook.entry
+    honest = ClaimBook.build_entry
 
     def entry(book, claim, kind, *args, **said):
         said["transfers"] = tuple(

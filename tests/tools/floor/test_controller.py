@@ -75,7 +75,7 @@ class Floor:
         )
 
     def record(self, name="grand"):
-        return next(record for record in self.controller.records() if record.id == name)
+        return next(record for record in self.controller.list_level_records() if record.id == name)
 
 
 @pytest.fixture
@@ -101,14 +101,14 @@ def test_a_machine_that_asks_or_offers_anything_else_is_not_enrolled(floor):
 def test_it_is_known_of_each_machine_when_it_was_last_heard(floor, controller):
     controller.admit("EGM-3")
     floor.join("EGM-9")  # on no list: it is answered, and no more
-    with controller.reading() as session:
+    with controller.open_read_session() as session:
         before = session.read_message_times()
         assert session.list_enrolled_levels("EGM-1") == ("grand",)
         assert session.list_enrolled_levels("EGM-3") == ()
     assert sorted(before) == ["EGM-1", "EGM-2"]
     floor.give("EGM-2", 1)
     controller.dismiss_machine("EGM-1")
-    with controller.reading() as session:
+    with controller.open_read_session() as session:
         after = session.read_message_times()
     assert list(after) == ["EGM-2"]
     assert after["EGM-2"] > before["EGM-2"]
@@ -133,9 +133,9 @@ def test_the_check_finds_a_level_that_the_ledger_or_the_register_does_not_bear_o
     """A level that is even in itself, with a contribution or a hit that nobody made."""
     floor.give("EGM-1", 1)
     right = floor.record()
-    grown, won = right.level.contribute(STAKE), right.level.hit()[1]
+    grown, won = right.level.contribute(STAKE), right.level.pay_hit()[1]
     for wrong, why in ((grown, "but the ledger has"), (won, "the register has 0 of 0"), (right.level, "")):
-        with controller.reading() as session:
+        with controller.open_read_session() as session:
             session.put_level(replace(right, level=wrong))
         with pytest.raises(ControllerError, match=why) if why else contextlib.nullcontext():
             controller.check()
@@ -221,11 +221,11 @@ def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message,
     floor.give("EGM-1", 1)
     floor.claim("EGM-1", "c1", 1)
     controller = floor.controller
-    before = controller.records(), controller.register(), _events(controller)
+    before = controller.list_level_records(), controller.register(), _events(controller)
     for _ in range(2):  # and again no more
         answers = controller.take([ReceivedMessage(sender, message)])
         assert [answer.reason for answer in answers] == ([reason] if reason else [])
-    assert (controller.records(), controller.register()) == before[:2]
+    assert (controller.list_level_records(), controller.register()) == before[:2]
     (_, recorded, details), *more = _events(controller)[len(before[2]) :]
     assert recorded == kind
     assert details.get("reason") == reason
@@ -238,14 +238,14 @@ def test_a_replay_is_answered_as_the_first_was_and_moves_nothing(floor):
     controller = floor.controller
     told = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
     first = controller.take(told)
-    before = controller.records(), controller.register(), _events(controller)
+    before = controller.list_level_records(), controller.register(), _events(controller)
     assert controller.take(told) == first
-    assert (controller.records(), controller.register(), _events(controller)) == before
+    assert (controller.list_level_records(), controller.register(), _events(controller)) == before
 
 
 def _events(controller):
     with controller._store.transaction() as session:
-        return session.events()
+        return session.read_events()
 
 
 @pytest.mark.requirement("I-09", "I-10")
@@ -292,7 +292,7 @@ def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
 @pytest.mark.parametrize("way", ["credit", "hand", "void"])
 def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, clock, way):
     def list_shown_wins():
-        floor.controller.values()
+        floor.controller.list_values()
         return [(won.level, won.machine, won.amount_cents) for won in floor.controller.wins]
 
     for sequence in range(1, 31):
@@ -403,17 +403,17 @@ def test_a_controller_that_was_cut_off_goes_on_where_it_was(open_store, controll
 @pytest.mark.requirement("I-11", "I-15:b")
 def test_values_rise_in_sequence_whoever_speaks(open_store, controller):
     floor = Floor(controller, "EGM-1")
-    first = controller.values()[0]
+    first = controller.list_values()[0]
     assert (first.amount_cents, first.falls) == (1_000_00, 0)
-    assert controller.values()[0].sequence == first.sequence + 1
+    assert controller.list_values()[0].sequence == first.sequence + 1
     controller._store.close()
     later = Controller(open_store(), controller._now)
-    assert later.values()[0].sequence > first.sequence + 1
+    assert later.list_values()[0].sequence > first.sequence + 1
     assert floor.controller is controller
 
 
 def test_only_one_controller_works_on_a_store(open_store, controller):
-    assert controller.values() == []
+    assert controller.list_values() == []
     with pytest.raises(StoreBusyError):
         open_store()
 
@@ -425,7 +425,7 @@ def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
     with pytest.raises(DeposedError):
         floor.give("EGM-1", 1)
     with pytest.raises(DeposedError):
-        controller.values()
+        controller.list_values()
     store.term += 1
     assert floor.record().level.contributed == 0
 
@@ -453,7 +453,9 @@ def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(p
             floor.controller.renew_term()
         again = Controller(second, _now)
         again.check()
-        assert again.records()[0].level.contributed == STAKE * (Fraction(1, 300) + Fraction(1, 700))
+        assert again.list_level_records()[0].level.contributed == STAKE * (
+            Fraction(1, 300) + Fraction(1, 700)
+        )
 
 
 def _now():
@@ -474,12 +476,12 @@ def test_the_day_s_amount_and_every_win_are_on_record(floor):
     floor.give("EGM-1", 1)
     floor.claim("EGM-1", "c1", 1)
     floor.commit("EGM-1", "c1", 1_000_00, way="hand")
-    floor.controller.values()
+    floor.controller.list_values()
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_00)
     for number in range(2, 26):  # two cents of it
         floor.give("EGM-1", number)
-    floor.controller.values()
+    floor.controller.list_values()
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_02)
     (hit,) = floor.controller.register()
@@ -498,7 +500,7 @@ def test_a_record_that_does_not_add_up_is_found(floor):
 
 
 def _held(controller):
-    with controller.reading() as session:
+    with controller.open_read_session() as session:
         return [held for held in session.list_held_claims() if not held.ruling]
 
 
@@ -520,13 +522,13 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     (hit,) = floor.controller.register()
     assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid)
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
-    floor.controller.values()
+    floor.controller.list_values()
     assert floor.controller.unruled == 1
     floor.controller.check()
     floor.controller.rule("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
     assert _held(floor.controller) == []
-    floor.controller.values()
+    floor.controller.list_values()
     assert floor.controller.unruled == 0
 
 

@@ -61,7 +61,7 @@ def test_a_flipped_bit_keeps_the_controller_from_serving(shipped, tmp_path):
     said, kinds = served(shipped, tmp_path, *signed)
     altered.write_bytes(whole)
     assert said.startswith("1 ")
-    assert "the software is not as signed: egm/progressive/level.py" in said
+    assert "the software differs from the signed software: egm/progressive/level.py" in said
     assert kinds[-1] == "software_altered"
     said, kinds = served(shipped, tmp_path)
     assert kinds[-1] == "software_not_verified"

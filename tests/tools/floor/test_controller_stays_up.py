@@ -113,7 +113,7 @@ def test_a_message_no_store_can_hold_is_none_and_its_fault_is_short(floor):
             _say(floor, **message)
         assert len(str(refused.value)) < 600
         assert str(refused.value).isprintable()
-        floor.controller.misunderstood("EGM-2", str(refused.value))
+        floor.controller.record_invalid_message("EGM-2", str(refused.value))
 
 
 @pytest.mark.requirement("I-15")

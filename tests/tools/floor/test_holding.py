@@ -68,8 +68,8 @@ class Machine:
         return self.say(Claim(machine="EGM-1", level=self.level, claim=name, after=after, shown_cents=50_000))
 
     def events(self, kind):
-        with self.controller.reading() as session:
-            return session.events(kind)
+        with self.controller.open_read_session() as session:
+            return session.read_events(kind)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
             machine.wager().claim(f"c{n}")
     roster = Roster.load(tmp_path / "people.json")
     for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.MECHANIC)):
-        roster = roster.with_person(Person(number, f"P{number}", role), f"805{number}", by="", at=AT)
+        roster = roster.enrol_person(Person(number, f"P{number}", role), f"805{number}", by="", at=AT)
 
     def rule(person, second, *pins):
         arguments = f"progressive rule c3 award --person {person} --second {second} --reason seen"
@@ -149,7 +149,7 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
     assert "may not settle" in rule("1", "3", "8051", "8053").output
     assert "two people" in rule("1", "1", "8051", "8051").output
     assert rule("1", "2", "8051", "8052").output.endswith("c3: award\n")
-    with closing(SqliteReader(path)) as store, Controller(store, lambda: AT).reading() as session:
+    with closing(SqliteReader(path)) as store, Controller(store, lambda: AT).open_read_session() as session:
         assert list(session.find_held_claim("c3").persons) == ["1", "2"]
 
 

@@ -83,7 +83,7 @@ class Floor:
         raise AssertionError("it was not won by its ceiling")
 
     def record(self, name="luck"):
-        return next(record for record in self.controller.records() if record.id == name)
+        return next(record for record in self.controller.list_level_records() if record.id == name)
 
     def commit(self, machine, won, way="credit"):
         cents = 0 if way == "void" else won.amount_cents
@@ -116,7 +116,7 @@ def floor(at_the_ceiling):
 
 @pytest.mark.requirement("I-10", "I-14", "I-17")
 def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(floor):
-    (sealed,) = floor.controller.values()
+    (sealed,) = floor.controller.list_values()
     winner, told = floor.until_won("EGM-1", "EGM-2")
     (won,) = told.won
     assert (won.sequence, won.order) == (floor.made[winner], 1)
@@ -135,7 +135,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
         winner, won.sequence, won.amount_cents, "mystery",
     )  # fmt: skip
     floor.controller.check()
-    (following,) = floor.controller.values()
+    (following,) = floor.controller.list_values()
     assert (following.prize, following.falls, following.fell_by) == (2, 1, "win")
     assert following.commitment != sealed.commitment
 
@@ -164,12 +164,12 @@ def test_wagers_of_one_instant_are_ordered_and_one_of_them_wins(controller):
 def test_a_secret_outlives_its_controller_and_the_next_one_finds_the_same_winner(open_store, at_the_ceiling):
     controller = at_the_ceiling
     floor = Floor(controller, "EGM-1")
-    (sealed,) = controller.values()
+    (sealed,) = controller.list_values()
     answer = floor.give("EGM-1")
     controller._store.close()
     later = Controller(open_store(), controller._now, SecretStore(bytes(32)))
     floor.controller = later
-    (value,) = later.values()
+    (value,) = later.list_values()
     assert (answer.won, value.commitment) == ((), sealed.commitment)
     _, answer = floor.until_won("EGM-1")
     assert answer.won[0].trigger.commitment == sealed.commitment
@@ -187,10 +187,10 @@ def test_the_store_does_not_tell_the_secret_and_another_key_reads_none(open_stor
         opened = open_store()
         other = Controller(opened, controller._now, vault)
         other.check()  # what is on record adds up without the key
-        before = other.records()
+        before = other.list_level_records()
         with pytest.raises(error, match="mystery"):
             other.take([ReceivedMessage("EGM-1", floor.contribution("EGM-1", 1))])
-        assert other.records() == before
+        assert other.list_level_records() == before
         opened.close()
 
 
@@ -255,7 +255,7 @@ def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager
 @pytest.mark.requirement("I-12", "I-13:a")
 def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held(floor):
     floor.controller.open_levels([level("more")])
-    (luck, _) = floor.controller.values()
+    (luck, _) = floor.controller.list_values()
     assert floor.give("EGM-1").won == ()
     moved = floor.controller.give_up("luck", "more")
     assert moved > 100

@@ -74,7 +74,7 @@ class House:
     def pass_seconds(self, count=1):
         for _ in range(count):
             self.now_ns += SECOND_NS
-            for value in self.controller.values():
+            for value in self.controller.list_values():
                 for machine in self.machines.values():
                     machine.process_message(value)
                 for listener in self.listeners:
@@ -86,12 +86,12 @@ class House:
 
     @property
     def record(self):
-        (record,) = self.controller.records()
+        (record,) = self.controller.list_level_records()
         return record
 
     def unruled(self):
         """The payments that wait for a ruling."""
-        with self.controller.reading() as session:
+        with self.controller.open_read_session() as session:
             return [held.claim for held in session.list_held_claims() if not held.ruling]
 
     def in_order(self):
@@ -167,7 +167,9 @@ def test_a_machine_joins_anew_by_itself_when_values_begin_again(tmp_path):
         house.pass_seconds(20)
     house.put_back("older.db")
     house.pass_seconds(3)
-    assert house.controller.records()[0].level.contributed == 5 * 25 * (Fraction(1, 25) + Fraction(1, 70))
+    assert house.controller.list_level_records()[0].level.contributed == 5 * 25 * (
+        Fraction(1, 25) + Fraction(1, 70)
+    )
     house.in_order()
 
 
@@ -191,7 +193,7 @@ def test_machine_and_sign_show_a_level_again_whatever_the_clock_of_its_restored_
     house.clock.move(timedelta(hours=hours))
     house.put_back("older.db")
     house.pass_seconds(8)
-    (plate,) = sign.plates(house.now_ns)
+    (plate,) = sign.build_plates(house.now_ns)
     assert plate.thousandths == house.record.level.shown_cents * 1000 == amount * 1000
     house.in_order()
 
@@ -202,9 +204,9 @@ def test_a_sign_starts_a_level_anew_when_no_machine_can_say_what_was_shown():
     sign.update_value(_value("a", 9, 2000, falls=5), 0)
     assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), SILENT_NS)
     assert sign.update_value(_value("b", 3, 1500, falls=3), SILENT_NS + 1) == ""
-    assert sign.plates(SILENT_NS + 1)[0].thousandths == 1500_000
+    assert sign.build_plates(SILENT_NS + 1)[0].thousandths == 1500_000
     assert sign.update_value(_value("b", 2, 1400, falls=3), SILENT_NS + 2) == ""  # late, and passed over
-    assert sign.plates(SILENT_NS + 1)[0].thousandths == 1500_000
+    assert sign.build_plates(SILENT_NS + 1)[0].thousandths == 1500_000
 
 
 def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
@@ -217,7 +219,7 @@ def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_spe
         listener.update_value(_value("a", 9, 2000, falls=5), 0)
         assert listener.update_value(_value("0", 7, 1900, falls=5), 10) == ""
     assert (machine.value_run, machine.amount_cents) == ("a", 2000)
-    assert sign.plates(10)[0].thousandths == 2000_000
+    assert sign.build_plates(10)[0].thousandths == 2000_000
 
 
 @pytest.mark.parametrize("falls", [FALLS_AHEAD_MAX + 6, INTEGER_MAX])
@@ -239,8 +241,8 @@ def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
         house.controller.take([ReceivedMessage("A", Join(machine="A", nonce="n", levels=(seen,)))])
     record = house.record
     assert (record.falls, record.fell_by, record.level.shown_cents) == (8, "correction", 1500)
-    with house.controller.reading() as session:
-        assert [kind for _, kind, _ in session.events()].count("went_back") == 3
+    with house.controller.open_read_session() as session:
+        assert [kind for _, kind, _ in session.read_events()].count("went_back") == 3
 
 
 @pytest.mark.parametrize("more_cents", [-700, -1, 0, 1, 400, 5_000])
@@ -249,7 +251,7 @@ def test_what_was_paid_otherwise_is_what_the_level_paid(more_cents):
     grown = Level.open(held)
     for _ in range(400):
         grown = grown.contribute(100)
-    award_cents, reset = grown.hit()
+    award_cents, reset = grown.pay_hit()
     corrected = reset.correct(more_cents)
     corrected.check()
     assert (corrected.paid, corrected.hits) == (award_cents + more_cents, 1)

@@ -38,7 +38,7 @@ def told(sequence, cents, falls=0, level="grand"):
 
 
 def amount(sign, now_ns):
-    return sign.plates(now_ns)[0].thousandths
+    return sign.build_plates(now_ns)[0].thousandths
 
 
 @pytest.mark.requirement("I-02")
@@ -91,7 +91,7 @@ def test_a_lower_amount_without_a_fall_is_not_shown_and_gives_no_life():
     sign.update_value(told(4, 100_00, falls=2), 30)
     assert sign.update_value(told(5, 900_00, falls=1), 40) == "grand: 1 falls after 2"
     assert amount(sign, 40) == 100_00_000
-    assert sign.plates(STALE_NS + 31)[0].thousandths is None
+    assert sign.build_plates(STALE_NS + 31)[0].thousandths is None
 
 
 def test_the_same_amount_told_again_does_not_hold_the_drums_back():
@@ -105,12 +105,12 @@ def test_the_same_amount_told_again_does_not_hold_the_drums_back():
 def test_what_a_broker_had_kept_is_no_sign_of_life():
     sign = Sign(("grand", "minor"))
     sign.update_value(told(1, 500_00), 0, retained=True)
-    grand, minor = sign.plates(1)
+    grand, minor = sign.build_plates(1)
     assert (grand.thousandths, grand.names) == (None, NAMES)
     assert (minor.level, minor.thousandths) == ("minor", None)
     sign.update_value(told(2, 500_01), 2)
-    assert sign.plates(2)[0].thousandths == 500_00_000
-    assert Sign().plates(0) == ()
+    assert sign.build_plates(2)[0].thousandths == 500_00_000
+    assert Sign().build_plates(0) == ()
 
 
 @pytest.mark.requirement("I-02", "I-09")
@@ -129,7 +129,7 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
     def painted(now_ns):
         written.clear()
         drums.clear()
-        picture.paint(surface, sign.plates(now_ns), now_ns, "CAD")
+        picture.paint(surface, sign.build_plates(now_ns), now_ns, "CAD")
         return " ".join(written), [key[1] for key in drums if key[0] == "odometer digit"]
 
     words, digits = painted(1)
@@ -249,14 +249,14 @@ def test_a_window_and_a_file_show_it(tmp_path):
     sign = Sign()
     sign.update_value(told(1, 1_234_56), 0)
     window = SignWindow("CAD")
-    assert window.show(sign.plates(1), 1)
+    assert window.show(sign.build_plates(1), 1)
     pygame.event.post(pygame.event.Event(pygame.QUIT))
-    assert not window.show(sign.plates(2), 2)
+    assert not window.show(sign.build_plates(2), 2)
     window.close()
     file = SignFile("CAD", tmp_path / "sign.png")
-    assert file.show(sign.plates(3), 3)
+    assert file.show(sign.build_plates(3), 3)
     assert not (tmp_path / "sign.png").exists(), "a level that is there may not have said so yet"
-    assert not file.show(sign.plates(STALE_NS), STALE_NS)
+    assert not file.show(sign.build_plates(STALE_NS), STALE_NS)
     assert pygame.image.load(tmp_path / "sign.png").get_size() == LANDSCAPE.size
 
 

@@ -58,7 +58,9 @@ class Book:
     def events(self):
         with self.store.transaction() as session:
             return [
-                (kind, details["sign"]) for _, kind, details in session.events() if kind.startswith("sign")
+                (kind, details["sign"])
+                for _, kind, details in session.read_events()
+                if kind.startswith("sign")
             ]
 
     def kept(self):
@@ -122,14 +124,14 @@ def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
     sign, heart = Sign(), HeartbeatSource("sign-1")
     assert heart.build_due_heartbeat(0) is None
     sign.update_value(told(1, 500_00), 0)
-    heart.store_frame(sign.plates(1), 1)
+    heart.store_frame(sign.build_plates(1), 1)
     first = heart.build_due_heartbeat(2)
     assert read_beat(first) == SignHeartbeat(
         sign="sign-1", shown=(ShownLevel(level="grand", amount_cents=500_00),)
     )
     assert heart.build_due_heartbeat(BEAT_NS) is None
     assert heart.build_due_heartbeat(BEAT_NS + 2) is None, "nothing was drawn for a second"
-    heart.store_frame(sign.plates(STALE_NS + 1), STALE_NS + 1)
+    heart.store_frame(sign.build_plates(STALE_NS + 1), STALE_NS + 1)
     assert read_beat(heart.build_due_heartbeat(STALE_NS + 2)).dark == ("grand",)
 
 

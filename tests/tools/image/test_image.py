@@ -128,7 +128,7 @@ def test_a_clock_of_1970_is_told_to_staff(tmp_path, built):
         cabinet.comes_up()
         cabinet.keep("clock-attract")
         cabinet.hand("io", "key", name="operator", on=True)
-        page = SignIn(lambda _machine, _person: None, say("service.sign_in")).page(None)
+        page = SignIn(lambda _machine, _person: None, say("service.sign_in")).build_page(None)
         told = Notice(code="fault.clock_doubted", severity="warning")
         cabinet.until(lambda: shows(cabinet.picture(), page, told), "the fault above the page", every_s=5)
         cabinet.keep("clock-menu")

@@ -29,10 +29,10 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
     assert (single.status, single.evidence) == (Status.NOTHING, "1 way to bet, of one stake")
     worse = tmp_path / "worse.toml"
     assert "pays = { 3 = [0, 333, 300] }" in whole
-    worse.write_text(whole.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 33, 300] }"), "utf-8")
+    worse.write_text(whole.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 312, 300] }"), "utf-8")
     game = load_game(worse)
     one, two, *_ = sorted(analyse(game, Depth.RETURN).bets, key=lambda bet: bet.cost_credits)
-    assert two.rtp < one.rtp - Fraction(1, 10_000)
+    assert one.rtp - Fraction(1, 1_000) < two.rtp < one.rtp - Fraction(1, 10_000)
     (finding,) = return_by_stake(case_of(game))
     assert finding.status is Status.NOTED
     assert "two" in finding.evidence
@@ -58,4 +58,4 @@ def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
     for _ in range(20):
         stops = [chance.choice(strip) for strip in strips]
         values = [anew, *(worth(stops, mask) for mask in range(1, 8))]
-        assert values[stage.advice(stops)] == max(values), stops
+        assert values[stage.find_best_hold(stops)] == max(values), stops

@@ -330,7 +330,7 @@ def _derive_ruling_payment(scope: Scope) -> Any:
 
 
 def _check_release(scope: Scope) -> None:
-    """Check that the dispute that ends is the one that the ruling is about."""
+    """Check that the entry ends the dispute on which the stored ruling was made."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
     if ruling is None or ruling.disputed != stored or ruling.story.disputed.id != scope["id"]:

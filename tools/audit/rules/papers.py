@@ -122,8 +122,8 @@ _PAPERS: Final = (
     Rule(
         entry=entries.BILL_ESCROW,
         allowed_states=only(State.IDLE),
-        recorded_within_seconds=_ORDER_SECONDS,
-        late_within=TAKING_TICKETS,
+        late_seconds=_ORDER_SECONDS,
+        late_states=TAKING_TICKETS,
         id="$id:text",
         state_before={"paper": None},
         moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
@@ -159,7 +159,7 @@ _PAPERS: Final = (
     Rule(
         entry=entries.VOUCHER_ESCROW,
         allowed_states=TAKING_TICKETS,
-        recorded_within_seconds=_ORDER_SECONDS,
+        late_seconds=_ORDER_SECONDS,
         id="$id:text",
         state_before={"paper": None},
         state={"paper": _build_order_pattern("$number:masked")},

@@ -312,7 +312,7 @@ class Template:
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
-    def fill(self, scope: Scope) -> str | None:
+    def substitute_names(self, scope: Scope) -> str | None:
         """Return the text with the bound values filled in, or None if a name is not bound yet."""
         bound_values = scope.names
         if any(name not in bound_values for name in self.names):
@@ -343,7 +343,7 @@ class Template:
 
     def match(self, value: Any, scope: Scope) -> None:
         """Match a text against the template, and bind its names."""
-        expected = self.fill(scope)
+        expected = self.substitute_names(scope)
         if expected is not None:
             if value != expected:
                 raise Differs(f"expected {expected!r}, found {format_value(value)}")
@@ -387,7 +387,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         """Match each member whose name is a template with names still unbound."""
         remaining = [key for key in value if key not in plain]
         for template, may_miss, matcher in templates:
-            expected = template.fill(scope)
+            expected = template.substitute_names(scope)
             fitting = [key for key in remaining if key == expected] if expected is not None else remaining
             matched = []
             for key in fitting:

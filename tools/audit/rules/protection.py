@@ -18,7 +18,7 @@ def _compute_spent_cents(scope: Scope) -> int:
 
 
 def _derive_limits(scope: Scope) -> Any:
-    """Return the player's limits after the entry: those before it, with the one that its record sets."""
+    """Return the player's limits before the entry, with the limit changed that the entry's record sets."""
     record = scope.record
     return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
 

@@ -64,39 +64,41 @@ class Move:
 class Rule:
     """Audit rule for one kind of entry: how its fields must relate to the journal before it.
 
-    ``entry`` is its declaration, which the entry must fulfil; ``record``, ``state`` and ``counts`` name only
-    the members that depend on other values.
-
-    ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``state_before`` has, by key, what
-    memory must hold before the entry (None: nothing). ``moves`` has the transfers in order, or is the
-    function that derives them. If the entry settles or voids a reservation, the first transfer of that
-    reservation is bound to ``held_source``, ``held_target`` and ``held_cents``. ``extra_checks`` has functions for
-    what patterns cannot express; they raise :class:`Differs`. ``permission`` is the permission that every person in
-    the record's ``persons`` (or its ``person``) needs, and ``persons`` the least number of them.
-
-    ``allowed_states`` has the machine states in which the entry is allowed; the state is derived from the memory
-    before it. Only entries that start something have it. ``allowed_after_kinds`` has kinds of entry: if one of them
-    was the last to move the position's money, the entry is allowed in any state. In the states
-    ``late_within``, a device may still record an order within ``recorded_within_seconds`` after the machine
-    was idle.
+    ``record``, ``state`` and ``counts`` name only the members that depend on other values.
     """
 
     entry: AnyEntry
+    """The declaration of the entry, which the entry must fulfil."""
     id: Pattern = OWN
     ref: Pattern = None
     state_before: Mapping[str, Pattern] = field(default_factory=dict)
+    """What the memory must hold before the entry, by key; None: nothing."""
     record: Pattern = field(default_factory=dict)
     state: Mapping[str, Pattern] = field(default_factory=dict)
     counts: Pattern = field(default_factory=dict)
     moves: Sequence[Move] | Derived = ()
+    """The transfers in order, or the function that derives them.
+
+    If the entry settles or voids a reservation, the first transfer of that reservation is bound to
+    ``held_source``, ``held_target`` and ``held_cents``.
+    """
     dims: Mapping[str, Pattern] = field(default_factory=dict)
     allowed_states: frozenset[State] | None = None
+    """The machine states in which the entry is allowed, as derived from the memory before it.
+
+    Only rules of entries that start something have them.
+    """
     allowed_after_kinds: frozenset[str] = frozenset()
-    recorded_within_seconds: int = 0
-    late_within: frozenset[State] = frozenset()
+    """Kinds of entries: after one of them has moved the position's money last, the entry is allowed in any state."""
+    late_seconds: int = 0
+    late_states: frozenset[State] = frozenset()
+    """States in which a device may still record an order, for ``late_seconds`` after the machine was idle."""
     extra_checks: tuple[Check, ...] = ()
+    """Functions for what patterns cannot express; they raise :class:`Differs`."""
     permission: Permission | None = None
+    """The permission that every person in the record's ``persons`` (or its ``person``) needs."""
     persons: int = 0
+    """The least number of persons in the record."""
 
     @property
     def kind(self) -> str:
@@ -159,8 +161,8 @@ class Rule:
             return
         # Earlier versions, which recorded no terms, did not check whether they had stopped since the
         # decision.
-        is_late = state in self.late_within or PlayKey.RESIDUAL not in scope.ledger.state
-        seconds = self.recorded_within_seconds if is_late else 0
+        is_late = state in self.late_states or PlayKey.RESIDUAL not in scope.ledger.state
+        seconds = self.late_seconds if is_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
             raise Differs(f"the entry is not allowed while the machine is {state}, according to its memory")
 

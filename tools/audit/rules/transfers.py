@@ -151,7 +151,7 @@ def _read_result(scope: Scope) -> TransferRecord:
 
 
 def _derive_transfers(scope: Scope) -> Any:
-    """Return the transfers of a host's order by kind of credit, as its recorded result states them."""
+    """Return the entry's journal transfers, one for each kind of credit, that the host's recorded result requires."""
     transfer_type, cents = scope["way"], _read_result(scope).cents
     if transfer_type not in _WAYS:
         raise Differs(f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_WAYS)}")

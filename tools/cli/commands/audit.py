@@ -372,7 +372,7 @@ def readout(file: Path) -> None:
 @STATE
 @add_form_options
 def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
-    """Print a log, newest first: plays, events, bills, vouchers, transfers, handpays ...
+    """Print a log, newest first: plays, events, bills, vouchers (tickets), transfers, handpays ...
 
     It shows journal entries as recorded, as many of that kind as the machine shows. The registers that
     regulations require, complete and with their columns, are in `egm register`.

@@ -97,16 +97,16 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     lines = Lines(text)
     rows = sorted((_build_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
     columns: Columns = (
-        Column("line", right=True),
+        Column("line", is_right_aligned=True),
         "key",
         Column("", "stops", text=lambda stops: _EFFECTS[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
-        Column("there are", "allowed", most=_LIST_WIDE),
+        Column("there are", "allowed", width_max=_LIST_WIDE),
     )
     empty_text = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
     show(form, Table(columns, rows, empty=f"{file}: {empty_text}"))
-    raise SystemExit(1 if any(not (fault.waits or fault.remark) for fault in faults) else 0)
+    raise SystemExit(1 if any(not (fault.is_pending or fault.is_remark) for fault in faults) else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class _Remarks:
             if earlier_digest := find_conflicting_digest(self.played, game):
                 words = f"another definition, {earlier_digest[:12]}, was played as {game.version}"
                 remark = f"{words}: give it a new version"
-                yield Fault(key, remark, stops=False, remark=True)
+                yield Fault(key, remark, is_fatal=False, is_remark=True)
 
     def _iter_reduced_limits(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
         """Yield the bets of a table whose printed limits the jurisdiction's bet limit reduces."""
@@ -166,7 +166,7 @@ class _Remarks:
                     f"at {cents:,} minor units a credit it takes at most {', '.join(reductions)}: "
                     f"the limit of {self.limit_cents:,} is over all that a round may cost"
                 )
-                yield Fault(key, remark, stops=False, remark=True)
+                yield Fault(key, remark, is_fatal=False, is_remark=True)
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -189,8 +189,8 @@ def _choose_style(stops: object) -> Style:
 def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
     """Return the table row of one error in a cabinet file: line, key, whether it prevents the start, and the rest."""
     line = fault.line or lines.find_line(parse_location(fault.key))
-    stops = None if fault.remark else fault.stops
-    return line, fault.key, stops, fault.what, fault.meant, fault.allowed
+    stops = None if fault.is_remark else fault.is_fatal
+    return line, fault.key, stops, fault.problem, fault.suggestion, fault.allowed
 
 
 # ---------------------------------------------------------------------- new

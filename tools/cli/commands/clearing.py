@@ -13,8 +13,8 @@ from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.memory_clear.carrying import (
     CARRIED,
+    ClaimDecision,
     ClaimInspection,
-    Decision,
     Proposal,
     inspect_claims,
     prepare_clearance,
@@ -82,7 +82,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     folder = find_memory_folder(state, second)
     result = inspect_claims(folder, FEATURES, second_dir=second)
     inspection = result.inspection
-    money = _Money(find_currency(inspection.together.seen.rules))
+    money = _Money(find_currency(inspection.together.visitor.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
     introduction = (
@@ -197,8 +197,8 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
     standing = Column("", "standing", style=lambda label: GOOD if label == "good" else BAD)
     columns: Columns = (
         "meter",
-        Column("first copy", right=True),
-        Column("second copy", right=True),
+        Column("first copy", is_right_aligned=True),
+        Column("second copy", is_right_aligned=True),
         standing,
     )
     return Table(columns, rows, title="Meters (all of them: --csv)", empty="no money has moved")
@@ -225,9 +225,9 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
         rows.append((proposal.id, *cents, proposal.describe_support, says, list(proposal.acts)))
     columns: Columns = (
         "claim",
-        Column("amount", "cents", right=True, text=money),
-        Column("first copy", right=True, text=money),
-        Column("second copy", right=True, text=money),
+        Column("amount", "cents", is_right_aligned=True, text=money),
+        Column("first copy", is_right_aligned=True, text=money),
+        Column("second copy", is_right_aligned=True, text=money),
         Column("", "standing"),
         "what",
         "may be",
@@ -245,7 +245,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
             rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
     columns: Columns = (
         "ticket",
-        Column("amount", "cents", right=True, text=_Money("")),
+        Column("amount", "cents", is_right_aligned=True, text=_Money("")),
         "currency",
         "state",
         "since",
@@ -253,9 +253,11 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     return Table(columns, rows, title="Tickets in the ticket ledger", empty="no ticket that may be money")
 
 
-def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
+def _parse_decisions(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[str, ClaimDecision]:
     """Return the decisions given with ``--claim``, by claim. Raises click.BadParameter."""
-    decisions: dict[str, Decision] = {}
+    decisions: dict[str, ClaimDecision] = {}
     for value in values:
         claim, equals, words = value.rpartition("=")
         words, _at, copy = words.partition("@")
@@ -265,7 +267,7 @@ def _parse_decisions(_: click.Context, __: click.Parameter, values: tuple[str, .
         if (act == "paid") != (len(paid) == 2 and paid[0].isdecimal()):
             raise click.BadParameter(f"{value!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         cents, by = (int(paid[0]), paid[1]) if paid else (None, "")
-        decisions[claim] = Decision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
+        decisions[claim] = ClaimDecision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
     return decisions
 
 
@@ -299,7 +301,7 @@ def clear_(
     second_person: str,
     reason: str,
     challenge: str,
-    decisions: dict[str, Decision],
+    decisions: dict[str, ClaimDecision],
     carry_others: bool,
     machine_id: str,
     without_roster: bool,
@@ -319,7 +321,7 @@ def clear_(
         result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
             others = (each.id for each in result.proposals if CARRIED in each.acts)
-            decisions = {**{name: Decision(act=CARRIED) for name in others}, **decisions}
+            decisions = {**{name: ClaimDecision(act=CARRIED) for name in others}, **decisions}
         roster, proof = _prove_identities(
             folder, second, result, (person, second_person), without_roster=without_roster
         )

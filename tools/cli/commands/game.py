@@ -80,7 +80,7 @@ def list_(*, returns: bool, form: Form) -> None:
     columns: tuple[Column | str, ...] = ("game", "family", "title", Column("title in French", "title_fr"))
     rows = [_read_header(name) for name in list_shipped_games()]
     if returns:
-        columns = (*columns, Column("lowest return", "return", right=True))
+        columns = (*columns, Column("lowest return", "return", is_right_aligned=True))
         with show_progress("analysing", len(rows)) as show_done, ProcessPoolExecutor() as processors:
             for n, lowest in enumerate(processors.map(_format_lowest_return, list_shipped_games())):
                 rows[n] = (*rows[n], lowest)

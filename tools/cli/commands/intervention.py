@@ -14,8 +14,8 @@ from egm.app.features import FEATURES
 from egm.config.cabinet_file import default_state_dir
 from egm.gaming_day import GamingDay
 from egm.integrity.entries import POWER_UP
-from egm.kernel.service_pages import Row
-from egm.kernel.service_pages import Table as LinesTable
+from egm.kernel.service_pages import PageRow
+from egm.kernel.service_pages import PageTable as LinesTable
 from egm.screen.text import Texts
 from egm.staff.sheet import Sheet, iter_sheets
 from egm.staff.words import build_column_titles, say, say_plain, say_time
@@ -140,7 +140,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     listed = LinesTable(
         columns=build_column_titles("id", "time", "ended", "person", "reason"),
         rows=tuple(
-            Row(
+            PageRow(
                 cells=(
                     say_plain(sheet.id),
                     say_time(sheet.stopped),
@@ -167,4 +167,6 @@ def _format_sheet(sheet: Sheet, language: str) -> str:
 def _build_document(sheet: Sheet) -> dict[str, Any]:
     """Return the sheet of an intervention as JSON data."""
     moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
-    return {**asdict(sheet), "doors": list(sheet.doors), "moved": moved}
+    data = asdict(sheet)
+    data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
+    return {**data, "doors": list(sheet.doors), "moved": moved}

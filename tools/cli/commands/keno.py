@@ -164,7 +164,7 @@ def odds(
             "return": simulated.rtp,
             "return_interval": [simulated.low, simulated.high],
             "hit_interval": [low, high],
-            "most_credits": tally.most,
+            "most_credits": tally.highest_win,
         }
     notes = []
     rows = [] if bet.distribution is None else [*bet.distribution.counts.items()]
@@ -179,7 +179,7 @@ def odds(
             f"(99.9 %: {simulated.low:.4%} to {simulated.high:.4%}); "
             f"wins in {low:.4%} to {high:.4%} of tickets."
         )
-    one_in = Column("1 in", "one_in", right=True, text="{:,.2f}".format)
+    one_in = Column("1 in", "one_in", is_right_aligned=True, text="{:,.2f}".format)
     shares = (
         ((win, float(Fraction(bet.distribution.total, count))) for win, count in rows)
         if bet.distribution

@@ -64,7 +64,7 @@ def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
 
 def _build_amount_column(title: str, key: str) -> Column:
     """Return a right-aligned column of amounts."""
-    return Column(title, key, right=True, text=format_figure)
+    return Column(title, key, is_right_aligned=True, text=format_figure)
 
 
 _OWN = (

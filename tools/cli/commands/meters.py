@@ -91,7 +91,9 @@ def _build_document(view: JournalView, values: dict[str, int], where: tuple[str,
 )
 @click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
 @click.option("--names", type=click.Choice(sorted(NAMES)), help="Use the meter names of a jurisdiction.")
-@click.option("--digits", default=DIGITS, show_default=True, help="Digits shown; larger values roll over.")
+@click.option(
+    "--digits", default=DIGITS, show_default=True, help="The number of digits; larger values roll over."
+)
 @click.option(
     "--credit",
     "credit_cents",
@@ -186,7 +188,7 @@ def _build_table(
     split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape
 ) -> Table:
     """Return a table of meters by name and by the dimensions they are split by."""
-    columns: Columns = ("meter", *split, Column("value", right=True), "unit")
+    columns: Columns = ("meter", *split, Column("value", is_right_aligned=True), "unit")
     return Table(columns, ((*names, *shape.cells(names[0], value)) for names, value in cells))
 
 

@@ -79,7 +79,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
     roster = _load_roster(state)
     authority = _prove_authority(roster, by)
     try:
-        roster.with_person(
+        roster.enrol_person(
             Person(number, name, Role(role)), _ask_new_pin(number), by=authority, at=SystemClock().now()
         )
     except OperatorError as error:
@@ -96,7 +96,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
     """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
     roster = load_roster(find_memory_folder(state))
     authority = _prove_authority(roster, by)
-    change = roster.enabled if enable else roster.disabled
+    change = roster.enable_person if enable else roster.disable_person
     try:
         change(number, by=authority, at=SystemClock().now())
     except OperatorError as error:

@@ -309,7 +309,7 @@ def show(*, store: str | None, form: Form) -> None:
     """Show what every level holds, where it came from, and whether it balances exactly (I-05, I-14)."""
     with open_controller(store, to_read=True) as controller:
         controller.check()
-        records = controller.records()
+        records = controller.list_level_records()
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
     rows = (
         (
@@ -328,8 +328,8 @@ def show(*, store: str | None, form: Form) -> None:
         )
         for record in records
     )
-    figures = (Column(title, right=True, text=_format_amount) for title in amounts)
-    rates = (Column(title, right=True) for title in ("increment", "to hidden"))
+    figures = (Column(title, is_right_aligned=True, text=_format_amount) for title in amounts)
+    rates = (Column(title, is_right_aligned=True) for title in ("increment", "to hidden"))
     show_table(
         form,
         Table(("level", *figures, *rates), rows, empty="no level", naming=1),

@@ -74,15 +74,19 @@ def status(*, store: str | None, form: Form) -> None:
 
 
 def _read_status(controller: Controller) -> dict[str, Any]:
-    with controller.reading() as session:
-        troubles = Counter(kind for _, kind, _ in session.events() if kind in _TROUBLES)
-        heard = session.read_message_times()
+    with controller.open_read_session() as session:
+        troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _TROUBLES)
+        message_times = session.read_message_times()
         return {
             "alive_at": max((at for _, _, at, _ in session.list_daily_amounts()), default=None),
-            "levels": {record.id: record.level.shown_cents for record in session.levels()},
+            "levels": {record.id: record.level.shown_cents for record in session.read_levels()},
             "machines": [
-                {"id": name, "heard_at": heard.get(name), "levels": session.list_enrolled_levels(name)}
-                for name in session.machines()
+                {
+                    "id": name,
+                    "heard_at": message_times.get(name),
+                    "levels": session.list_enrolled_levels(name),
+                }
+                for name in session.list_machines()
             ],
             "signs": [asdict(sign) for sign in read_signs(session)],
             "troubles": dict(troubles),
@@ -107,7 +111,7 @@ def held(*, store: str | None, form: Form) -> None:
     A claim is held if it is too unlikely to be chance, a payment (CLAIM/payment) if it is not between the
     award and what the machine showed: the level has paid the award, and the operator bears the difference.
     """
-    with open_controller(store, to_read=True) as controller, controller.reading() as session:
+    with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
         held_claims = [asdict(each) for each in session.list_held_claims()]
     columns: Columns = (
         "claim",
@@ -160,11 +164,11 @@ def prizes(*, store: str | None, form: Form) -> None:
     """
     with open_controller(store, to_read=True) as controller:
         controller.check()
-        with controller.reading() as session:
+        with controller.open_read_session() as session:
             prize_rows = [
                 json.loads(prize.to_text())
-                for record in session.levels()
-                for prize in session.prizes(record.id)
+                for record in session.read_levels()
+                for prize in session.read_prizes(record.id)
             ]
     for prize in prize_rows:
         del prize["sealed"]

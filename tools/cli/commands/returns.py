@@ -58,10 +58,10 @@ def _build_table(returns: list[Return]) -> Table:
         number_column("games"),
         number_column("coin in", "coin_in_cents"),
         number_column("coin out", "coin_out_cents"),
-        Column("return", right=True),
-        Column("theoretical", right=True),
-        Column("sigma", right=True),
-        Column("z", right=True),
+        Column("return", is_right_aligned=True),
+        Column("theoretical", is_right_aligned=True),
+        Column("sigma", is_right_aligned=True),
+        Column("z", is_right_aligned=True),
     )
     title = f"minor units; explained: |z| at most {EXPLAINED_Z:.2f}"
     return Table(columns, map(_build_row, returns), title=title, empty="no game has been played", naming=3)

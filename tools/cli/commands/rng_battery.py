@@ -34,9 +34,11 @@ def _build_test_table(verdict: "Verdict") -> Table:
         "test",
         "of",
         number_column("outcomes"),
-        Column("statistic", right=True, text="{:.2f}".format),
+        Column("statistic", is_right_aligned=True, text="{:.2f}".format),
         number_column("dof"),
-        Column("p", right=True, text="{:.5f}".format, style=lambda p: DOUBT if p < alpha else None),
+        Column(
+            "p", is_right_aligned=True, text="{:.5f}".format, style=lambda p: DOUBT if p < alpha else None
+        ),
     )
     rows = ((r.test, r.detail, r.outcomes, r.statistic, r.dof, r.p_value) for r in run.results)
     return Table(columns, rows, title=f"{verdict.game}, {run.plays:,} plays")

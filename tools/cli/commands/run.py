@@ -62,7 +62,7 @@ class _Child:
     closes: bool = False
     after: Callable[[], None] = lambda: None
     is_machine: bool = False
-    held: tuple[int, ...] = ()
+    passed_descriptors: tuple[int, ...] = ()
     """Descriptors passed to it at each start."""
 
 
@@ -99,7 +99,12 @@ def _build_screen_process(
     door = ("--held", *map(str, descriptors)) if descriptors else ()
     command = build_python_command("egm.screen", *arguments, "--mode", display.mode, *door)
     return _Child(
-        name, command, address if descriptors else None, speaks=True, closes=closes, held=descriptors
+        name,
+        command,
+        address if descriptors else None,
+        speaks=True,
+        closes=closes,
+        passed_descriptors=descriptors,
     )
 
 
@@ -267,7 +272,7 @@ class _Supervisor:
                 *child.command,
                 stdout=text,
                 preexec_fn=partial(end_with_parent, os.getpid(), signal.SIGTERM),
-                pass_fds=child.held,
+                pass_fds=child.passed_descriptors,
             )
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)

@@ -164,7 +164,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started = time.perf_counter()
     s = compiled.simulate(stages, games, seed)
-    tally = Tally(s.games, s.credits, s.squares, s.hits, s.most)
+    tally = Tally(s.games, s.credits, s.squares, s.hits, s.highest_win)
     return _build_result(bet, tally, time.perf_counter() - started, "compiled")
 
 
@@ -198,7 +198,7 @@ def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
         "hit_frequency_z": None if r.hits is None else r.hits.z,
         "distribution_classes": None if r.fit is None else r.fit.classes,
         "distribution_z": None if r.fit is None else r.fit.z,
-        "most_credits": r.tally.most,
+        "most_credits": r.tally.highest_win,
         "games_per_second": r.tally.games / r.seconds,
     }
 
@@ -222,7 +222,7 @@ def _print_result(console: Terminal, game: Game, r: _Result) -> None:
     if r.fit is not None:
         fit = f"chi-square {r.fit.chi_square:.1f} over {r.fit.classes} classes of wins   z = {r.fit.z:+.3f}"
     console.print(f"  distribution     {fit}")
-    console.print(f"  highest win      {format_count(r.tally.most, 'credit')}")
+    console.print(f"  highest win      {format_count(r.tally.highest_win, 'credit')}")
     console.print(f"  {v.games / r.seconds:,.0f} games a second")
     for name, part in (("return", v), ("hit frequency", r.hits), ("distribution", r.fit)):
         if part is not None and not part.agrees_with_exact:

@@ -198,7 +198,7 @@ def _format_time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
-_AMOUNT: Final = Column("amount", right=True)
+_AMOUNT: Final = Column("amount", is_right_aligned=True)
 
 
 def _build_ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:

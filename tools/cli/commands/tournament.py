@@ -1,6 +1,6 @@
 """``egm tournament``: the rules of a tournament, its results and its settlement (Québec by-law, ss. 123 to 127)."""
 
-import hashlib
+import re
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from egm.tournament.standings import Results, rank_round, read_results
 from meters import JournalError, StoredEntry
 from meters.entry import decode
 from meters.export import ExportReader
-from paytables.source import open_regular_file, read_contents
+from paytables.source import open_regular_file
 from paytables.wording import format_count, format_percent
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -28,6 +28,9 @@ from tools.cli.tables import Column, Form, Table, add_form_options, number_colum
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
+#: An entry's or a round's number, as a person writes it.
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,6}")
+_QUOTED_MAX: Final = 60
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -118,8 +121,8 @@ def _parse_round(text: str, form: str) -> tuple[int, int, str]:
     Raises ClickException if it does not have the form, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
     """
     parts = text.split(":", form.count(":"))
-    if len(parts) != form.count(":") + 1 or not all(each.isascii() and each.isdigit() for each in parts[:2]):
-        raise click.ClickException(f"{text!r} is not {form}")
+    if len(parts) != form.count(":") + 1 or not all(_NUMBER.fullmatch(each) for each in parts[:2]):
+        raise click.ClickException(f"{text[:_QUOTED_MAX]!r} is not {form}")
     return int(parts[0]), int(parts[1]), "".join(parts[2:])
 
 
@@ -246,7 +249,6 @@ def _derive(
     rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: _Corrections
 ) -> Results:
     """Return the results from verified exports. Raises ClickException."""
-    digest = hashlib.sha256(read_contents(rules_file)).hexdigest()
     ignored = [_parse_round(each, "ENTRY:ROUND:EXPORT") for each in corrections["ignored"]]
     absent = [_parse_round(each, "ENTRY:ROUND")[:2] for each in corrections["absent"]]
     try:
@@ -254,7 +256,7 @@ def _derive(
             _verify_export(path)
         derived = derive_results(
             rules,
-            digest,
+            rules.digest,
             {str(path): _iter_entries(path) for path in exports},
             without=corrections["without"],
             renamed=corrections["renamed"],

@@ -43,11 +43,13 @@ def figures() -> Iterator[Figure]:
         house = definition.model_copy(
             update={"shoe": definition.shoe.model_copy(update={"decks": decks})}
         ).house
-        made: list[policies.Table] = []
-        weighed = measure_processor_seconds(lambda house=house, made=made: made.append(policies.Table(house)))  # type: ignore[misc]
+        made: list[policies.StrategyTable] = []
+        weighed = measure_processor_seconds(
+            lambda house=house, made=made: made.append(policies.StrategyTable(house))  # type: ignore[misc]
+        )
         (table,) = made
         best = measure_processor_seconds(
-            partial(table.result, policies.choose_best, policies.choose_highest_sum)
+            partial(table.evaluate, policies.choose_best, policies.choose_highest_sum)
         )
         chart = measure_processor_seconds(partial(find_best_chart, table))
         yield Figure(
@@ -73,8 +75,8 @@ def figures() -> Iterator[Figure]:
 def _nets(cabinets: float) -> Iterator[Figure]:
     """Yield the cost of the exact distribution of a round, and of rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
-    table, answers = policies.Table(definition.house), dict[Question, int]()
-    best = table.result(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    table, answers = policies.StrategyTable(definition.house), dict[Question, int]()
+    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     play = read_advice(definition.house, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles

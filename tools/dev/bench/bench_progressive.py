@@ -198,7 +198,7 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
     sign = Sign((level.id,))
 
     def shown() -> int:
-        return sign.plates(time.monotonic_ns())[0].thousandths or 0
+        return sign.build_plates(time.monotonic_ns())[0].thousandths or 0
 
     watching = listen(
         sign,

@@ -103,7 +103,7 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
         show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
         line = build_view_timeline(show, theme)
         assert line is not None
-        yield label, Picture(theme), show, line.done
+        yield label, Picture(theme), show, line.end
     assert harbour is not None
     rest = build_idle_view((harbour,), harbour, "en")
     assert rest.snapshot is not None

@@ -15,7 +15,7 @@ from egm.devices.tcl import codec as tcl
 from egm.devices.wheel import codec as wheel
 from egm.links.gat import codec as gat
 
-_PRINTER: Final = PrinterStatus(busy=True, barcode_done=True, paper_low=True)
+_PRINTER: Final = PrinterStatus(is_busy=True, barcode_done=True, paper_low=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

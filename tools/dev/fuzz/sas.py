@@ -65,7 +65,7 @@ def readout() -> Readout:
 
 
 class _Machine:
-    """Framing and channel of one line, as :class:`egm.links.sas.line.Line` joins them."""
+    """Framing and channel of one line, as :class:`egm.links.sas.line.SasLine` joins them."""
 
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)
@@ -86,7 +86,7 @@ class _Machine:
                 if isinstance(action, RunEffect):
                     self._answer = self._answer * 5 + 1
                     replies = (
-                        self.channel.busy(action.request),
+                        self.channel.reply_busy(action.request),
                         self.channel.reply_to_request(action.poll, action.request, None),
                         self.channel.reply_to_request(action.poll, action.request, ACK),
                     )

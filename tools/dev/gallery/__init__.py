@@ -173,7 +173,7 @@ def game_scenes(
         view = show_decision(idle_view, game, decision)
         line = build_view_timeline(view, theme)
         assert line is not None
-        yield f"asks-{decision.kind}-{number + 1}", replace(view, now=100.0 + line.rolled + 0.1)
+        yield f"asks-{decision.kind}-{number + 1}", replace(view, now=100.0 + line.roll_up_end + 0.1)
     if found.doubled is not None:
         view = show_outcome(idle_view, game, found.doubled)
         line = build_view_timeline(view, theme)
@@ -182,7 +182,7 @@ def game_scenes(
         for part, share in (("turning", 0.3), ("turned", 1.02)):
             yield (
                 f"double-up-{part}",
-                replace(view, now=100.0 + last.begin + (last.spun - last.begin) * share),
+                replace(view, now=100.0 + last.begin + (last.stopped - last.begin) * share),
             )
     yield from _level_scenes(idle_view, game, found, theme)
     yield from _prize_scene(idle_view, game, found, theme)
@@ -216,11 +216,11 @@ def _feature_scenes(
     assert line is not None
     assert show is not None
     for i, step in enumerate(line.steps[:4]):
-        yield f"feature-{i + 1}", replace(view, now=100.0 + step.spun + 0.3)
+        yield f"feature-{i + 1}", replace(view, now=100.0 + step.stopped + 0.3)
     titles = [step.title for i, step in enumerate(line.steps) if has_title(show, i)]
     for i, title in enumerate(titles[:2]):
         yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
-    yield "feature-closing", replace(view, now=100.0 + line.spun + 0.6)
+    yield "feature-closing", replace(view, now=100.0 + line.stopped + 0.6)
 
 
 def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
@@ -263,7 +263,7 @@ def _level_scenes(
         won = replace(view, show=replace(view.show, play=play))
         line = build_view_timeline(won, theme)
         assert line is not None
-        yield f"levels-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
+        yield f"levels-{name}", replace(won, now=100.0 + (line.stopped + line.roll_up_end) / 2)
 
 
 def _prize_scene(
@@ -283,7 +283,7 @@ def _prize_scene(
         won = replace(view, show=replace(view.show, play=shown_play))
         line = build_view_timeline(won, theme)
         assert line is not None
-        yield f"prize-{name}", replace(won, now=100.0 + (line.spun + line.rolled) / 2)
+        yield f"prize-{name}", replace(won, now=100.0 + (line.stopped + line.roll_up_end) / 2)
 
 
 def _outcome_scenes(
@@ -295,11 +295,11 @@ def _outcome_scenes(
     if name == "loss":
         yield "spin", replace(view, now=100.9)
         return
-    yield f"{name}-rolling", replace(view, now=100.0 + (line.spun + line.rolled) / 2)
-    after = replace(view, now=100.0 + line.done)
+    yield f"{name}-rolling", replace(view, now=100.0 + (line.stopped + line.roll_up_end) / 2)
+    after = replace(view, now=100.0 + line.end)
     win = outcome.win_credits * UNIT_CENTS
     after = apply_message(
         after,
         build_snapshot(game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win),
     )
-    yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)
+    yield f"{name}-after", replace(after, now=100.0 + line.end + 3.2)

@@ -195,7 +195,7 @@ def _round(
         line = build_view_timeline(view, theme)
         assert line is not None
         began = view.show.began if view.show is not None else view.now
-        view = replace(view, now=began + line.rolled + 0.1)
+        view = replace(view, now=began + line.roll_up_end + 0.1)
         if not is_own:
             waited.add(question.kind)
         yield f"asks-{question.kind}-{question_count}" if is_own else f"waits-{question.kind}", view
@@ -221,8 +221,8 @@ def _round(
     assert view.show is not None
     last = line.steps[-1]
     for name, share in (("moving", 0.35), ("landed", 0.93)):
-        yield name, replace(view, now=view.show.began + last.begin + (last.spun - last.begin) * share)
-    over = replace(view, now=view.show.began + line.done)
+        yield name, replace(view, now=view.show.began + last.begin + (last.stopped - last.begin) * share)
+    over = replace(view, now=view.show.began + line.end)
     after = game.for_table(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
     shut = tuple(spot.id for spot in after.layout() if not spot.open)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from egm.kernel.events import EventType
 from egm.kernel.messages import GameView
-from egm.kernel.service_pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, Replay, ServicePage, Words
 from egm.people import Role
 from egm.play.recall_words import describe_choice
 from egm.screen.message_reducer import apply_message
@@ -35,7 +35,7 @@ def plain(value: str) -> Words:
     return Words(kind="plain", value=value)
 
 
-_BACK: Final = Action(id="back", label=both("Back", "Retour"), style="back")
+_BACK: Final = PageAction(id="back", label=both("Back", "Retour"), style="back")
 _PERSON: Final = both("Attendant · M. Tremblay", "Préposée · M. Tremblay")
 _METERS: Final = (
     ("Coin-in", "Mises totales", 128_450_75),
@@ -82,10 +82,10 @@ def menu() -> ServicePage:
         ("Out of service", "Mettre hors service", "danger", True),
     )
     actions = [
-        Action.model_validate({"id": f"a{i}", "label": both(en, fr), "style": style, "enabled": on})
+        PageAction.model_validate({"id": f"a{i}", "label": both(en, fr), "style": style, "enabled": on})
         for i, (en, fr, style, on) in enumerate(entries)
     ]
-    leave = Action(id="out", label=both("Sign out", "Quitter"), style="back")
+    leave = PageAction(id="out", label=both("Sign out", "Quitter"), style="back")
     return ServicePage(
         id="menu",
         title=both("Service menu", "Menu de service"),
@@ -101,11 +101,11 @@ def menu() -> ServicePage:
 def meters() -> ServicePage:
     """Return a page of long read-only tables."""
     rows = tuple(
-        Row(cells=(both(en, fr), Words(kind="number" if "ames" in en else "money", value=value)))
+        PageRow(cells=(both(en, fr), Words(kind="number" if "ames" in en else "money", value=value)))
         for en, fr, value in _METERS
     )
     events = tuple(
-        Row(
+        PageRow(
             cells=(
                 Words(kind="moment", value=_NOON),
                 both("Main door opened", "Porte principale ouverte"),
@@ -121,13 +121,13 @@ def meters() -> ServicePage:
         title=both("Master meters and the last events", "Compteurs permanents et derniers événements"),
         person=_PERSON,
         tables=(
-            Table(title=both("Master meters", "Compteurs permanents"), rows=rows),
-            Table(title=both("Events", "Événements"), columns=heads, rows=events),
+            PageTable(title=both("Master meters", "Compteurs permanents"), rows=rows),
+            PageTable(title=both("Events", "Événements"), columns=heads, rows=events),
         ),
         actions=(
             _BACK,
-            Action(id="print", label=both("Print", "Imprimer")),
-            Action(id="period", label=both("Period meters", "Compteurs de période")),
+            PageAction(id="print", label=both("Print", "Imprimer")),
+            PageAction(id="period", label=both("Period meters", "Compteurs de période")),
         ),
     )
 
@@ -135,16 +135,16 @@ def meters() -> ServicePage:
 def amount() -> ServicePage:
     """Return a form with its subject and an amount field."""
     rows = (
-        Row(cells=(both("Kind", "Nature"), both("Cancelled credit", "Crédits annulés"))),
-        Row(cells=(both("Recorded", "Inscrit"), Words(kind="money", value=123_450))),
-        Row(cells=(both("Since", "Depuis"), Words(kind="moment", value=_NOON))),
+        PageRow(cells=(both("Kind", "Nature"), both("Cancelled credit", "Crédits annulés"))),
+        PageRow(cells=(both("Recorded", "Inscrit"), Words(kind="money", value=123_450))),
+        PageRow(cells=(both("Since", "Depuis"), Words(kind="moment", value=_NOON))),
     )
     ask = Prompt(label=both("Amount paid", "Montant payé"), kind="amount", value="123450", length_max=9)
     return ServicePage(
         id="amount",
         title=both("Hand-pay", "Paiement manuel"),
         person=_PERSON,
-        tables=(Table(title=both("Hand-pay", "Paiement manuel"), rows=rows),),
+        tables=(PageTable(title=both("Hand-pay", "Paiement manuel"), rows=rows),),
         prompt=ask,
         actions=(_BACK,),
     )
@@ -165,7 +165,7 @@ def choice() -> ServicePage:
         ("Logic door", "Porte logique"),
         ("Drop door", "Porte de la caisse"),
     )
-    choices = tuple(Action(id=str(i), label=both(en, fr)) for i, (en, fr) in enumerate(doors))
+    choices = tuple(PageAction(id=str(i), label=both(en, fr)) for i, (en, fr) in enumerate(doors))
     ask = Prompt(label=both("Which door?", "Quelle porte?"), kind="choice", choices=choices)
     return ServicePage(
         id="choice", title=both("Door test", "Essai des portes"), person=_PERSON, prompt=ask, actions=(_BACK,)
@@ -219,9 +219,9 @@ def recall(game: GameView, recalled: Outcome | Asked, step: int) -> ServicePage:
         display=display,
         **options,
     )
-    earlier = Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=step > 1)
-    later = Action(id="later", label=say("service.recall.later"), enabled=step < _STEPS)
-    figures = Action(id="figures", label=say("service.recall.figures"))
+    earlier = PageAction(id="earlier", label=say("service.recall.earlier"), style="back", enabled=step > 1)
+    later = PageAction(id="later", label=say("service.recall.later"), enabled=step < _STEPS)
+    figures = PageAction(id="figures", label=say("service.recall.figures"))
     return ServicePage(
         id=f"recall-{is_decision}-{step}",
         title=both("Game recall", "Rappel des parties"),
@@ -239,7 +239,7 @@ def page_scenes(
     for name, page in named_pages:
         view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
         line = build_view_timeline(view.recall, theme) if view.recall is not None else None
-        yield name, replace(view, now=100.0 + (line.rolled + 0.1 if line is not None else 1.0))
+        yield name, replace(view, now=100.0 + (line.roll_up_end + 0.1 if line is not None else 1.0))
 
 
 #: Maximum number of pages of the walk.

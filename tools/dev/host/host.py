@@ -45,7 +45,7 @@ class HostGoneError(Exception):
 
 
 @dataclass
-class Voucher:
+class HostTicket:
     """A validation number that the host issued. It is worth money from the machine's report until it is redeemed."""
 
     cents: int
@@ -83,7 +83,7 @@ class Host:
     """Function that sends one message on the line and returns the reply as received."""
     opening_cents: int = 50_000
     account_cents: int = 50_000
-    vouchers: dict[str, Voucher] = field(default_factory=dict)
+    vouchers: dict[str, HostTicket] = field(default_factory=dict)
     movements: dict[str, Movement] = field(default_factory=dict)
     pending_number: str = ""
     needs_catch_up: bool = False
@@ -180,7 +180,7 @@ class Host:
             return
         if not self.pending_number:
             self.pending_number = f"{_SYSTEM_ID:02d}{len(self.vouchers) + 1:016d}"
-            self.vouchers[self.pending_number] = Voucher(request["amount_cents"])
+            self.vouchers[self.pending_number] = HostTicket(request["amount_cents"])
         if self.read_values(0x58, {"system_id": _SYSTEM_ID, "validation": self.pending_number[2:]}):
             self.pending_number = ""  # accepted, or no longer needed
 
@@ -194,7 +194,7 @@ class Host:
             return False
         number = f"{record['system_id']:02d}{record['validation']}"
         if not self.issues_numbers:
-            self.vouchers.setdefault(number, Voucher(record["amount_cents"]))
+            self.vouchers.setdefault(number, HostTicket(record["amount_cents"]))
         voucher = self.vouchers[number]  # a KeyError means a number that this host never issued
         assert voucher.cents == record["amount_cents"]
         if voucher.state == "given":

@@ -383,7 +383,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
     """Compare the machines' memories with the controller's ledger and register, and with the shown values."""
     result, controller = floor.result, floor.controllers.controller
     findings = result.findings
-    record = next(r for r in controller.records() if r.id == definition.id)
+    record = next(r for r in controller.list_level_records() if r.id == definition.id)
     register = {hit.claim: hit for hit in controller.register() if hit.level == definition.id}
     wagers = sum(len(machine.memory.contributions) for machine in machines)
     terms = definition.terms

@@ -101,7 +101,7 @@ class CampaignMachine:
         return (
             f"{self.serial}: dead {self._is_dead}, enrolled {machine.is_enrolled}, "
             f"{memory.counted} of {len(memory.contributions)} counted, "
-            f"claims {machine.link.claims()}, open {open_hits}, run {memory.boots}"
+            f"claims {machine.link.list_open_claims()}, open {open_hits}, run {memory.boots}"
         )
 
     def kill_after(self, step: str) -> None:

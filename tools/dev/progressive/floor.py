@@ -123,7 +123,7 @@ async def run_floor(
                     machine.play(dice, _HIT_CHANCE)
                 await asyncio.sleep(0)
             await running_floor.wait_until(running_floor.is_settled)
-        (record,) = (each for each in running_floor.controller.records() if each.id == LEVEL.id)
+        (record,) = (each for each in running_floor.controller.list_level_records() if each.id == LEVEL.id)
         paid = sum(
             hit.paid_cents or 0 for machine in running_floor.machines for hit in machine.memory.hits.values()
         )

@@ -107,9 +107,9 @@ class SimulatedMachine:
             self.link.open_claim(claim, self._now_ns())
             self._pay_hit(name, hit)
             return
-        self.link.hit(claim, self._now_ns())
+        self.link.open_hit_claim(claim, self._now_ns())
         if hit.locked_cents is not None:
-            self.link.locked(name)
+            self.link.note_award_locked(name)
             self._pay_hit(name, hit)
 
     # ------------------------------------------------------------------ playing
@@ -152,7 +152,7 @@ class SimulatedMachine:
         self.link.queue_contribution(contribution, self._now_ns())
         if is_hit:
             self._step("hit")
-            self.link.hit(self._create_claim(name, memory.hits[name]), self._now_ns())
+            self.link.open_hit_claim(self._create_claim(name, memory.hits[name]), self._now_ns())
         self._send_messages()
 
     def _create_claim(self, name: str, hit: Hit) -> Claim:
@@ -185,10 +185,10 @@ class SimulatedMachine:
         self.link.enrol_levels(nonce, self._now_ns())
         self._send_messages()
 
-    def disconnected(self, why: str) -> None:
+    def handle_disconnection(self, why: str) -> None:
         """Mark the level as down."""
         del why
-        self.link.disconnected()
+        self.link.handle_disconnection()
 
     def process_message(self, message: FromController) -> None:
         """Process a message of the controller."""
@@ -196,7 +196,7 @@ class SimulatedMachine:
         self._process_all_news()
         self._send_messages()
 
-    def misunderstood(self, text: str) -> None:
+    def handle_invalid_message(self, text: str) -> None:
         """Store the complaint; no money moves."""
         self.memory.complaints.append(text)
 
@@ -240,7 +240,7 @@ class SimulatedMachine:
             self._step("award stored")
         elif hit.locked_cents != cents and not hit.was_resent:
             self.memory.complaints.append(f"{name}: awarded {cents} in addition")
-        self.link.locked(name)
+        self.link.note_award_locked(name)
         self._pay_hit(name, hit)
 
     def _resend_contributions(self, after: int) -> None:

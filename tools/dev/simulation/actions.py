@@ -272,7 +272,7 @@ class Crowd:
         for name, twin in self._world.twins.items():
             for action in ("power_on", "plug", "clear_line"):
                 self._world.act_on_device(name, action)
-            if "clear" in twin.actions() and twin.describe()["status"] not in _WORKING_STATES:
+            if "clear" in twin.list_actions() and twin.describe()["status"] not in _WORKING_STATES:
                 self._world.act_on_device(name, "clear")
         for name in self._world.find_devices("ticket_printer").values():
             self._world.act_on_device(name, "paper", tickets=200)

@@ -12,8 +12,8 @@ from egm.app.features import FEATURES
 from egm.memory_clear.carrying import (
     CARRIED,
     PAID,
+    ClaimDecision,
     ClaimInspection,
-    Decision,
     Proposal,
     inspect_claims,
     prepare_clearance,
@@ -58,7 +58,7 @@ class Clears:
         folder = world.folder.root
         _damage_one_copy(folder, dice)
         self.histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
-        decisions: Mapping[str, Decision] = {}
+        decisions: Mapping[str, ClaimDecision] = {}
         settled_handpays: dict[int, bool] = {}
         while True:
             storage = ForgetfulStorage(world.medium, world.random_bytes)
@@ -118,9 +118,9 @@ def _damage_one_copy(folder: Path, dice: Random) -> None:
 
 def _decide_claims(
     found: ClaimInspection, dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
-) -> dict[str, Decision]:
+) -> dict[str, ClaimDecision]:
     """Decide to carry every claim over, except some that are paid by hand."""
-    decisions: dict[str, Decision] = {}
+    decisions: dict[str, ClaimDecision] = {}
     for proposal in found.proposals:
         is_paid = (
             can_pay_by_hand
@@ -129,7 +129,7 @@ def _decide_claims(
         )
         cents = int(proposal.proposed.amount) if is_paid else None
         act = PAID if is_paid else CARRIED
-        decisions[proposal.id] = Decision(act=act, amount_cents=cents, by="1001" if is_paid else "")
+        decisions[proposal.id] = ClaimDecision(act=act, amount_cents=cents, by="1001" if is_paid else "")
     return decisions
 
 

@@ -104,7 +104,7 @@ class FloorLink:
                     self._connections += 1
                     listener.handle_connection()
                 if self.is_up:
-                    for value in self.controller.values():
+                    for value in self.controller.list_values():
                         self._deliver_to_machine(encode(value))
                 await asyncio.sleep(_VALUES_INTERVAL_SECONDS)
         finally:
@@ -127,7 +127,7 @@ class FloorLink:
     def _disconnect(self) -> None:
         listener, self._listener = self._listener, None
         if listener is not None:
-            listener.disconnected("the wire is broken")
+            listener.handle_disconnection("the wire is broken")
 
     # ------------------------------------------------------------ the wire
     def _send_delayed(self, data: bytes, deliver: Callable[[bytes], None]) -> None:
@@ -163,7 +163,9 @@ class FloorLink:
 
     def read_contributions(self, level: str) -> Fraction:
         """Return the contributions of wagers to a level."""
-        return next(each.level.contributed for each in self.controller.records() if each.id == level)
+        return next(
+            each.level.contributed for each in self.controller.list_level_records() if each.id == level
+        )
 
 
 def format_link_tables() -> str:

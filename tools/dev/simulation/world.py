@@ -65,7 +65,7 @@ class _SeededSource:
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         """Return ``count`` bytes."""
         return self._dice.randbytes(count)
 
@@ -136,7 +136,7 @@ class World:
             return
         for number, pin in STAFF.items():
             person = Person(number, f"Simulation {number}", Role(ROLES[number]))
-            Roster.load(self.folder.staff).with_person(person, self._digest(pin), by="", at=BEGINNING)
+            Roster.load(self.folder.staff).enrol_person(person, self._digest(pin), by="", at=BEGINNING)
         if self.setup.start == "signed":
             sign_cabinet_file(self.folder.root, text, BEGINNING)
 

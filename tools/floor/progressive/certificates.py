@@ -126,7 +126,8 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
 
     ``request`` is a PKCS #10 request (PEM), ``key`` the digest of its key as shown on the machine's screen,
     and ``broker`` the broker's host and port. The certificate is stored with the others. A request with the
-    same key gets the same certificate while that is valid; any other one revokes it and gets a new one.
+    key of a valid certificate gets that certificate again; a request with another key gets a new certificate,
+    and the machine's old one is revoked.
     Raises OperatorError.
     """
     if not is_host(broker[0]):

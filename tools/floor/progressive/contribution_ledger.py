@@ -46,7 +46,7 @@ class ContributionLedger:
         )
         if prize is None:
             return
-        hit = self.hit(
+        hit = self.pay_hit(
             session,
             record,
             Claim(
@@ -58,10 +58,10 @@ class ContributionLedger:
                 combination=COMBINATION,
             ),
         )
-        self._mysteries.win(session, prize, hit)
+        self._mysteries.store_win(session, prize, hit)
         self.open_prize(session, record.id)
 
-    def hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
+    def pay_hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
         """Pay a hit from its progressive level, reset the level, and store and return the hit's record."""
         amount_cents, reset_record = self._lock(session, record, claim.share or FULL_LEVEL)
         hit = ClaimRecord(
@@ -73,7 +73,7 @@ class ContributionLedger:
             combination=claim.combination,
             hit_at=claim.at_utc,
             amount_cents=amount_cents,
-            place=session.hits(claim.level) + 1,
+            place=session.count_hits(claim.level) + 1,
             awarded_at=self._at(),
             share=str(claim.share or ""),
         )
@@ -84,12 +84,12 @@ class ContributionLedger:
     def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
         """Return the amount that a hit pays, and the level's record after it.
 
-        A hit made before its level was closed but reported later is still owed. The first such hit gets the
-        amount the level showed when it closed, later ones its base amount, and a partial share its part; the
-        operator pays both.
+        A hit made before its level was closed but reported later is still owed, and the operator pays it. The
+        first such hit gets the amount that the level showed when it closed, a later one the base amount; a hit
+        of a share gets that part of the amount.
         """
         if not record.successor:
-            amount_cents, reset = record.level.hit(share)
+            amount_cents, reset = record.level.pay_hit(share)
             return amount_cents, replace(record, level=reset, falls=record.falls + 1, fell_by="win")
         amount_cents = int((record.closing_cents or record.level.terms.base_cents) * share)
         session.note(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
@@ -105,7 +105,7 @@ class ContributionLedger:
 
     def give_back(self, session: Session, hit: ClaimRecord) -> None:
         """Return the amount that a void game had won to its progressive level."""
-        record = session.level(hit.level)
+        record = session.read_level(hit.level)
         if record is None:
             raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
         session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
@@ -124,7 +124,7 @@ class ContributionLedger:
         The two amounts differ if an attendant paid the shown amount before the award arrived. They also
         differ if a store restored from an older copy locked the resent hits of machines in another order.
         """
-        record, paid_cents = session.level(hit.level), hit.paid_cents
+        record, paid_cents = session.read_level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
             raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
@@ -165,9 +165,9 @@ class ContributionLedger:
 
     def hand_over(self, session: Session, level: str, amount: Fraction) -> None:
         """Add an amount to a progressive level, or to the last successor of a closed level."""
-        heir = session.level(level)
+        heir = session.read_level(level)
         while heir is not None and heir.successor:
-            heir = session.level(heir.successor)
+            heir = session.read_level(heir.successor)
         if heir is None:
             raise ContributionLedgerError(f"level {level}: there is no level to receive {amount} minor units")
         session.put_level(replace(heir, level=heir.level.receive(amount)))
@@ -180,7 +180,7 @@ class ContributionLedger:
 
     def open_prize(self, session: Session, level: str) -> None:
         """Draw the next prize of a mystery level; do nothing for any other level."""
-        record = session.level(level)
+        record = session.read_level(level)
         if record is not None and record.level.terms.mystery:
             self._mysteries.open(session, record, self._at())
 

@@ -92,7 +92,7 @@ class Controller:
         """The wins that signs had to show when the values were last read (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
-    def take(self, heard: Iterable[ReceivedMessage]) -> list[FromController]:
+    def take(self, received: Iterable[ReceivedMessage]) -> list[FromController]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         A message whose processing raises is recorded and dropped; the others take effect. Raises DeposedError
@@ -100,7 +100,7 @@ class Controller:
         level's record does not add up, and OperatorError if the key does not fit the mystery levels. In these
         cases the controller stops, and nothing of the transaction is stored (I-07).
         """
-        messages = tuple(heard)
+        messages = tuple(received)
         gaps = dict(self._gaps)
         try:
             return self._take_together(messages)
@@ -117,27 +117,33 @@ class Controller:
     def _take_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
         """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
-            for machine in sorted({heard.sender for heard in messages if session.may_enrol(heard.sender)}):
+            for machine in sorted(
+                {received.sender for received in messages if session.may_enrol(received.sender)}
+            ):
                 session.store_message_time(machine, self._format_time())
-            return [answer for heard in messages for answer in self._process_message(session, heard)]
+            return [answer for received in messages for answer in self._process_message(session, received)]
 
-    def _drop(self, heard: ReceivedMessage, error: Exception) -> None:
+    def _drop(self, received: ReceivedMessage, error: Exception) -> None:
         """Record a message whose processing raised an error and which had no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
             session.note(
-                self._format_time(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why)
+                self._format_time(),
+                "dropped",
+                sender=received.sender,
+                of=received.message.type,
+                why=ascii(why),
             )
 
-    def _process_message(self, session: Session, heard: ReceivedMessage) -> list[FromController]:
+    def _process_message(self, session: Session, received: ReceivedMessage) -> list[FromController]:
         """Process one message of a machine and return the replies.
 
         A message under another machine's name is only recorded.
         """
-        message = heard.message
-        if heard.sender != message.machine:
+        message = received.message
+        if received.sender != message.machine:
             session.note(
-                self._format_time(), "forged", sender=heard.sender, message=message.model_dump(mode="json")
+                self._format_time(), "forged", sender=received.sender, message=message.model_dump(mode="json")
             )
             return []
         if not session.may_enrol(message.machine):
@@ -152,7 +158,7 @@ class Controller:
             case Commit():
                 return [self._commit(session, message)]
 
-    def misunderstood(self, sender: str, text: str) -> None:
+    def record_invalid_message(self, sender: str, text: str) -> None:
         """Record data from a machine that is not a valid message; no money moves."""
         with self._store.transaction() as session:
             session.note(self._format_time(), "misunderstood", sender=sender, text=text)
@@ -160,7 +166,7 @@ class Controller:
     # ------------------------------------------------------------------ enrolment
     def _join(self, session: Session, join: Join, enrolment: Enrolment) -> FromController:
         """Enrol a machine in a level; refuse if its stake or chance differs from the level's (s.92)."""
-        record = session.level(enrolment.level)
+        record = session.read_level(enrolment.level)
         if record is None:
             return self._refuse_join(session, join, enrolment, Reason.UNKNOWN_LEVEL, "there is no such level")
         if record.successor:
@@ -211,7 +217,7 @@ class Controller:
     def _count_contribution(self, session: Session, contribution: Contribution) -> FromController:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
         record, counted = (
-            session.level(contribution.level),
+            session.read_level(contribution.level),
             session.read_last_counted(contribution.machine, contribution.level),
         )
         if record is None:
@@ -226,7 +232,9 @@ class Controller:
             owed = record.stake_cents * record.level.terms.increment
             right = (record.stake_cents, owed)
         else:
-            right = session.contribution(contribution.machine, contribution.level, contribution.sequence) or (
+            right = session.find_contribution(
+                contribution.machine, contribution.level, contribution.sequence
+            ) or (
                 0,
                 Fraction(0),
             )
@@ -254,7 +262,7 @@ class Controller:
         self, session: Session, claim: Claim
     ) -> FromController:
         """Award a hit and reset its level; repeats of the claim get the same reply."""
-        recorded_hit = session.claim(claim.claim)
+        recorded_hit = session.find_claim(claim.claim)
         if recorded_hit is not None:
             if (recorded_hit.machine, recorded_hit.level, recorded_hit.after, recorded_hit.share) != (
                 claim.machine,
@@ -264,7 +272,10 @@ class Controller:
             ):
                 return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
             return _build_award(recorded_hit)
-        record, counted = session.level(claim.level), session.read_last_counted(claim.machine, claim.level)
+        record, counted = (
+            session.read_level(claim.level),
+            session.read_last_counted(claim.machine, claim.level),
+        )
         if record is None:
             return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
         if counted is None:
@@ -281,7 +292,7 @@ class Controller:
             why = f"contribution {claim.after} is not counted yet"
             return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
         return self._hold_improbable_claim(session, record, claim) or _build_award(
-            self._books.hit(session, record, claim)
+            self._books.pay_hit(session, record, claim)
         )
 
     def _hold_improbable_claim(
@@ -310,7 +321,7 @@ class Controller:
         """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule`."""
         with self._store.transaction() as session:
             ruled = holding.rule(session, claim, ruling, persons, reason, self._format_time())
-            hit = session.claim(str(ruled.message["claim"]))
+            hit = session.find_claim(str(ruled.message["claim"]))
             if ruled.message["type"] == "commit" and ruling == holding.AWARD and hit is not None:
                 self._books.adjust_to_payment(session, hit)
 
@@ -320,7 +331,7 @@ class Controller:
         If the reported payment is plausible, it becomes what the level paid; otherwise it is held for a
         ruling.
         """
-        hit = session.claim(commit.claim)
+        hit = session.find_claim(commit.claim)
         if hit is None or (hit.machine, hit.level) != (commit.machine, commit.level):
             return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
         paid_cents = commit.amount_cents
@@ -340,7 +351,7 @@ class Controller:
 
     def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
         """Adjust the level to a payment that differs from the award; hold the payment if it is implausible."""
-        record = session.level(hit.level)
+        record = session.read_level(hit.level)
         why = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
         if not why:
             self._books.adjust_to_payment(session, hit)
@@ -381,12 +392,12 @@ class Controller:
         return refused
 
     # ------------------------------------------------------------------ what it says by itself
-    def values(self) -> list[Value]:
+    def list_values(self) -> list[Value]:
         """Return the current value of every open level, and store each as today's last displayed amount (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
             self.unruled = session.count_unruled()
-            level_records = session.levels(excluded=self._closed)
+            level_records = session.read_levels(excluded=self._closed)
             records = [record for record in level_records if not record.successor]
             self._closed.update(record.id for record in level_records if record.successor)
             for record in records:
@@ -401,7 +412,7 @@ class Controller:
     ) -> Iterator[LevelWin]:
         """Yield the last win of each level that signs show at this time; that of a void game is not shown."""
         for record in records:
-            hit = session.claim(record.last_claim) if record.last_claim else None
+            hit = session.find_claim(record.last_claim) if record.last_claim else None
             if hit is None or hit.way == "void" or at - datetime.fromisoformat(hit.awarded_at) >= _WIN_SHOWN:
                 continue
             yield LevelWin(level=record.id, machine=hit.machine, amount_cents=hit.amount_cents)
@@ -409,7 +420,7 @@ class Controller:
     def _build_value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
         """Return the message that states a progressive level's current value."""
         self._spoken += 1
-        prize = session.prize(record.id) if record.level.terms.mystery else None
+        prize = session.read_last_prize(record.id) if record.level.terms.mystery else None
         return Value(
             level=record.id,
             sequence=(self._store.term << _TERM_SHIFT) + self._spoken,
@@ -433,7 +444,7 @@ class Controller:
         changes = []
         with self._store.transaction() as session:
             for definition in definitions:
-                record = session.level(definition.id)
+                record = session.read_level(definition.id)
                 if record is None:
                     session.put_level(LevelRecord.open(definition))
                     session.note(
@@ -496,7 +507,7 @@ class Controller:
     def give_up(self, level: str, successor: str) -> Fraction:
         """Close a level and transfer its whole amount to ``successor`` (I-12, I-13); return the exact amount."""
         with self._store.transaction() as session:
-            record, heir = session.level(level), session.level(successor)
+            record, heir = session.read_level(level), session.read_level(successor)
             if record is None or record.successor:
                 raise ControllerError(f"there is no open level {level}")
             if heir is None or heir.successor or level == successor:
@@ -511,7 +522,7 @@ class Controller:
             pass
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def open_read_session(self) -> Iterator[Session]:
         """Open a session that only reads the records of the progressive levels."""
         with self._store.transaction() as session:
             yield session
@@ -519,20 +530,20 @@ class Controller:
     def forget_sign(self, sign: str) -> None:
         """Remove a sign from the list of signs that must report."""
         with self._store.transaction() as session:
-            if sign not in {name for name, _ in session.signs()}:
+            if sign not in {name for name, _ in session.read_signs()}:
                 raise ControllerError(f"sign {sign} is not on the list")
             session.remove_sign(sign)
             session.note(self._format_time(), "sign_forgotten", sign=sign)
 
-    def records(self) -> tuple[LevelRecord, ...]:
+    def list_level_records(self) -> tuple[LevelRecord, ...]:
         """Return the current record of every level, closed ones included."""
         with self._store.transaction() as session:
-            return session.levels()
+            return session.read_levels()
 
     def register(self) -> tuple[ClaimRecord, ...]:
         """Return the win register: every hit claimed from the controller."""
         with self._store.transaction() as session:
-            return session.claims()
+            return session.read_win_register()
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
         """Return the last displayed amount of every day and level as (day, level, time, minor units)."""
@@ -553,7 +564,9 @@ class Controller:
             else:
                 session.note(self._format_time(), "software_altered", trouble=list(software.trouble))
         if software is not None and not software.is_all_as_signed:
-            raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
+            raise ControllerError(
+                f"the software differs from the signed software: {'; '.join(software.trouble)}"
+            )
 
     def check(self) -> None:
         """Verify that every level agrees exactly with the contribution ledger and the win register (I-08, I-14).
@@ -561,7 +574,7 @@ class Controller:
         Raises LevelDefectiveError or :class:`ControllerError` naming the level and the figures.
         """
         with self._store.transaction() as session:
-            for record in session.levels():
+            for record in session.read_levels():
                 record.level.check()
                 _prove(session, record)
                 if record.level.terms.mystery:
@@ -598,7 +611,7 @@ def _build_award(hit: ClaimRecord) -> Award:
 
 def _prove(session: Session, record: LevelRecord) -> None:
     """Raise ControllerError unless a level's sums equal those of its ledger and of the win register."""
-    hits = [hit for hit in session.claims() if hit.level == record.id and hit.way != "void"]
+    hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
     level = record.level
     paid = sum(hit.amount_cents for hit in hits)
     if (level.paid, level.hits) != (paid, len(hits)):

@@ -1,9 +1,9 @@
 """Implausible claims and payments: held until two people have ruled on them.
 
-A wager hits a level at most as often as the level file says, and a machine's wagers hit it about as often as
-their odds allow. A claim beyond that is recorded and not awarded. A machine pays the award, or what it showed
-when the level was hit. If it reports another payment, the level has paid its award and no more: the operator
-bears the difference until two people rule, with a reason, that the level bears it.
+A wager can hit a level at most as often as the level file says, and a machine's wagers hit it about as often as
+their odds predict. A claim beyond that is recorded and not awarded. A machine should pay the award, or the amount
+that it showed when the level was hit. If it reports another amount, the level pays only its award; the operator
+bears the difference, unless two people rule, with a reason, that the level bears it.
 """
 
 from dataclasses import replace

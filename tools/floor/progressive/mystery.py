@@ -38,7 +38,7 @@ class Mysteries:
         """Draw the secret amount of a level's next mystery prize, from its present amount up; store it encrypted."""
         if self._vault is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
-        last = session.prize(record.id)
+        last = session.read_last_prize(record.id)
         level = record.level
         number = 1 if last is None else last.number + 1
         trigger = self._vault.draw(
@@ -65,12 +65,12 @@ class Mysteries:
     ) -> PrizeRecord | None:
         """Store the next number of a mystery level for a contribution; return the prize if it is won, else None."""
         session.number_contribution(record.id, machine, sequence)
-        prize = session.prize(record.id)
+        prize = session.read_last_prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: no prize was drawn for it")
         return prize if record.level.current >= self._unseal_secret(prize).amount else None
 
-    def win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
+    def store_win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
         """Store the winning claim of a mystery prize and its secret, which may be published from now on."""
         trigger = self._unseal_secret(prize)
         session.put_prize(
@@ -84,13 +84,13 @@ class Mysteries:
 
     def add_lift(self, session: Session, level: str, amount: Fraction) -> None:
         """Record an amount that the level received other than by wagers; the numbered contributions lack it."""
-        prize = session.prize(level)
+        prize = session.read_last_prize(level)
         if prize is not None:
             session.put_prize(replace(prize, lifted=prize.lifted + amount))
 
     def close(self, session: Session, level: str) -> None:
         """Publish the secret of the prize of a closed level, which nobody won."""
-        prize = session.prize(level)
+        prize = session.read_last_prize(level)
         if prize is not None:
             trigger = self._unseal_secret(prize)
             turns = session.count_numbered_contributions(level)
@@ -133,7 +133,7 @@ def prove(session: Session, record: LevelRecord) -> None:
     come from the machine in the register. The level must equal the sum of its contributions. Raises
     :class:`MysteryError` with the figures.
     """
-    terms, prizes = record.level.terms, session.prizes(record.id)
+    terms, prizes = record.level.terms, session.read_prizes(record.id)
     for prize in prizes:
         _prove_prize(session, prize)
     if record.successor:
@@ -169,7 +169,7 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
     before = not prize.lifted and turns > 1 and reached - trigger.step >= trigger.amount
     if reached < trigger.amount or before:
         raise MysteryError(f"{prize_name}: {trigger.amount} was not first reached by contribution {turns}")
-    hit = session.claim(prize.claim)
+    hit = session.find_claim(prize.claim)
     if hit is None or session.find_numbered_contribution(prize.level, prize.turns) != (
         hit.machine,
         hit.after,

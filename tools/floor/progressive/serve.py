@@ -16,7 +16,7 @@ from egm.progressive.connection import (
     AT_MOST_ONCE,
     LIMIT_SECONDS,
     RETRY_SECONDS,
-    Line,
+    BrokerLine,
     Waiting,
     build_tls_context,
     get_payload,
@@ -101,7 +101,7 @@ class Service:
             self._controller.renew_term()
             await asyncio.sleep(_OFFICE_SECONDS)
 
-    async def _run_session(self, line: Line) -> None:
+    async def _run_session(self, line: BrokerLine) -> None:
         """Subscribe to the messages of machines and signs, then process and publish until the connection ends."""
         await line.subscribe(topics.ALL_UP)
         await line.subscribe(topics.ALL_SIGNS)
@@ -110,7 +110,7 @@ class Service:
             self._receive_messages(line), self._publish_replies(line), self._publish_levels(line)
         )
 
-    async def _receive_messages(self, line: Line) -> None:
+    async def _receive_messages(self, line: BrokerLine) -> None:
         """Queue the messages of machines, process the heartbeats of signs, and record invalid messages."""
         async for message in line.messages:
             sign = topics.parse_sign(str(message.topic))
@@ -123,7 +123,7 @@ class Service:
                         ReceivedMessage(sender, decode_machine_message(get_payload(message)))
                     )
             except ProgressiveMessageError as error:
-                self._controller.misunderstood(sender, str(error))
+                self._controller.record_invalid_message(sender, str(error))
                 self._report(f"{sender}: {error}")
 
     def _process_heartbeat(self, sign: str, beat: SignHeartbeat) -> None:
@@ -133,7 +133,7 @@ class Service:
         if self._signs is not None:
             self._signs.store_heartbeat(beat)
 
-    async def _publish_replies(self, line: Line) -> None:
+    async def _publish_replies(self, line: BrokerLine) -> None:
         """Process the received messages and publish the replies, until cancelled."""
         while True:
             for answer in keep_latest_counts(self._controller.take(await self._collect_messages())):
@@ -154,16 +154,16 @@ class Service:
                 turns = 0
         return heard
 
-    async def _publish_reply(self, line: Line, answer: FromController) -> None:
+    async def _publish_reply(self, line: BrokerLine, answer: FromController) -> None:
         """Publish a reply to its machine. Level values are skipped: :meth:`_publish_levels` publishes them."""
         if not isinstance(answer, Value):
             qos = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
 
-    async def _publish_levels(self, line: Line) -> None:
+    async def _publish_levels(self, line: BrokerLine) -> None:
         """Publish every level's value (retained) and the recent wins periodically; update the monitoring figures."""
         while True:
-            values = self._controller.values()
+            values = self._controller.list_values()
             signs = () if self._signs is None else self._signs.update_states()
             self._observe(values, signs, self._controller.unruled)
             for value in values:

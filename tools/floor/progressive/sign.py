@@ -1,9 +1,8 @@
 """The state of a sign on the floor, and its connection (Québec by-law s.91: the amount, continuously).
 
-The sign only reads the values that a controller publishes. Between two values its drums run from the
-displayed amount to the last value and never past it, so that it never shows an amount that the level did not
-have. A level without a value for five seconds shows no amount. A value retained by the broker is an old one,
-and does not prove that the level is alive.
+The sign only reads the values that a controller publishes. When a value arrives, the drums run up to it and
+stop, so the sign never shows an amount that the level did not have. A level without a value for five seconds
+shows no amount. A value that the broker has retained is old, and does not prove that the level is alive.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from egm.progressive import topics
 from egm.progressive.connection import (
     AT_MOST_ONCE,
     RETRY_SECONDS,
-    Line,
+    BrokerLine,
     build_tls_context,
     get_payload,
     run_together,
@@ -83,18 +82,18 @@ class Sign:
     displayed, in the order of the ids.
     """
 
-    chosen: tuple[str, ...] = ()
+    chosen_levels: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
     _wins: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
-        ``retained`` says that the broker had retained it, so that it is not live. A value older than the last
-        one is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
-        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displayed
-        no amount any more, another run of the controller starts the level anew, because that run does not
-        know what signs had displayed.
+        ``retained``: whether the value is an old one, retained by the broker. A value older than the last one
+        is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
+        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displays no
+        amount now and the value is of a new run of the controller, the comparison with earlier amounts starts
+        again, because that run does not know what signs have displayed.
         """
         level = self._levels.get(value.level)
         silent = level is not None and not level.is_fresh(now_ns)
@@ -119,10 +118,10 @@ class Sign:
         """Show who has won a level, as long as the controller repeats it."""
         self._wins[won.level] = (won, now_ns)
 
-    def plates(self, now_ns: int) -> tuple[Plate, ...]:
+    def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, one plate per level."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
-        return tuple(self._build_plate(name, now_ns) for name in self.chosen or alive)
+        return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
 
     def _build_plate(self, name: str, now_ns: int) -> Plate:
         level = self._levels.get(name)
@@ -148,7 +147,7 @@ class SignMonitor:
 
     def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
         """Report which levels appeared or disappeared since the last call; return what the sign displays."""
-        plates = self.sign.plates(now_ns)
+        plates = self.sign.build_plates(now_ns)
         for plate in plates:
             lit = plate.thousandths is not None
             if lit != self._lit.get(plate.level):
@@ -163,7 +162,7 @@ class Listener(Protocol):
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
-        ``retained`` says that the broker had retained it, so that it is not live.
+        ``retained``: whether the value is an old one, retained by the broker.
         """
         ...
 
@@ -191,13 +190,13 @@ async def listen(
     certificate files.
     """
 
-    async def follow_levels(line: Line) -> None:
+    async def follow_levels(line: BrokerLine) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
         await line.subscribe(topics.ALL_VALUES)
         await line.subscribe(topics.ALL_WINS)
         await run_together(receive_values(line), send_heartbeats(line))
 
-    async def send_heartbeats(line: Line) -> None:
+    async def send_heartbeats(line: BrokerLine) -> None:
         """Publish the sign's heartbeat at regular intervals."""
         while True:
             heartbeat = beat(now_ns())
@@ -205,7 +204,7 @@ async def listen(
                 await line.publish(topics.build_heartbeat_topic(name), heartbeat, AT_MOST_ONCE)
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def receive_values(line: Line) -> None:
+    async def receive_values(line: BrokerLine) -> None:
         """Update the sign with each received level value, and report invalid ones."""
         async for message in line.messages:
             wrong = _process_value(sign, message, now_ns())

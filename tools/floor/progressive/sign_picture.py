@@ -92,8 +92,8 @@ def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     """Draw the lamp for staff, which flashes with every value and is red if an amount is missing."""
     wide, high = stage.layout.size
-    heard = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
+    ages_ns = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
     dark = not plates or any(plate.thousandths is None for plate in plates)
-    lit = bool(heard) and min(heard) < _BEAT_NS
+    lit = bool(ages_ns) and min(ages_ns) < _BEAT_NS
     paint = stage.painter.flat("alarm" if dark else "win", 1.0 if dark or lit else 0.3)
     stage.painter.shade((wide - 66, high - 52, 28, 28), paint, 14)

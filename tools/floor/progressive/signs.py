@@ -116,7 +116,7 @@ class SignBook:
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
     """Return the recorded state of every overhead sign that must report."""
-    return tuple(SignRecord(**json.loads(text)) for _, text in session.signs())
+    return tuple(SignRecord(**json.loads(text)) for _, text in session.read_signs())
 
 
 def _format_sign_line(sign: SignRecord) -> str:

@@ -77,7 +77,7 @@ class Session:
         self._run = store.run
 
     # ------------------------------------------------------------------ machines
-    def machines(self) -> tuple[str, ...]:
+    def list_machines(self) -> tuple[str, ...]:
         """Return the ids of the machines that may enrol."""
         return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
 
@@ -112,12 +112,12 @@ class Session:
         return tuple(str(row[0]) for row in rows)
 
     # ------------------------------------------------------------------ levels
-    def level(self, level: str) -> LevelRecord | None:
+    def read_level(self, level: str) -> LevelRecord | None:
         """Return one progressive level's record with its pools checked, or None."""
         rows = self._run("SELECT record FROM level WHERE id = ?", level)
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
 
-    def levels(self, *, excluded: Container[str] = ()) -> tuple[LevelRecord, ...]:
+    def read_levels(self, *, excluded: Container[str] = ()) -> tuple[LevelRecord, ...]:
         """Return every level except ``excluded``, closed ones too."""
         rows = self._run("SELECT id, record FROM level ORDER BY id")
         return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in excluded)
@@ -146,7 +146,7 @@ class Session:
             counted,
         )
 
-    def contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
+    def find_contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
         """Return one contribution as (wager in minor units, amount for the level), or None."""
         rows = self._run(
             "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
@@ -176,12 +176,12 @@ class Session:
         return sum((int(row[2]) * (Fraction(row[0]) + Fraction(row[1])) for row in rows), Fraction(0))
 
     # ------------------------------------------------------------------ mystery prizes
-    def prize(self, level: str) -> PrizeRecord | None:
+    def read_last_prize(self, level: str) -> PrizeRecord | None:
         """Return the last mystery prize of a level, or None; it is the current one unless the level was closed."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
         return PrizeRecord.from_text(rows[0][0]) if rows else None
 
-    def prizes(self, level: str) -> tuple[PrizeRecord, ...]:
+    def read_prizes(self, level: str) -> tuple[PrizeRecord, ...]:
         """Return every mystery prize of a level, in order."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
@@ -223,12 +223,12 @@ class Session:
         )
 
     # ------------------------------------------------------------------ claims
-    def claim(self, claim: str) -> ClaimRecord | None:
+    def find_claim(self, claim: str) -> ClaimRecord | None:
         """Return the hit with the id that its machine gave it, or None."""
         rows = self._run("SELECT record FROM claim WHERE claim = ?", claim)
         return ClaimRecord(**json.loads(rows[0][0])) if rows else None
 
-    def claims(self) -> tuple[ClaimRecord, ...]:
+    def read_win_register(self) -> tuple[ClaimRecord, ...]:
         """Return the win register: every hit, ordered by level and number."""
         rows = self._run("SELECT record FROM claim")
         hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
@@ -245,7 +245,7 @@ class Session:
         hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
         return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.place))
 
-    def hits(self, level: str) -> int:
+    def count_hits(self, level: str) -> int:
         """Return how many hits of a progressive level are recorded, including those of void games."""
         return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level)[0][0])
 
@@ -296,13 +296,13 @@ class Session:
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
 
-    def events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
+    def read_events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
         """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
         where, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
         rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
-    def signs(self) -> tuple[tuple[str, str], ...]:
+    def read_signs(self) -> tuple[tuple[str, str], ...]:
         """Return (name, record as JSON) of every overhead sign that must report."""
         return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
 

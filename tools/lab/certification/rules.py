@@ -26,7 +26,7 @@ from paytables import (
     load_game,
     play_with_answers,
 )
-from paytables.odds import Award, list_awards, list_longer_awards
+from paytables.odds import DisclosedAward, list_awards, list_longer_awards
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification import chance
@@ -330,7 +330,7 @@ def _format_no_award(bet: BetAnalysis) -> str:
     return f"bet {bet.bet}: has no awards of a pay table"
 
 
-def _format_award(award: Award) -> str:
+def _format_award(award: DisclosedAward) -> str:
     """Return a rare award as text: its stage, its name and its odds."""
     top = "top award " if award.top else ""
     return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
@@ -402,10 +402,10 @@ def double_up(case: Case) -> Iterator[Finding]:
 def simulation(case: Case) -> Iterator[Finding]:
     """Check that games played with the production code return the exact figures, within the interval.
 
-    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, wins above
-    the largest one expected ten times in this number of games therefore count as wins of that size, both in
-    the simulation and in the exact figures. The bets are judged singly and together; too few games to show
-    any bet are no evidence, and fail.
+    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, wins are
+    therefore limited, both in the simulation and in the exact figures, to the largest win that is expected ten
+    times in this number of games. The bets are judged singly and together. If the games are too few to show
+    anything about a bet, the check fails.
     """
     verdicts: list[Verdict] = []
     untestable_count = 0

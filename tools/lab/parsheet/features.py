@@ -219,7 +219,7 @@ def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
 
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
-    strategies = stage.held()
+    strategies = stage.count_holds()
     best = sum((paid for _, paid in strategies.values()), Fraction(0))
     facts: Facts = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
@@ -251,7 +251,9 @@ def _format_item_worth(stages: ModeStages, item: Item, unit: str) -> str:
         words.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
     for award in item.gives:
         kind, name = (
-            next((k, n) for k, n in award.names() if n is not None) if award.step is None else ("step", "")
+            next((k, n) for k, n in award.list_references() if n is not None)
+            if award.step is None
+            else ("step", "")
         )
         words.append(f"{kind} {name}".strip() + (f" x {award.times}" if award.times != 1 else ""))
     return ", ".join([*words, *(["the end"] if item.end else [])])

@@ -120,8 +120,8 @@ class BulkDraws:
     ) -> Array:
         """Return ``rows`` selections dealt at once: each draw is an index into the remaining pieces, in their order.
 
-        The i-th piece is found from its index by putting back the pieces dealt before it, the last one first:
-        a piece put back at or before the index moves the index on by one.
+        To find the i-th piece from its index, the pieces dealt before it are put back, the last one first. Each
+        piece put back at or before the index increases the index by one.
         """
         indices = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
         dealt = np.empty((len(indices), rows), dtype=dtype)

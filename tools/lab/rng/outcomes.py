@@ -1,10 +1,9 @@
 """Final outcomes for laboratories: what games draw, by the functions that games deal, throw and spin with.
 
-A selection of ``k`` from ``n`` pieces is one draw a piece, below the number of remaining pieces, and takes
-the piece at that index of the remaining ones, which keep their order: :func:`paytables.contract.deal_one`,
-and :meth:`paytables.cards.Shoe.deal` for cards that are counted. ``draw_many`` is the same rule compiled,
-written a second time on purpose: the battery compares each play of a game with it. No cabinet code imports
-this module.
+A selection of ``k`` from ``n`` pieces takes ``k`` draws. Each draw is below the number of remaining pieces, and
+takes the piece at that index; the remaining pieces keep their order (:func:`paytables.contract.deal_one`, and
+:meth:`paytables.cards.Shoe.deal` for cards that are counted). ``draw_many`` is a second, compiled implementation
+of this rule: the battery compares each play of a game with it. No cabinet code imports this module.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,8 @@
 """Final outcomes drawn by the objects that a machine draws with: the service, one step a play.
 
-The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So
-the battery's data are the machine's own plays, each compared draw for draw with the compiled rule on the
-bytes that the generator gave for it, and :func:`exhaust_production_range` gives every word to the code that
+The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So the
+battery's data are plays drawn by the machine's own code. Each play is compared, draw for draw, with the result of
+the compiled code for the same random bytes. :func:`exhaust_production_range` gives every word to the code that
 scales the machine's draws.
 """
 

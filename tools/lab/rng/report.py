@@ -84,7 +84,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
                 "claimed_bits_per_byte": float(source.entropy_bits),
                 "claim": source.claim,
                 "samples": count,
-                "most_common_value_bits": estimate_min_entropy(source.samples(count)),
+                "most_common_value_bits": estimate_min_entropy(source.read_samples(count)),
                 "assessed": False,
             }
         )

@@ -77,8 +77,8 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 def find_transfers(host: Host) -> HostTransfers | None:
     """Return the transfers that this host may order, or None if it may order none."""
     money = host.machine.component(HostMoney)
-    mine = money.line == host.name and (money.transfers or money.bonuses)
-    return HostTransfers(host.context.engine, host.context.handle) if mine else None
+    serves_this_line = money.line == host.name and (money.transfers or money.bonuses)
+    return HostTransfers(host.context.engine, host.context.handle) if serves_this_line else None
 
 
 # ---------------------------------------------------------------------------------------------- transfers
@@ -105,7 +105,7 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
         transfers.cancel()
         return _answer_interrogation(host, transfers, 0)
     if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
-        raise MalformedPollError(poll, f"{len(body)} bytes are no transfer")
+        raise MalformedPollError(poll, f"{len(body)} bytes are not a transfer")
     return _order_transfer(host, transfers, poll, body)
 
 

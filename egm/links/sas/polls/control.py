@@ -79,7 +79,7 @@ def configure_bills(host: Host, request: LongPoll) -> Reply:
 
 def enable_game(host: Host, request: LongPoll) -> Reply:
     """Answer poll 09: enable (01) or disable (00) one game; sources conflict on the meaning of the flag."""
-    game = host.game(from_bcd(request, request.data[:2]))
+    game = host.find_game_id(from_bcd(request, request.data[:2]))
     flag = request.data[2]
     if game is None or flag > 1:
         return NACK

@@ -1,4 +1,4 @@
-"""Game polls: which games exist, their data, which one is selected, at which denominations."""
+"""Game polls: the games of the machine with their data, the selected game, and its denominations."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def answer_machine_identity(_: LongPoll, readout: Readout) -> Reply:
 
 def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> GameFacts | None:
     """Return the game with the SAS number in the request, or None if none exists."""
-    return readout.game(from_bcd(request, number))
+    return readout.find_game(from_bcd(request, number))
 
 
 def answer_game_configuration(request: LongPoll, readout: Readout) -> Reply | None:

@@ -32,7 +32,12 @@ def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
     if owed is None:
         return Reply(bytes(_DATA_BYTES), once=True)
     level = _CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _TOP_AWARD
-    data = _NO_GROUP + bytes((level,)) + encode_bcd(readout.credits(owed.amount_cents), 5) + encode_bcd(0, 2)
+    data = (
+        _NO_GROUP
+        + bytes((level,))
+        + encode_bcd(readout.convert_to_credits(owed.amount_cents), 5)
+        + encode_bcd(0, 2)
+    )
     return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), once=True)
 
 

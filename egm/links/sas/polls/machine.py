@@ -67,7 +67,7 @@ def answer_last_bill(_: LongPoll, readout: Readout) -> Reply:
     if not readout.last_bill_cents:
         return Reply(bytes(6))
     country, code = find_bill_codes(readout.last_bill_cents, readout.currency)
-    count = readout.bills(readout.last_bill_cents)
+    count = readout.count_bills(readout.last_bill_cents)
     return Reply(encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(count, 4))
 
 
@@ -78,7 +78,7 @@ def answer_stacker_bills(_: LongPoll, readout: Readout) -> Reply:
 
 def answer_stacker_value(_: LongPoll, readout: Readout) -> Reply:
     """Answer poll 4A: the value of the bills in the stacker, in credits."""
-    return Reply(encode_bcd(readout.credits(readout.stacker_cents), 4))
+    return Reply(encode_bcd(readout.convert_to_credits(readout.stacker_cents), 4))
 
 
 def answer_last_ticket(_: LongPoll, readout: Readout) -> Reply:

@@ -73,14 +73,14 @@ def answer_games_since(_: LongPoll, readout: Readout) -> Reply:
 def answer_machine_meters(_: LongPoll, readout: Readout) -> Reply:
     """Answer poll 1C: six meters of play, slot door openings and power resets."""
     play = [read_meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
-    values = readout.values()
+    values = readout.read_meters()
     occurrences = [values.get("door.main.opens", 0), values.get("power_resets", 0)]
     return Reply(b"".join(encode_bcd(value, 4) for value in (*play, *occurrences)))
 
 
 def answer_value_of_bills(_: LongPoll, readout: Readout) -> Reply:
     """Answer poll 20: the value of the accepted bills, in whole units of the currency."""
-    return Reply(encode_bcd(readout.values()["bill_in.value"] // 100, 4))
+    return Reply(encode_bcd(readout.read_meters()["bill_in.value"] // 100, 4))
 
 
 # ---------------------------------------------------------------------------------------------- of a game
@@ -89,7 +89,7 @@ def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> 
     value = from_bcd(request, number)
     if value == 0:
         return ""
-    game = readout.game(value)
+    game = readout.find_game(value)
     return None if game is None else game.id
 
 

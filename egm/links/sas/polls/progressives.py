@@ -62,12 +62,12 @@ def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Rep
 def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
     """Answer poll 83: the total of progressive wins of a game, or for game 0000 of the machine, in credits."""
     number = from_bcd(request, request.data)
-    game = readout.game(number)
+    game = readout.find_game(number)
     if number and game is None:
         return None
-    values = readout.values("" if game is None else game.id)
+    values = readout.read_meters("" if game is None else game.id)
     won_cents = values.get("mach_progressive", 0) + values.get("att_progressive", 0)
-    return Reply(request.data + encode_bcd(readout.credits(won_cents), _CREDIT_BYTES))
+    return Reply(request.data + encode_bcd(readout.convert_to_credits(won_cents), _CREDIT_BYTES))
 
 
 # ---------------------------------------------------------------------------------------------- what was won

@@ -150,7 +150,7 @@ def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
     (kind,) = poll.data
     if kind not in _METERS:
         return None
-    name, values = _METERS[kind], readout.values()
+    name, values = _METERS[kind], readout.read_meters()
     count, value = (0, 0) if name is None else (values[f"{name}.count"], values[f"{name}.value"])
     return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, _AMOUNT_BYTES))
 

@@ -20,14 +20,14 @@ _RULED: Final = entries.DISPUTE_RULED.kind
 _IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 
-class VoucherAudit:
+class TicketRedemptionAudit:
     """Checks that each ticket is redeemed once and for its own amount; ``report_finding`` takes one that is not."""
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
-        self._out_cents: dict[str, int] = {}
+        self._issued_cents: dict[str, int] = {}
         """The amount of each issued ticket, by commitment."""
-        self._taken: dict[str, int] = {}
+        self._redeemed_by: dict[str, int] = {}
         """The entry that redeemed each ticket not issued again since."""
         self._committed = False
         self._ledger_starts: list[str] = []
@@ -50,13 +50,13 @@ class VoucherAudit:
             return
         self._committed = True
         if kind == _OUT:
-            self._out_cents[commitment] = record["amount_cents"]
-            self._taken.pop(commitment, None)
+            self._issued_cents[commitment] = record["amount_cents"]
+            self._redeemed_by.pop(commitment, None)
             return
-        first_sequence = self._taken.setdefault(commitment, entry.sequence)
+        first_sequence = self._redeemed_by.setdefault(commitment, entry.sequence)
         if first_sequence != entry.sequence:
             self._report_finding(entry, f"this ticket was already redeemed by entry {first_sequence}")
-        out_cents = self._out_cents.pop(commitment, record["amount_cents"])
+        out_cents = self._issued_cents.pop(commitment, record["amount_cents"])
         if out_cents != record["amount_cents"]:
             self._report_finding(
                 entry,

@@ -1,0 +1,43 @@
+"""A machine whose every game is refused is out of service and says so; one admitted game is enough to play."""
+
+import asyncio
+
+import pytest
+
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.testing.machine import StoppedClock
+from paytables.definition import LIBRARY
+
+
+@pytest.mark.requirement("Q-21")
+@pytest.mark.parametrize("games", [("poor-keno",), ("poor-keno", "maple-classic")], ids=["alone", "beside"])
+def test_a_machine_of_refused_games_only_is_out_of_service_with_a_notice(tmp_path, monkeypatch, games):
+    state = StateFolder(tmp_path / "state")
+    state.prepare()
+    text = (LIBRARY / "aurora-keno.toml").read_text("utf-8")
+    poor = tmp_path / "poor-keno.toml"
+    poor.write_text(text.replace("{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }"), encoding="utf-8")
+    assert poor.read_text("utf-8") != text
+    file = load_cabinet()
+    slots = tuple(GameSlot(game=str(poor) if game == "poor-keno" else game) for game in games)
+    changes = {"games": slots, "progressives": ()}
+    process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())
+    seen = []
+
+    async def look(_):
+        seen.append(process._stations[0].snapshot())
+        refused = [e.record["reason"] for e in process._machine.journal.entries() if e.kind == "game.refused"]
+        assert len(refused) == 1
+        assert "at least 65.00 %" in refused[0]
+
+    monkeypatch.setattr(MachineProcess, "_work", look)
+    asyncio.run(process.run())
+    (snapshot,) = seen
+    notices = [notice.code for notice in snapshot.notices]
+    if len(games) == 1:
+        assert snapshot.state == "out_of_service"
+        assert "out_of_service.self_test" in notices
+    else:
+        assert snapshot.state == "idle"
+        assert not [code for code in notices if code.startswith("out_of_service")]

@@ -1,0 +1,217 @@
+"""A round in which players win each other's stakes, and a game of it that persons declare void."""
+
+import pytest
+from rigs.cards import dealing
+
+from egm.app.features import FEATURES
+from egm.kernel.events import EventType, State
+from egm.memory_clear.carrying import inspect_claims
+from egm.play.records.games import open_game
+from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, iter_turn_notices, take_recorded_steps
+from egm.seats.table import SharedTable
+from egm.testing.machine import FailingChance
+from meters import open_view
+from meters.entry import decode
+from tools.audit.games import GameAudit, Shelf
+from tools.audit.verify import Auditor
+
+BILL_CENTS = 10_000
+TWO = {"person": "2", "persons": ("2", "5"), "reason": "as seen on the floor"}
+HOLDEM = "quebec-texas-holdem-room"
+#: The bets of each position.
+ROUNDS = {
+    HOLDEM: [{"stack": 200}] * 3,
+    "quebec-omaha-room": [{"stack": 240}] * 3,
+    "quebec-seven-card-stud-room": [{"stack": 240}] * 3,
+    "quebec-pai-gow-poker": [{"stake": 20}] * 3,
+    "monaco-chemin-de-fer": [{"bank": 40}, {"stake": 20}, {"stake": 20}, {"stake": 20}],
+}
+#: Player and bank by turns: five and six.
+FIVE_AND_SIX = "2s Ks 3h 6c"
+
+
+def table_of(rooms):
+    return rooms[0].machine.component(SharedTable)
+
+
+def sit_down(rooms, game=HOLDEM):
+    """Every position stakes; betting closes, and the table answers that all have staked."""
+    chance = dealing(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.chance
+    for rig, bet in zip(rooms, ROUNDS[game], strict=True):
+        rig.machine.chance = chance
+        rig.insert(BILL_CENTS)
+        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
+        rig.engine.handle(EventType.PLAY)
+        assert rig.state is State.BETTING, rig.notice
+    table_of(rooms).close(next(iter(rooms[0].machine.games.values())).digest)
+    go_on(rooms)
+    return rooms
+
+
+def go_on(rooms):
+    take_recorded_steps(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
+
+
+def find_asked(rooms):
+    """The position that is asked; None once nobody is."""
+    undecided = [rig for rig in rooms if (game := open_game(rig.machine)) and game.outcome is None]
+    return next((rig for rig in undecided if rig.hands.told[-1].options), None)
+
+
+def answer(rooms, number=1):
+    """The position that is asked takes this option; return whether the game went on."""
+    rig = find_asked(rooms)
+    before = len(open_game(rig.machine).steps)
+    rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[number])
+    take_recorded_steps(table_of(rooms))
+    return len(open_game(rig.machine).steps) > before
+
+
+def let_the_generator_fail(rooms):
+    """The positions answer until a number is needed that the generator does not give; return the generator."""
+    working = rooms[0].machine.chance
+    for rig in rooms:
+        rig.machine.chance = FailingChance()
+    while answer(rooms):
+        pass
+    assert {open_game(rig.machine).outcome for rig in rooms} == {None}
+    return working
+
+
+def repair(rooms, working):
+    rooms[0].restarts = [working]
+    rooms[0].engine.handle(EventType.KEY_TURNED, key="attendant")
+    for rig in rooms:
+        rig.machine.chance = working
+        rig.engine.update_state()
+
+
+def rule(rig, form):
+    """Two persons declare a position's game void; return why it was refused, or None."""
+    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType(form), form=form, **TWO)
+    refused = rig.notice
+    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    return refused
+
+
+def wait(rooms):
+    """Let the time for answers run out often enough to end any round."""
+    for _ in range(20):
+        go_on(rooms)
+        rooms[0].clock.pass_seconds(ANSWER_SECONDS + 1)
+        go_on(rooms)
+
+
+def audit(rooms, folder):
+    rooms[0].journal.self_audit()
+    rooms[0].close()
+    with open_view(folder) as view:
+        return Auditor(Shelf()).run(view.iter_bodies()).findings
+
+
+@pytest.mark.requirement("S-32", "F-14", "B-01")
+@pytest.mark.parametrize("game", [game for game in ROUNDS if "pai-gow" not in game])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_refund_of_one_position_ends_the_round_of_all(seats, tmp_path, game, restarted):
+    count = len(ROUNDS[game])
+    rooms = sit_down(seats(game, count=count), game)
+    working = let_the_generator_fail(rooms)
+    assert rule(rooms[-1], "refund_game") is None
+    if restarted:
+        rooms[0].close()
+        rooms = seats(game, count=count)
+    repair(rooms, working)
+    before = [rig.credit_cents for rig in rooms]
+    wait(rooms)
+    for rig in rooms[:-1]:
+        assert [notice.code for notice in iter_turn_notices(rig.machine)] == ["round_is_void"]
+        for value in rig.hands.told[-1].options:
+            rig.engine.handle(EventType.CHOOSE, value=value)
+    assert [rig.credit_cents for rig in rooms] == before
+    assert rule(rooms[0], "forfeit_game") == "refused.game_may_be_forfeit"
+    assert [rule(rig, "refund_game") for rig in rooms[:-1]] == [None] * (len(rooms) - 1)
+    assert [(rig.state, rig.credit_cents) for rig in rooms] == [(State.IDLE, BILL_CENTS)] * len(rooms)
+    assert audit(rooms, tmp_path) == []
+
+
+@pytest.mark.requirement("S-32", "F-14", "B-01")
+def test_the_stake_of_a_position_that_disrupts_the_machine_stays_in_the_pot(seats, tmp_path):
+    rooms = sit_down(seats(HOLDEM, count=3))
+    answer(rooms)
+    rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    rooms[1].engine.handle(EventType.FORFEIT_GAME, form="forfeit_game", **TWO)
+    assert rooms[1].notice == "refused.game_may_be_forfeit"
+    wait(rooms)
+    rooms[1].engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    rooms[1].engine.handle(EventType.KEY_TURNED, key="attendant")
+    go_on(rooms)
+    commission = open_game(rooms[0].machine).outcome.display["commission"]
+    for rig in rooms:
+        rig.report_shown()
+    assert sum(rig.credit_cents for rig in rooms) == 3 * BILL_CENTS - 25 * commission
+    assert audit(rooms, tmp_path) == []
+
+
+@pytest.mark.requirement("S-18", "F-14", "B-01")
+@pytest.mark.parametrize("void", [0, 1])
+def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, void):
+    rooms = sit_down(seats("quebec-pai-gow-poker", count=3), "quebec-pai-gow-poker")
+    while find_asked(rooms):
+        answer(rooms, 0)
+    for rig in rooms:
+        rig.report_shown()
+    before = [rig.credit_cents for rig in rooms]
+    for rig, bet in zip(rooms, ({"stake": 20, "bank": 40}, {"stake": 20}, {"stake": 20}), strict=True):
+        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
+        rig.engine.handle(EventType.PLAY)
+    table_of(rooms).close(next(iter(rooms[0].machine.games.values())).digest)
+    go_on(rooms)
+    working = rooms[0].machine.chance
+    for rig in rooms:
+        rig.machine.chance = FailingChance()
+        rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    refused = rule(rooms[void], "refund_game")
+    assert refused is None, refused
+    repair(rooms, working)
+    wait(rooms)
+    for rig in rooms:
+        if open_game(rig.machine) is not None:
+            assert rule(rig, "refund_game") is None
+    assert [rig.credit_cents for rig in rooms] == before
+    assert audit(rooms, tmp_path) == []
+
+
+@pytest.mark.requirement("S-32", "F-14")
+def test_the_audit_reports_a_round_that_goes_on_without_a_void_game(seats, tmp_path):
+    rooms = sit_down(seats(HOLDEM, count=3))
+    working = let_the_generator_fail(rooms)
+    assert rule(rooms[1], "refund_game") is None
+    (void,) = rooms[0].journal.entries("game.void")
+    repair(rooms, working)
+    rooms[0].close()
+    with open_view(tmp_path) as view:
+        entries = [*map(decode, view.iter_bodies())]
+    choices = [entry for entry in entries if entry.kind == "game.choice"]
+    told = []
+    report = GameAudit(Shelf(), lambda _, why: told.append(why))
+    early = [
+        entry for entry in entries if entry.sequence < choices[-1].sequence and entry.kind != "game.void"
+    ]
+    for entry in (*early, void, choices[-1]):
+        report.check_entry(entry)
+    assert any("was declared void, and another one goes on" in why for why in told)
+
+
+@pytest.mark.requirement("S-32", "F-14")
+@pytest.mark.parametrize("is_void", [False, True])
+def test_a_memory_clear_treats_all_games_of_the_round_alike(seats, tmp_path, is_void):
+    rooms = sit_down(seats(HOLDEM, count=3))
+    let_the_generator_fail(rooms)
+    if is_void:
+        assert rule(rooms[1], "refund_game") is None
+    rooms[0].close()
+    found = inspect_claims(tmp_path, FEATURES)
+    acts = [each.acts for each in found.proposals if each.id.startswith("game:")]
+    assert acts == [("paid",)] * 2 if is_void else [("carried",)] * 3
