@@ -66,7 +66,7 @@ def test_the_thrown_dice_lie_above_the_answers(playing, theme, layout):
         cues=({"cue": "dice", "dice": list(THROWN)},),
     )
     view = apply_message(playing, question)
-    view = replace(view, now=view.now + build_view_timeline(view, theme).rolled + 0.1)
+    view = replace(view, now=view.now + build_view_timeline(view, theme).roll_up_end + 0.1)
     painter, stage = drawn(view, theme, layout)
     assert [face for face, _ in painter.dice] == [*THROWN]
     answers = [rect for rect, _ in lay_out_felt_answers(stage, view.decision)]
@@ -90,7 +90,7 @@ def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(playing, theme, to
     )
     view = apply_message(playing, play)
     step = build_view_timeline(view, theme).steps[-1]
-    view = replace(view, now=view.show.began + step.begin + (step.spun - step.begin) * 0.93)
+    view = replace(view, now=view.show.began + step.begin + (step.stopped - step.begin) * 0.93)
     painter, _ = drawn(view, theme, LAYOUTS["landscape"])
     assert [face for face, _ in painter.dice] == [*THROWN]
     assert (str(TOTAL) in painter.read) is (total is not None)
