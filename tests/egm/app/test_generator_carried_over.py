@@ -1,12 +1,15 @@
 """What the generator leaves at a power loss is part of its next start at this machine, and is used only once."""
 
+import asyncio
 from hashlib import sha256
 
 import pytest
 
+from egm.app.process import MachineProcess
 from egm.app.rng_startup import start_chance
+from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.profiles import load_profile
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, StoppedClock
 from rng import KernelSource
 
 
@@ -51,3 +54,29 @@ def test_the_sequence_after_a_power_loss_depends_on_the_one_before(tmp_path):
     assert start(2) != fresh
     assert file.read_bytes() != left, "what was used is replaced"
     assert [carried for code, carried in events if code == "rng_started"] == [False, False, False, True]
+
+
+@pytest.mark.requirement("B-05")
+def test_the_machine_stores_it_at_its_start_and_again_at_its_end(tmp_path, monkeypatch):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    file = load_cabinet()
+    few = file.model_copy(update={"games": file.games[:1], "progressives": ()})
+    stored, carried = [], []
+    for _ in range(2):
+        process = MachineProcess(state, few, StoppedClock())
+
+        async def look(started):
+            stored.append(state.carry_over.read_bytes())
+            carried.extend(
+                entry.record["carry_over"]
+                for entry in started._machine.journal.entries(
+                    "chance.rng_started", newest_first=True, limit=1
+                )
+            )
+
+        monkeypatch.setattr(MachineProcess, "_work", look)
+        asyncio.run(process.run())
+        stored.append(state.carry_over.read_bytes())
+    assert carried == [False, True]
+    assert len(set(stored)) == 4
