@@ -1,7 +1,7 @@
 """The journal entries of staff: sign-in, the roster, work at the machine, device tests, slips and notes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
 from egm.devices.ioboard.codec import KEYS
@@ -9,7 +9,6 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
-from egm.kernel.machine import Machine
 from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.keys import MoneyKey
 from egm.people import Permission
@@ -17,7 +16,7 @@ from egm.people.roles import Role
 from egm.record_codec import Condition, omit_if_default
 from egm.record_fields import Cents, Count, Digest, Person, Persons, Positive, Serial, Staff, Time, Words
 from egm.staff.keys import StaffKey
-from egm.staff.records import Box, Work
+from egm.staff.records import Box, OptionName, Options, OptionValues, Work
 
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration (:mod:`egm.kernel.touch`)."""
@@ -112,30 +111,6 @@ class InventoryEntry:
     """The id of the jurisdiction's profile."""
     games: tuple[InventoryGame, ...]
     """The installed games."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The operator's choice of the games, denominations and bets that are offered."""
-
-    off: tuple[str, ...] = ()
-    """The ids of the games that are not offered."""
-    denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The offered denominations by game; a game that is not listed offers all its denominations."""
-    bet_limit_cents: int | None = None
-    bet_minimum_cents: int | None = omit_if_default(None)
-
-    @classmethod
-    def of(cls, machine: Machine) -> "Options":
-        """Return the operator's options as the journal stores them."""
-        return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
-
-    def list_denominations(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the offered denominations of a game; none if the game is off, all if the options leave none."""
-        if game_id in self.off:
-            return ()
-        offered_cents = self.denominations_cents.get(game_id, admitted_cents)
-        return tuple(cents for cents in admitted_cents if cents in offered_cents) or admitted_cents
 
 
 # ---------------------------------------------------------------------------------------------- parts of records
@@ -490,19 +465,11 @@ SERVICE_ANSWERED: Final = Entry(
 
 # ---------------------------------------------------------------------------------------------- options, inventory
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptionsChanged(ByPersons):
+class OptionsChanged(ByPersons, OptionValues):
     """Staff changed an option of the operator; it takes effect at the next start."""
 
-    option: Literal["bet_limit", "bet_minimum", "game", "denomination"]
+    option: OptionName
     """The option that was changed; the field of that option has its new value."""
-    bet_limit_cents: Cents | None = omit_if_default(None)
-    bet_minimum_cents: Count | None = omit_if_default(None)
-    game: str | None = omit_if_default(None)
-    """The id of the game whose offer was changed."""
-    denomination_cents: str | None = omit_if_default(None)
-    """The denomination, in minor units, whose offer was changed."""
-    on: Literal["yes", "no"] | None = omit_if_default(None)
-    """Whether the game or the denomination is offered."""
     before: Options
     """All options before the change."""
     after: Options

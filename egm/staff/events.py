@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.kernel.events import EventName, EventType, NoData, Payload
-from egm.staff.records import Box, Work
+from egm.staff.records import Box, OptionName, OptionValues, Work
 from meters.transaction import JSON
 
 #: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
@@ -121,16 +121,10 @@ class RulingForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptionsForm(FilledForm):
-    """A form about one option of the operator; the fields of other options are None."""
+class OptionsForm(FilledForm, OptionValues):
+    """A form about one option of the operator."""
 
-    option: Literal["bet_limit", "bet_minimum", "game", "denomination"] | None = None
-    bet_limit_cents: int | None = None
-    bet_minimum_cents: int | None = None
-    game: str | None = None
-    denomination_cents: str | None = None
-    """One of the denominations of a game, as text."""
-    on: Literal["yes", "no"] | None = None
+    option: OptionName | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

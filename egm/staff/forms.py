@@ -16,7 +16,7 @@ from egm.staff.interventions import (
     no_intervention_is_open,
 )
 from egm.staff.numbers import number_is_locked
-from egm.staff.options import machine_is_open, no_position_is_in_use, no_tournament_is_on
+from egm.staff.options import AMOUNTS, OPTION_NEEDS
 from egm.staff.stock import BOXES, box_is_not_counted_yet
 
 _BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
@@ -29,14 +29,16 @@ OPTIONS: Final[Mapping[str, Form]] = {
         event=EventType.OPTIONS,
         permission=Permission.CONFIGURE,
         fields=fields,
-        needs=(machine_is_open, no_position_is_in_use, no_tournament_is_on),
+        needs=OPTION_NEEDS,
         values={"option": option},
     )
     for option, fields in (
         ("game", (_ON,)),
         ("denomination", (Field(name="denomination_cents", kind=FieldKind.CHOICE, plain=True), _ON)),
-        ("bet_limit", (Field(name="bet_limit_cents", kind=FieldKind.AMOUNT, least=1),)),
-        ("bet_minimum", (Field(name="bet_minimum_cents", kind=FieldKind.AMOUNT),)),
+        *(
+            (option, (Field(name=f"{option}_cents", kind=FieldKind.AMOUNT, least=amount.least_cents),))
+            for option, amount in AMOUNTS.items()
+        ),
     )
 }
 

@@ -5,23 +5,26 @@ changed behind an open door, without credits and without a game, by as many pers
 they take effect at the next start, so nothing changes while a player is at the machine.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.kernel.rules import refusal_code
+from egm.kernel.rules import Guard, refusal_code
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
 from egm.play.records.games import open_game
+from egm.profiles import Profile
 from egm.record_codec import from_json
 from egm.staff.desk import ServiceDesk, find_actor
-from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, Options, OptionsChanged, RestartRequested
+from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, OptionsChanged, RestartRequested
 from egm.staff.events import OptionsForm
 from egm.staff.keys import StaffKey
+from egm.staff.records import OptionName, Options, OptionValues
 from egm.tournament.keys import TournamentKey
 
 #: State keys of what a player may still be owed in addition to credits.
@@ -30,6 +33,40 @@ _OWED: Final = frozenset(
 )
 #: Doors of which one must be open to change options.
 _DOORS: Final = frozenset({"main", "logic"})
+
+
+@dataclass(frozen=True, slots=True)
+class AmountOption:
+    """An option that is an amount: what it narrows in the profile.
+
+    Its value is the field ``<option>_cents`` of :class:`Options` and :class:`OptionValues`.
+    """
+
+    read: Callable[[Profile], int]
+    """Returns the amount that applies without the option."""
+    narrow: Callable[[Profile, int], Profile]
+    """Returns the profile narrowed to the operator's amount, which never widens it."""
+    least_cents: int = 0
+    """The smallest amount that the form takes."""
+
+
+def _raise_bet_minimum(profile: Profile, cents: int) -> Profile:
+    least_cents = max(profile.play.bet_minimum_cents, cents)
+    play = profile.play.model_copy(update={"bet_minimum_cents": least_cents})
+    return profile.model_copy(update={"play": play})
+
+
+def _lower_bet_limit(profile: Profile, cents: int) -> Profile:
+    most_cents = min(profile.play.bet_limit_cents, cents)
+    play = profile.play.model_copy(update={"bet_limit_cents": most_cents})
+    return profile.model_copy(update={"play": play})
+
+
+#: The options that are amounts, in the order in which their page shows them.
+AMOUNTS: Final[Mapping[OptionName, AmountOption]] = {
+    "bet_minimum": AmountOption(lambda profile: profile.play.bet_minimum_cents, _raise_bet_minimum),
+    "bet_limit": AmountOption(lambda profile: profile.play.bet_limit_cents, _lower_bet_limit, 1),
+}
 
 
 def apply_options(machine: Machine) -> None:
@@ -46,21 +83,16 @@ def apply_options(machine: Machine) -> None:
     offered_cents = {game: cents for game, cents in offered.items() if cents} or dict(approved_cents)
     machine.games = {game_id: game for game_id, game in machine.games.items() if game_id in offered_cents}
     machine.denominations_cents = offered_cents
-    play, (least_cents, most_cents) = machine.profile.play, _compute_bet_bounds(machine, options)
-    play_within_options = play.model_copy(
-        update={"bet_limit_cents": most_cents, "bet_minimum_cents": least_cents}
-    )
-    machine.profile = machine.profile.model_copy(update={"play": play_within_options})
+    machine.profile = _narrow_profile(machine.profile, options)
 
 
-def _compute_bet_bounds(machine: Machine, options: Options) -> tuple[int, int]:
-    """Return minimum and maximum bet in minor units: the narrower of the profile's and the operator's."""
-    play = machine.profile.play
-    limit_cents = play.bet_limit_cents if options.bet_limit_cents is None else options.bet_limit_cents
-    return (
-        max(play.bet_minimum_cents, options.bet_minimum_cents or 0),
-        min(limit_cents, play.bet_limit_cents),
-    )
+def _narrow_profile(profile: Profile, options: Options) -> Profile:
+    """Return the profile with its amounts narrowed as the operator's options say."""
+    for option, amount in AMOUNTS.items():
+        cents: int | None = getattr(options, f"{option}_cents")
+        if cents is not None:
+            profile = amount.narrow(profile, cents)
+    return profile
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -94,9 +126,9 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     offered = {
         game: options.list_denominations(game, cents) for game, cents in installed.denominations_cents.items()
     }
-    least_cents, most_cents = _compute_bet_bounds(machine, options)
+    play = _narrow_profile(machine.profile, options).play
     return any(
-        least_cents <= bet * cents and game.round_cost(bet) * cents <= most_cents
+        play.bet_minimum_cents <= bet * cents and game.round_cost(bet) * cents <= play.bet_limit_cents
         for game_id, game in installed.games.items()
         for cents in offered.get(game_id, ())
         for bet in game.bet_options
@@ -106,11 +138,13 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
 def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None:
     """Return the operator's options after a requested change, or None if no option can be changed in this way."""
     options = Options.of(machine)
+    if form.option in AMOUNTS:
+        name = f"{form.option}_cents"
+        new_cents: int | None = getattr(form, name)
+        if new_cents is None:
+            return None
+        return replace(options, **{name: new_cents})  # type: ignore[arg-type]  # an amount's field
     match form:
-        case OptionsForm(option="bet_limit", bet_limit_cents=int(limit_cents)):
-            return replace(options, bet_limit_cents=limit_cents)
-        case OptionsForm(option="bet_minimum", bet_minimum_cents=int(minimum_cents)):
-            return replace(options, bet_minimum_cents=minimum_cents)
         case OptionsForm(option="game", game=str(game), on=str(on)) if (
             game in machine.component(InstalledGames).denominations_cents
         ):
@@ -135,6 +169,16 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None
             return None
 
 
+#: What must hold before an option can be changed; the form shows which of it holds.
+OPTION_NEEDS: Final[tuple[Guard[Machine], ...]] = (
+    machine_is_open,
+    no_position_is_in_use,
+    no_tournament_is_on,
+)
+#: The guards of the change of an option; the name of each is the code of its refusal.
+OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_NEEDS, options_form_is_valid)
+
+
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
@@ -146,11 +190,7 @@ def change_options(machine: Machine, event: Event) -> None:
         OPTIONS_CHANGED,
         OptionsChanged(
             option=form.option,
-            bet_limit_cents=form.bet_limit_cents,
-            bet_minimum_cents=form.bet_minimum_cents,
-            game=form.game,
-            denomination_cents=form.denomination_cents,
-            on=form.on,
+            **{field.name: getattr(form, field.name) for field in fields(OptionValues)},
             person=find_actor(machine, event),
             persons=form.persons,
             before=old_options,

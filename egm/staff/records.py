@@ -1,9 +1,13 @@
-"""Types that records and events of staff work share: boxes, kinds of work, and rulings."""
+"""Types that records and events of staff work share: boxes, kinds of work, rulings, and the operator's options."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from egm.record_fields import Persons, Serial, Words
+from egm.kernel.machine import Machine
+from egm.record_codec import omit_if_default
+from egm.record_fields import Cents, Count, Persons, Serial, Words
+from egm.staff.keys import StaffKey
 
 Box: TypeAlias = Literal["coin_box", "bill_box"]
 Work: TypeAlias = Literal["repair", "collection"]
@@ -18,3 +22,47 @@ class RulingDetails:
     """The machine's number on the floor, or the location that the form names."""
     reason: Words
     persons: Persons
+
+
+#: The options that the operator may change, each with a field of :class:`OptionValues`.
+OptionName: TypeAlias = Literal["bet_limit", "bet_minimum", "game", "denomination"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionValues:
+    """Base of the form that changes an option, and of its record: the new value; fields of other options are None."""
+
+    __slots__ = ()  # a class with two bases has the slots itself
+
+    bet_limit_cents: Cents | None = omit_if_default(None)
+    bet_minimum_cents: Count | None = omit_if_default(None)
+    game: str | None = omit_if_default(None)
+    """The id of the game whose offer is changed."""
+    denomination_cents: str | None = omit_if_default(None)
+    """The denomination, in minor units, whose offer is changed."""
+    on: Literal["yes", "no"] | None = omit_if_default(None)
+    """Whether the game or the denomination is offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The operator's choice of the games, denominations and bets that are offered."""
+
+    off: tuple[str, ...] = ()
+    """The ids of the games that are not offered."""
+    denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """The offered denominations by game; a game that is not listed offers all its denominations."""
+    bet_limit_cents: int | None = None
+    bet_minimum_cents: int | None = omit_if_default(None)
+
+    @classmethod
+    def of(cls, machine: Machine) -> "Options":
+        """Return the operator's options as the journal stores them."""
+        return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
+
+    def list_denominations(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the offered denominations of a game; none if the game is off, all if the options leave none."""
+        if game_id in self.off:
+            return ()
+        offered_cents = self.denominations_cents.get(game_id, admitted_cents)
+        return tuple(cents for cents in admitted_cents if cents in offered_cents) or admitted_cents

@@ -32,11 +32,8 @@ from egm.staff.interventions import (
 )
 from egm.staff.numbers import number_is_locked, unlock_number
 from egm.staff.options import (
+    OPTION_GUARDS,
     change_options,
-    machine_is_open,
-    no_position_is_in_use,
-    no_tournament_is_on,
-    options_form_is_valid,
     start_again,
 )
 from egm.staff.registers import record_dispute, record_exclusion, record_incident, register_note_is_complete
@@ -83,7 +80,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         FORMS,
         EventType.OPTIONS,
         AT_WORK,
-        (machine_is_open, no_position_is_in_use, no_tournament_is_on, options_form_is_valid),
+        OPTION_GUARDS,
         change_options,
     ),
     build_form_rule(FORMS, EventType.RESTART, AT_WORK, (), start_again),

@@ -128,25 +128,26 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
 def layers(root: Path = ROOT) -> str:
     """Return a table of the folders of ``egm``, from the top layer, each with the first line of its docstring.
 
-    Raises :class:`DocumentError` naming each folder without a docstring.
+    A sentence below it names the folders of one layer. Raises :class:`DocumentError` naming each folder
+    without a docstring.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     (house,) = (each for each in project["tool"]["importlinter"]["contracts"] if each["id"] == "house")
     rows: list[list[str]] = []
     bare: list[str] = []
-    for number, layer in enumerate(house["layers"], start=1):
-        for name in layer.split(" | "):
-            module = root / "egm" / name / "__init__.py"
-            if not module.is_file():
-                continue  # a single module below the folders
-            summary = (ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or "").partition(
-                "\n"
-            )[0]
-            bare += () if summary else (f"egm/{name}/__init__.py",)
-            rows.append([str(number), f"`{name}/`", format_meaning(summary)])
+    neighbours: list[str] = []
+    for layer in house["layers"]:
+        modules = {name: root / "egm" / name / "__init__.py" for name in layer.split(" | ")}
+        folders = {name: module for name, module in modules.items() if module.is_file()}
+        neighbours += (", ".join(f"`{name}/`" for name in folders),) if len(folders) > 1 else ()
+        for name, module in folders.items():
+            docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+            bare += () if docstring else (f"egm/{name}/__init__.py",)
+            rows.append([f"`{name}/`", format_meaning(docstring.partition("\n")[0])])
     if bare:
         raise DocumentError(f"the first line of its docstring must say what is in it: {', '.join(bare)}")
-    return format_table(["Layer", "Folder", "Contents"], rows)
+    table = format_table(["Folder", "Contents"], rows)
+    return f"{table}\n\nFolders of one layer do not import each other: {'; '.join(neighbours)}."
 
 
 def families() -> str:

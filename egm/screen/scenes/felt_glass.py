@@ -236,17 +236,23 @@ def _format_result_sign(stage: Stage, table: Table, result: str) -> str:
 
 def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     """Draw a spot's name, pay and limits, and why the last touch did nothing; return the height."""
-    p, view, (x, y, w, _) = stage.painter, stage.view, rect
+    p, view, (x, y, w, h) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     head = Style("heavy", "body", stage.look.accent)
-    top = y + p.write_paragraph(stage.texts.choose_translation(spot.names), (x, y, w, 70), head)
     lines = format_spot_lines(stage, spot, unit)
-    if stage.layout.is_portrait:  # A portrait panel has room for few lines.
-        lines = [("  ·  ".join(words for words, _ in lines[:2]), "meter"), *lines[2:][-2:]]
+    gap, leading, size = 4, 1.2, "caption"
+    if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
+        terms = "  ·  ".join(words for words, colour in lines if colour != "amber")
+        lines = [(terms, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
+        gap, leading = 1, 1.1
+    name = stage.texts.choose_translation(spot.names)
+    top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
+    rows = sum(len(p.wrap(words, w, Style("strong", size, colour))) for words, colour in lines)
+    if top + rows * stage.theme.sizes[size] * leading + len(lines) * gap > y + h:
+        size = "tiny"
     for words, colour in lines:
-        top += (
-            p.write_paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
-        )
+        style = Style("strong", size, colour)
+        top += p.write_paragraph(words, (x, top + gap, w, 60), style, leading=leading) + gap
     return top - y
 
 

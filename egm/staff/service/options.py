@@ -8,8 +8,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
-from egm.staff.entries import Options
 from egm.staff.forms import OPTIONS
+from egm.staff.options import AMOUNTS
+from egm.staff.records import Options
 from egm.staff.service.filling import Filling
 from egm.staff.words import (
     BACK,
@@ -20,9 +21,6 @@ from egm.staff.words import (
     say_money,
     say_plain,
 )
-
-#: The options that apply to every bet.
-_BETS: Final = ("bet_minimum", "bet_limit")
 
 
 class OptionList(MenuPage):
@@ -47,10 +45,12 @@ class OptionList(MenuPage):
                     mark="" if offered == current_cents else "warning",
                 )
             )
-        limit_cents, play = options.bet_limit_cents, machine.profile.play
-        limit = say_money(play.bet_limit_cents if limit_cents is None else limit_cents)
-        minimum_cents = options.bet_minimum_cents
-        minimum = say_money(play.bet_minimum_cents if minimum_cents is None else minimum_cents)
+        amounts = []
+        for option, amount in AMOUNTS.items():
+            cents: int | None = getattr(options, f"{option}_cents")
+            amounts.append(
+                (f"options.{option}", say_money(amount.read(machine.profile) if cents is None else cents))
+            )
         return ServicePage(
             id="",
             title=say("service.menu.options"),
@@ -60,15 +60,14 @@ class OptionList(MenuPage):
                 ),
                 build_pair_table(
                     (
-                        ("options.bet_minimum", minimum),
-                        ("options.bet_limit", limit),
+                        *amounts,
                         ("options.when", say("service.options.next_start")),
                     )
                 ),
             ),
             actions=(
                 BACK,
-                *(PageAction(id=option, label=say(f"service.options.{option}")) for option in _BETS),
+                *(PageAction(id=option, label=say(f"service.options.{option}")) for option in AMOUNTS),
             ),
         )
 
@@ -77,7 +76,7 @@ class OptionList(MenuPage):
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
             return Go(OneGame(game_id))
-        return Go(Filling(OPTIONS[action])) if action in _BETS else refuse("not_offered")
+        return Go(Filling(OPTIONS[action])) if action in AMOUNTS else refuse("not_offered")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,19 @@
 """Options: who may change them and when, what they leave, and that they hold from the next start on."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
-from egm.kernel.events import EventType, State
+from egm.kernel.events import Event, EventError, EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.positions import Position
 from egm.people import Role
 from egm.staff.desk import ServiceDesk
-from egm.staff.entries import Options
+from egm.staff.entries import OptionsChanged
+from egm.staff.events import OptionsForm
+from egm.staff.forms import OPTIONS
+from egm.staff.options import AMOUNTS
+from egm.staff.records import Options, OptionValues
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 
@@ -254,3 +258,14 @@ def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     again = room_of(tmp_path)
     assert again.machine.denominations_cents == again.machine.component(InstalledGames).denominations_cents
     again.close()
+
+
+def test_every_amount_is_stored_recorded_and_asked_under_its_name():
+    for option in AMOUNTS:
+        name = f"{option}_cents"
+        for record in (Options, OptionValues, OptionsForm, OptionsChanged):
+            assert name in {field.name for field in fields(record)}, f"{record.__name__} has no field {name}"
+        (asked,) = OPTIONS[option].fields
+        assert asked.name == name
+    with pytest.raises(EventError, match="bet_limit_cents is -1, not above zero"):
+        Event(EventType.OPTIONS, OptionsForm(option="bet_limit", bet_limit_cents=-1))

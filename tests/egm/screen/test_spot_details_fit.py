@@ -1,0 +1,48 @@
+"""What the glass says of a selected spot ends above the line under it, in both languages, at every table."""
+
+import pygame
+import pytest
+
+from egm.screen.input_reducer import apply_action
+from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.picture import Picture
+from egm.screen.scenes import felt_glass
+from egm.screen.view import Action
+from paytables import list_table_games
+from tools.dev.gallery.felts import FELTS, felt
+from tools.lab.views import build_idle_view
+
+#: Rounding of text positions to pixels.
+TOLERANCE = 1.0
+
+
+def each_table():
+    for name in list_table_games():
+        yield pytest.param(name, marks=() if name in FELTS else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("name", [*each_table()])
+def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, language):
+    drawn = {}
+    draw = felt_glass._draw_spot_details
+
+    def measured(stage, spot, rect):
+        used = draw(stage, spot, rect)
+        drawn[spot.id] = used - rect[3]
+        return used
+
+    monkeypatch.setattr(felt_glass, "_draw_spot_details", measured)
+    pygame.display.init()
+    pygame.font.init()
+    pygame.display.set_mode((8, 8))
+    game, told = felt(name)
+    view = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
+    picture = Picture(theme, layout=layout)
+    surface = pygame.Surface(picture.pixels)
+    kinds = {spot.group: spot.id for spot in view.table.spots.values()}
+    for spot in kinds.values():
+        picture.draw(surface, apply_action(view, Action("spot", spot), theme)[0])
+    assert drawn.keys() == set(kinds.values())
+    assert {spot: over for spot, over in drawn.items() if over > TOLERANCE} == {}
