@@ -8,10 +8,12 @@ from datetime import timedelta
 import pytest
 from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_machine, read_purse
 
-from egm.app.features import MENU
+from egm.app.features import FEATURES, MENU
+from egm.app.removed_devices import refuse_lost_positions
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LevelSlot
+from egm.errors import OperatorError
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
@@ -698,3 +700,17 @@ def test_no_round_begins_at_a_machine_that_the_rules_describe_no_longer(hall, ch
     assert hall.sell(1, "P-1", start="later") is None
     assert hall.fill("tournament_leave") is None
     assert hall.room.state is State.IDLE
+
+
+@pytest.mark.requirement("A-05", "L-07")
+def test_a_position_that_plays_a_round_cannot_be_removed(hall):
+    """Otherwise its entry could begin the round again at another position."""
+    hall = hall(count=3).enter()
+    third = hall.rooms[2]
+    assert hall.sell(1, "P-1", third) is None
+    hall.open_play().play_round(third, games=1)
+    lost = "position 3 still has a round of a tournament that has not ended"
+    with pytest.raises(OperatorError, match=lost):
+        refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+    assert hall.end("failed", third) is None
+    refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")

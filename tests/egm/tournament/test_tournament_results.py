@@ -632,3 +632,15 @@ def test_an_interrupted_round_that_was_never_replayed_can_be_settled(tmp_path):
     corrected = derive(digest, journals, ignored=[(3, 1, "a")], absent=[(3, 1)])
     standings, _ = rank_round(rules, corrected, 1)
     assert {each.participant for each in standings} == {"P-1", "P-2", "P-3"}
+
+
+@pytest.mark.requirement("L-07")
+def test_the_audit_names_an_entry_that_plays_at_two_positions(tmp_path):
+    hall = Hall(tmp_path, ONE_MACHINE, count=2).enter()
+    assert hall.sell(1, "P-1") is None
+    assert hall.begin(2, "P-2", 1, hall.rooms[1]) is None
+    entries = read_signed_entries(hall.room)
+    place, begun = [(n, each) for n, each in enumerate(entries, 1) if each["kind"] == "tournament.round"][-1]
+    for record in (begun["record"], begun["state"]["2/purse"]):
+        record["entry"], record["participant"] = 1, "P-1"
+    assert "a position still plays a round of entry 1" in audit_findings(entries)[place]
