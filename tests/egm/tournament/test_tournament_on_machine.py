@@ -714,3 +714,18 @@ def test_a_position_that_plays_a_round_cannot_be_removed(hall):
         refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
     assert hall.end("failed", third) is None
     refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+
+
+def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):
+    hall = hall(describe_machine(THREE_GAMES)).enter()
+    journal, asked = hall.room.journal, []
+    entries = journal.entries
+
+    def count_entries(kind=(), **more):
+        asked.append(kind)
+        return entries(kind, **more)
+
+    monkeypatch.setattr(journal, "entries", count_entries)
+    for entry in (1, 2, 3):
+        assert hall.sell(entry, f"P-{entry}", start="later") is None
+    assert asked.count("tournament.rules") == 1
