@@ -7,7 +7,7 @@ when the tournament is settled (:mod:`egm.tournament.standings`).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -78,14 +78,26 @@ _RECORDS: Final[Mapping[str, type[_Record]]] = {
 
 
 # ---------------------------------------------------------------------------------------------- what was before
+@dataclass(slots=True)
+class FirstInstallations:
+    """The journal entry with which rules were first installed, by their SHA-256; 0 if it precedes a memory clear."""
+
+    sequence_by_digest: dict[str, int] = field(default_factory=dict)
+
+
 def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
     """Yield the record of every entry about this tournament's entries and rounds, in order.
 
     They begin with the first installation of the rules, which may have been removed and installed again.
     """
     digest = read_installed_digest(machine)
-    installations = machine.journal.entries(RULES_INSTALLED.kind)
-    since = next((each.sequence for each in installations if read_details(each)["digest"] == digest), 0)
+    known = machine.component(FirstInstallations).sequence_by_digest
+    if digest not in known:  # the whole archive is searched
+        installations = machine.journal.entries(RULES_INSTALLED.kind)
+        known[digest] = next(
+            (each.sequence for each in installations if read_details(each)["digest"] == digest), 0
+        )
+    since = known[digest]
     for entry in machine.journal.entries(tuple(_RECORDS), since=since):
         record = from_json(_RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.digest == digest:

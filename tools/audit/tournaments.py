@@ -290,6 +290,10 @@ class TournamentAudit:
                 entry,
                 f"record.entry: entry {record.entry} is {void} and belongs to {named}, found {record.participant}",
             )
+        if any(purse.entry == record.entry and not purse.ending for purse in self._purses.values()):
+            self._report_finding(
+                entry, f"record.entry: a position still plays a round of entry {record.entry}"
+            )
         before = tournament.endings.get((record.entry, record.round))
         may_repeat = before == "interrupted" and rules.interrupted == "replay"
         if before is not None and not may_repeat:

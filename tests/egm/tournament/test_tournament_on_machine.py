@@ -8,10 +8,12 @@ from datetime import timedelta
 import pytest
 from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_machine, read_purse
 
-from egm.app.features import MENU
+from egm.app.features import FEATURES, MENU
+from egm.app.removed_devices import refuse_lost_positions
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LevelSlot
+from egm.errors import OperatorError
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
@@ -749,3 +751,32 @@ def test_the_page_lists_the_rounds_of_the_machine_by_points(hall):
         (2, "P-2", 1, won, "service.tournament.result_playing"),
         (1, "P-1", 1, 0, "service.tournament.result_complete"),
     ]
+
+
+@pytest.mark.requirement("A-05", "L-07")
+def test_a_position_that_plays_a_round_cannot_be_removed(hall):
+    """Otherwise its entry could begin the round again at another position."""
+    hall = hall(count=3).enter()
+    third = hall.rooms[2]
+    assert hall.sell(1, "P-1", third) is None
+    hall.open_play().play_round(third, games=1)
+    lost = "position 3 still has a round of a tournament that has not ended"
+    with pytest.raises(OperatorError, match=lost):
+        refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+    assert hall.end("failed", third) is None
+    refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+
+
+def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):
+    hall = hall(describe_machine(THREE_GAMES)).enter()
+    journal, asked = hall.room.journal, []
+    entries = journal.entries
+
+    def count_entries(kind=(), **more):
+        asked.append(kind)
+        return entries(kind, **more)
+
+    monkeypatch.setattr(journal, "entries", count_entries)
+    for entry in (1, 2, 3):
+        assert hall.sell(entry, f"P-{entry}", start="later") is None
+    assert asked.count("tournament.rules") == 1

@@ -15,7 +15,7 @@ from egm.kernel.events import EventType, State
 from egm.testing.machine import ScriptedChance
 from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
-from egm.tournament.standings import ResultsError
+from egm.tournament.standings import ResultsError, rank_round
 from tools.audit import point
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -680,3 +680,37 @@ def test_an_altered_prize_is_found(tmp_path):
     assert audit_findings(alter(lambda entry: entry["record"].update(participant="P-2")))
     assert audit_findings(alter(lambda entry: entry["record"].update(persons=[])))
     assert "had its prize" in str(audit_findings(twice))
+
+
+def test_an_interrupted_round_that_was_never_replayed_can_be_settled(tmp_path):
+    hall = Hall(tmp_path, ONE_MACHINE).enter()
+    for entry in (1, 2, 3):
+        hall.sell(entry, f"P-{entry}", start="later")
+    hall.open_play()
+    for entry in (1, 2, 3):
+        assert hall.begin(entry, f"P-{entry}", 1) is None
+        hall.play_round(games=1 if entry == 3 else 2)
+    assert hall.end("interrupted") is None
+    journals, digest = (
+        {"a": [*hall.room.journal.entries()]},
+        hall.room.records("tournament.rules")[0]["digest"],
+    )
+    hall.room.close()
+    rules = parse_rules(ONE_MACHINE)
+    with pytest.raises(ResultsError, match=r"--ignore 3:1:EXPORT and --absent 3:1$"):
+        rank_round(rules, derive(digest, journals), 1)
+    corrected = derive(digest, journals, ignored=[(3, 1, "a")], absent=[(3, 1)])
+    standings, _ = rank_round(rules, corrected, 1)
+    assert {each.participant for each in standings} == {"P-1", "P-2", "P-3"}
+
+
+@pytest.mark.requirement("L-07")
+def test_the_audit_names_an_entry_that_plays_at_two_positions(tmp_path):
+    hall = Hall(tmp_path, ONE_MACHINE, count=2).enter()
+    assert hall.sell(1, "P-1") is None
+    assert hall.begin(2, "P-2", 1, hall.rooms[1]) is None
+    entries = read_signed_entries(hall.room)
+    place, begun = [(n, each) for n, each in enumerate(entries, 1) if each["kind"] == "tournament.round"][-1]
+    for record in (begun["record"], begun["state"]["2/purse"]):
+        record["entry"], record["participant"] = 1, "P-1"
+    assert "a position still plays a round of entry 1" in audit_findings(entries)[place]
