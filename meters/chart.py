@@ -3,8 +3,8 @@
 There are six books, and value never flows between them. LIVE is the money of player and operator. STOCK is
 the physical location of coins and bills. POOL is the amount that progressive pools owe. PRIZES are
 merchandise prizes at their stated value, and TOURNAMENT is points: neither is money. FEES are the entry fees
-that participants of a tournament pay to an attendant: money that never enters the machine. Each book sums to
-zero, because value only flows between accounts of the same book.
+that participants of a tournament pay to an attendant, and the prizes that staff hand over: money that never
+enters the machine. Each book sums to zero, because value only flows between accounts of the same book.
 """
 
 import re
@@ -142,6 +142,7 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("tournament:closed", Role.OUT, "points removed at the end of a round", Book.TOURNAMENT),
     Account("fees:participants", Role.STORE, "entry fees, as paid by the participants", Book.FEES),
     Account("fees:sold", Role.STORE, "entry fees received at the venue's desk", Book.FEES),
+    Account("fees:prizes", Role.STORE, "tournament prizes handed over by staff", Book.FEES),
 )
 
 

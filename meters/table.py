@@ -210,6 +210,15 @@ METERS: Final[tuple[Meter, ...]] = (
         unit=Unit.TIMES,
     ),
     Meter("tournament_refunds", "entry fees refunded", (("fees:sold", "fees:participants"),)),
+    Meter(
+        "tournament_prizes.value", "tournament prizes paid, value", (("fees:prizes", "fees:participants"),)
+    ),
+    Meter(
+        "tournament_prizes.count",
+        "tournament prizes paid, number",
+        (("fees:prizes", "fees:participants"),),
+        unit=Unit.TIMES,
+    ),
 )
 
 BY_NAME: Final = {m.name: m for m in METERS}

@@ -30,6 +30,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
+from egm.play.records.purse import Purse
 from egm.progressive.attachment import SOURCE as LINK
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
@@ -40,6 +41,7 @@ from meters.transaction import JSON
 #: What a position may have open in addition to its credit and its tables, as text for people.
 _OPEN: Final[Mapping[Key, str]] = {
     PlayKey.GAME: "a game that has not ended",
+    PlayKey.PURSE: "a round of a tournament that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
     MoneyKey.PRINT: "a ticket being printed",
     MoneyKey.HOPPER: "coins being paid",
@@ -94,7 +96,7 @@ def settle_absent(
 
 
 def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, currency: str) -> None:
-    """Raise :class:`OperatorError` if a player position with money is missing from the cabinet file.
+    """Raise :class:`OperatorError` if a player position with money or an open round is missing from the cabinet file.
 
     ``currency``: the jurisdiction's, ISO 4217.
     """
@@ -104,13 +106,20 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
         amounts_left = [
             _describe_amounts_left(key, state, name, currency)
             for name, state in states.items()
-            if (key := keys.of(name)) is not None and key.fate is ClearAction.OWED
+            if (key := keys.of(name)) is not None and _is_left(key, state, name)
         ]
         if cents or amounts_left:
             amounts = ", ".join(
                 [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *amounts_left]
             )
             raise OperatorError(f"machine.positions: {positions}; and position {number} still has {amounts}")
+
+
+def _is_left(key: Key, state: JSON, name: str) -> bool:
+    """Return whether a stored journal value of a player position is owed to its player, or is an open round."""
+    if key is PlayKey.PURSE:
+        return not from_json(Purse, state, name).ending
+    return key.fate is ClearAction.OWED
 
 
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:

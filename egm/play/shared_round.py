@@ -52,6 +52,15 @@ class PositionRounds:
     """The shared round of the open game, or of the last one."""
 
 
+@dataclass(slots=True)
+class RoundVoid:
+    """Whether the round of a play is void, found after the journal entry with this number; asked at each change."""
+
+    play_id: str = ""
+    sequence: int = 0
+    is_void: bool = False
+
+
 def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game.
 
@@ -112,6 +121,15 @@ def is_round_void(machine: Machine, game: GameRecord) -> bool:
     It matters only if the players win each other's stakes: those of a void game are no longer there to be won.
     If another seat was ahead of the void game, the round goes on as recorded.
     """
+    found, now = machine.component(RoundVoid), (game.play_id, machine.journal.sequence)
+    if (found.play_id, found.sequence) != now:
+        found.is_void = _find_void_in_round(machine, game)
+        found.play_id, found.sequence = now
+    return found.is_void
+
+
+def _find_void_in_round(machine: Machine, game: GameRecord) -> bool:
+    """Return whether the journal has a void game of this game's round that ends the round."""
     start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
     voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
     if not voids:

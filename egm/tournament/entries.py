@@ -92,6 +92,21 @@ class EntryVoided(RulingDetails):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrizePaid:
+    """Staff handed over the prize of an entry, in money that never was in the machine."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    entry: Positive
+    """The number of the entry."""
+    participant: Words
+    """The number by which the venue knows the participant."""
+    amount_cents: Cents
+    """The prize, as the settlement of the tournament states it."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundBegun:
     """An attendant gave a position the points of one round of an entry."""
 
@@ -192,6 +207,13 @@ ENTRY_VOIDED: Final = Entry(
     kind="tournament.entry_void",
     record=EntryVoided,
     moves=(Moves("fees:sold", "fees:participants"),),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
+PRIZE_PAID: Final = Entry(
+    kind="tournament.prize",
+    record=PrizePaid,
+    moves=(Moves("fees:prizes", "fees:participants"),),
     significance=Significance(Effect.LOG),
     logs=(Log.ACCESS,),
 )

@@ -17,6 +17,7 @@ class TournamentEvent(EventName):
     LEAVE_TOURNAMENT = "leave_tournament"
     SELL_ENTRY = "sell_entry"
     VOID_ENTRY = "void_entry"
+    PAY_PRIZE = "pay_prize"
     BEGIN_ROUND = "begin_round"
     END_ROUND = "end_round"
     ROUND_TIME = "round_time"
@@ -57,6 +58,15 @@ class VoidForm(RulingForm):
     entry: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeForm(FilledForm):
+    """Form: the prize of an entry is handed over to its participant."""
+
+    entry: int = 0
+    participant: str = ""
+    amount_cents: int = 0
+
+
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     TournamentEvent.INSTALL_RULES: FilledForm,
     TournamentEvent.REMOVE_RULES: FilledForm,
@@ -64,6 +74,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     TournamentEvent.LEAVE_TOURNAMENT: FilledForm,
     TournamentEvent.SELL_ENTRY: EntryForm,
     TournamentEvent.VOID_ENTRY: VoidForm,
+    TournamentEvent.PAY_PRIZE: PrizeForm,
     TournamentEvent.BEGIN_ROUND: RoundForm,
     TournamentEvent.END_ROUND: RoundEndForm,
     TournamentEvent.ROUND_TIME: NoData,

@@ -81,7 +81,9 @@ from egm.tournament.rounds import (
     no_round_is_played,
     no_transfer_waits,
     participant_may_enter,
+    pay_prize,
     position_is_free,
+    prize_may_be_paid,
     round_is_over,
     round_may_begin,
     sell_entry,
@@ -112,6 +114,8 @@ _MAY_ENTER: Final = (
     no_position_is_in_use,
     no_transfer_waits,
 )
+
+_MAY_PAY_PRIZES: Final = (tournament_is_off, rules_are_installed, tournament_has_started)
 
 _FORMS: Final = (
     Form(
@@ -182,6 +186,14 @@ _FORMS: Final = (
         fields=(_ENTRY, REASON),
         needs=(rules_are_installed,),
     ),
+    Form(
+        id="tournament_prize",
+        event=TournamentEvent.PAY_PRIZE,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(_ENTRY, _PARTICIPANT, Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)),
+        needs=_MAY_PAY_PRIZES,
+    ),
 )
 
 _RULES: Final[tuple[Rule[Machine], ...]] = (
@@ -241,6 +253,14 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _MENU,
         (rules_are_installed, entry_may_be_void),
         void_entry,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.PAY_PRIZE,
+        _MENU,
+        (*_MAY_PAY_PRIZES, prize_may_be_paid),
+        pay_prize,
         Next.SAME,
     ),
     # ------------------------------------------------------------------ games with points

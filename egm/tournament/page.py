@@ -8,7 +8,17 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, Move, refuse
-from egm.staff.words import BACK, build_pair_table, say, say_local, say_money, say_number, say_plain
+from egm.staff.words import (
+    BACK,
+    build_column_titles,
+    build_pair_table,
+    say,
+    say_local,
+    say_money,
+    say_number,
+    say_plain,
+)
+from egm.tournament.entries import RoundEnded
 from egm.tournament.installed import (
     RulesFile,
     find_machine_fault,
@@ -18,6 +28,7 @@ from egm.tournament.installed import (
 )
 from egm.tournament.keys import TournamentKey
 from egm.tournament.records import InstalledRules
+from egm.tournament.rounds import iter_tournament_records, list_open_purses
 from egm.tournament.rules import parse_rules
 
 
@@ -28,6 +39,11 @@ class TournamentPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the installed rules, the file's faults and this position's round."""
         tables = [build_pair_table(_iter_rows(machine))]
+        if standings := _list_standings(machine):
+            columns = build_column_titles("entry", "participant", "round", "points", "state")
+            tables.append(
+                PageTable(title=say("service.tournament.standings"), columns=columns, rows=standings)
+            )
         faults = _list_faults(machine)
         if faults:
             rows = tuple(PageRow(cells=(say_plain(fault),), mark="warning") for fault in faults)
@@ -37,6 +53,35 @@ class TournamentPage(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Refuse every action: the page only shows."""
         return refuse("not_offered")
+
+
+def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
+    """Return the rounds played at this machine, the last round first and within it by points won."""
+    if read_installed_rules(machine) is None:
+        return ()
+    rounds: list[tuple[int, int, int, str, str]] = [
+        (each.round, each.points, each.entry, each.participant, each.status)
+        for each in iter_tournament_records(machine)
+        if isinstance(each, RoundEnded)
+    ]
+    rounds += [
+        (each.round, each.won_points, each.entry, each.participant, "playing")
+        for each in list_open_purses(machine)
+    ]
+    return tuple(
+        PageRow(
+            cells=(
+                say_number(entry),
+                say_plain(participant),
+                say_number(number),
+                say_number(points),
+                say(f"service.tournament.result_{status}"),
+            )
+        )
+        for number, points, entry, participant, status in sorted(
+            rounds, key=lambda row: (-row[0], -row[1], row[2])
+        )
+    )
 
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:

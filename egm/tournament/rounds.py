@@ -7,7 +7,7 @@ when the tournament is settled (:mod:`egm.tournament.standings`).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -36,6 +36,7 @@ from egm.staff.form import build_ruling_details, list_event_persons
 from egm.tournament.entries import (
     ENTRY_SOLD,
     ENTRY_VOIDED,
+    PRIZE_PAID,
     ROUND_BEGUN,
     ROUND_ENDED,
     RULES_INSTALLED,
@@ -43,12 +44,13 @@ from egm.tournament.entries import (
     TOURNAMENT_LEFT,
     EntrySold,
     EntryVoided,
+    PrizePaid,
     RoundBegun,
     RoundEnded,
     TournamentEntered,
     TournamentLeft,
 )
-from egm.tournament.events import EntryForm, RoundEndForm, RoundForm, VoidForm
+from egm.tournament.events import EntryForm, PrizeForm, RoundEndForm, RoundForm, VoidForm
 from egm.tournament.games import are_points_used_up, purse_game_is_closed
 from egm.tournament.installed import (
     build_mode,
@@ -65,24 +67,37 @@ from egm.tournament.keys import TournamentKey
 from meters import Transfer
 from meters.recall import read_details
 
-_Record: TypeAlias = EntrySold | EntryVoided | RoundBegun | RoundEnded
+_Record: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundBegun | RoundEnded
 _RECORDS: Final[Mapping[str, type[_Record]]] = {
     ENTRY_SOLD.kind: EntrySold,
     ENTRY_VOIDED.kind: EntryVoided,
+    PRIZE_PAID.kind: PrizePaid,
     ROUND_BEGUN.kind: RoundBegun,
     ROUND_ENDED.kind: RoundEnded,
 }
 
 
 # ---------------------------------------------------------------------------------------------- what was before
+@dataclass(slots=True)
+class FirstInstallations:
+    """The journal entry with which rules were first installed, by their SHA-256; 0 if it precedes a memory clear."""
+
+    sequence_by_digest: dict[str, int] = field(default_factory=dict)
+
+
 def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
     """Yield the record of every entry about this tournament's entries and rounds, in order.
 
     They begin with the first installation of the rules, which may have been removed and installed again.
     """
     digest = read_installed_digest(machine)
-    installations = machine.journal.entries(RULES_INSTALLED.kind)
-    since = next((each.sequence for each in installations if read_details(each)["digest"] == digest), 0)
+    known = machine.component(FirstInstallations).sequence_by_digest
+    if digest not in known:  # the whole archive is searched
+        installations = machine.journal.entries(RULES_INSTALLED.kind)
+        known[digest] = next(
+            (each.sequence for each in installations if read_details(each)["digest"] == digest), 0
+        )
+    since = known[digest]
     for entry in machine.journal.entries(tuple(_RECORDS), since=since):
         record = from_json(_RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.digest == digest:
@@ -247,6 +262,16 @@ def entry_may_be_void(machine: Machine, event: Event) -> bool:
     return has_texts(form.reason) and form.entry in read_sold_entries(machine) and not is_played
 
 
+def prize_may_be_paid(machine: Machine, event: Event) -> bool:
+    """Return whether the form names an entry whose prize was not paid here, its participant, and an amount."""
+    form = event.of(PrizeForm)
+    if form.entry <= 0 or form.amount_cents <= 0 or not has_texts(form.participant):
+        return False
+    records = [record for record in iter_tournament_records(machine) if record.entry == form.entry]
+    is_closed = any(isinstance(record, EntryVoided | PrizePaid) for record in records)
+    return not is_closed and {record.participant for record in records} <= {form.participant.strip()}
+
+
 def round_is_over(machine: Machine, event: Event) -> bool:
     """Return whether the round played here has come to its end and no game is open."""
     purse = find_open_purse(machine)
@@ -407,4 +432,20 @@ def void_entry(machine: Machine, event: Event) -> None:
             **build_ruling_details(machine, event),
         ),
         transfers=(Transfer("fees:sold", "fees:participants", sale.fee_cents),),
+    )
+
+
+def pay_prize(machine: Machine, event: Event) -> None:
+    """Record that the prize of an entry was handed over."""
+    form, (digest, _) = event.of(PrizeForm), require_installed_rules(machine)
+    machine.post(
+        PRIZE_PAID,
+        PrizePaid(
+            digest=digest,
+            entry=form.entry,
+            participant=form.participant.strip(),
+            amount_cents=form.amount_cents,
+            persons=tuple(list_event_persons(machine, event)),
+        ),
+        transfers=(Transfer("fees:prizes", "fees:participants", form.amount_cents),),
     )

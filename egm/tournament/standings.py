@@ -240,7 +240,8 @@ def _score(rules: Tournament, result: EntryResult, n: int, outcome: _Outcome) ->
     outcome.rounds[result.entry] = n
     if found.status == "interrupted" and rules.interrupted == "replay":
         raise ResultsError(
-            f"{where}: it was interrupted: by the rules it is replayed; give the result of the replay"
+            f"{where}: it was interrupted: by the rules it is replayed; give the result of the replay, or, if there was"
+            f" none, derive the results again with --ignore {result.entry}:{n}:EXPORT and --absent {result.entry}:{n}"
         )
     if found.status == "interrupted" and rules.interrupted == "refund":
         outcome.refunded.append(result.entry)

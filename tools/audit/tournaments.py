@@ -65,6 +65,8 @@ class _Tournament:
     """The participant of each entry that was named."""
     sold: set[int] = field(default_factory=set)
     void: set[int] = field(default_factory=set)
+    paid: set[int] = field(default_factory=set)
+    """The entries whose prizes were paid on this machine."""
     endings: dict[tuple[int, int], str] = field(default_factory=dict)
     """The way in which each round of each entry ended."""
 
@@ -145,6 +147,7 @@ class TournamentAudit:
             entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._install),
             entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
             entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
+            entries.PRIZE_PAID.kind: (entries.PrizePaid, self._check_prize),
             entries.ROUND_BEGUN.kind: (entries.RoundBegun, self._begin_round),
             entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
             entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
@@ -249,6 +252,21 @@ class TournamentAudit:
             )
         tournament.void.add(record.entry)
 
+    def _check_prize(self, entry: StoredEntry, record: entries.PrizePaid) -> None:
+        """Check that the prize of an entry is paid once, to its participant, and not if the entry is void."""
+        tournament = self._tournament
+        if tournament is None:
+            return
+        if record.entry in tournament.void or record.entry in tournament.paid:
+            why = "was void" if record.entry in tournament.void else "had its prize"
+            self._report_finding(entry, f"record.entry: entry {record.entry} {why} before this entry")
+        named = tournament.participants.setdefault(record.entry, record.participant)
+        if named != record.participant:
+            self._report_finding(
+                entry, f"record.participant: expected {named}, who has the entry; found {record.participant}"
+            )
+        tournament.paid.add(record.entry)
+
     def _begin_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
         """Check that the rules have the round and the entry may play it, and derive its purse."""
         tournament, position = self._tournament, read_position(entry)
@@ -271,6 +289,10 @@ class TournamentAudit:
             self._report_finding(
                 entry,
                 f"record.entry: entry {record.entry} is {void} and belongs to {named}, found {record.participant}",
+            )
+        if any(purse.entry == record.entry and not purse.ending for purse in self._purses.values()):
+            self._report_finding(
+                entry, f"record.entry: a position still plays a round of entry {record.entry}"
             )
         before = tournament.endings.get((record.entry, record.round))
         may_repeat = before == "interrupted" and rules.interrupted == "replay"

@@ -169,6 +169,7 @@ WITNESSED: Final = tuple(
         ("aft.complete", "*", _ACT, "all records of the amount agree", "the log of the host", "*others"),
         ("tournament.entry", "", _ACT, "no round of the entry was played here", "the participant's receipt"),
         ("tournament.entry_void", "", _ACT, "no later entry depends on the refund", "the signed form"),
+        ("tournament.prize", "", _ACT, "no later entry depends on the prize", "the signed form"),
         ("handpay.paid", "", _ACT, "no later entry depends on the payment", "the signed slip"),
         (
             "hopper.filled",

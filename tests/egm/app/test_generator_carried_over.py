@@ -1,12 +1,18 @@
-"""What the generator leaves at a power loss is part of its next start at this machine, and is used only once."""
+"""The machine's generator: its name, and what it leaves at a power loss, make each start's sequence its own."""
 
+import asyncio
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 
+from egm.app.process import MachineProcess
 from egm.app.rng_startup import start_chance
+from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.kernel.machine import Identity
 from egm.profiles import load_profile
-from egm.testing.machine import MachineRig
+from egm.testing.machine import StoppedClock
+from egm.tickets.model import Venue
 from rng import KernelSource
 
 
@@ -22,32 +28,70 @@ class Written(KernelSource):
         return b"".join(sha256(word).digest() for word in words)[:count]
 
 
+IDENTITY = Identity("TEST-1", "7", Venue(site="test"))
+
+
+def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2) -> list[int]:
+    """Start the generator with the noise of ``number``, and return the first words that it draws."""
+    service = start_chance(
+        profile=load_profile("generic"),
+        identity=identity,
+        boots=boots,
+        carry_over_file=file,
+        clock=StoppedClock(),
+        on_event=lambda code, values: events.append((code, values)) if events is not None else None,
+        sources=[Written(number)],
+        fresh_input=bytes,
+    )
+    with service.step() as draws:
+        return [draws.below(1 << 32, "word") for _ in range(4)]
+
+
 @pytest.mark.requirement("B-05")
 def test_the_sequence_after_a_power_loss_depends_on_the_one_before(tmp_path):
-    identity = MachineRig(tmp_path / "machine").machine.identity
     file, events = tmp_path / "carry-over", []
-
-    def start(number: int) -> list[int]:
-        """Start the generator for the second time, with one and the same noise, and draw."""
-        service = start_chance(
-            profile=load_profile("generic"),
-            identity=identity,
-            boots=2,
-            carry_over_file=file,
-            clock=MachineRig(tmp_path / f"clock {len(events)}").clock,
-            on_event=lambda code, values: events.append((code, values.get("carry_over"))),
-            sources=[Written(number)],
-            fresh_input=bytes,
-        )
-        with service.step() as draws:
-            return [draws.below(1 << 32, "word") for _ in range(4)]
-
-    fresh = start(2)
+    fresh = draw(file, 2, events)
     file.unlink()
-    assert start(2) == fresh, "nothing else tells one start from the other"
+    assert draw(file, 2, events) == fresh, "nothing else tells one start from the other"
     file.unlink()
-    start(1)
+    draw(file, 1, events)
     left = file.read_bytes()
-    assert start(2) != fresh
+    assert draw(file, 2, events) != fresh
     assert file.read_bytes() != left, "what was used is replaced"
-    assert [carried for code, carried in events if code == "rng_started"] == [False, False, False, True]
+    started = [values["carry_over"] for code, values in events if code == "rng_started"]
+    assert started == [False, False, False, True]
+
+
+@pytest.mark.requirement("B-05")
+@pytest.mark.parametrize(
+    "changed", [{"identity": replace(IDENTITY, serial="TEST-2")}, {"boots": 3}], ids=["machine", "start"]
+)
+def test_of_the_same_noise_no_two_machines_and_no_two_starts_share_a_sequence(tmp_path, changed):
+    assert draw(tmp_path / "one") == draw(tmp_path / "again")
+    assert draw(tmp_path / "other", **changed) != draw(tmp_path / "third")
+
+
+@pytest.mark.requirement("B-05")
+def test_the_machine_stores_it_at_its_start_and_again_at_its_end(tmp_path, monkeypatch):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    file = load_cabinet()
+    few = file.model_copy(update={"games": file.games[:1], "progressives": ()})
+    stored, starts = [], []
+    for _ in range(2):
+        process = MachineProcess(state, few, StoppedClock())
+
+        async def look(started):
+            stored.append(state.carry_over.read_bytes())
+            starts.extend(
+                (entry.record["boot_counter"], entry.record["carry_over"])
+                for entry in started._machine.journal.entries(
+                    "chance.rng_started", newest_first=True, limit=1
+                )
+            )
+
+        monkeypatch.setattr(MachineProcess, "_work", look)
+        asyncio.run(process.run())
+        stored.append(state.carry_over.read_bytes())
+    assert starts == [(1, False), (2, True)]
+    assert len(set(stored)) == 4

@@ -4,9 +4,11 @@ import asyncio
 
 import pytest
 
+from egm.app.features import MENU
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.testing.machine import StoppedClock
+from egm.testing.service_menu import iter_page_words, translate_words
 from paytables.definition import LIBRARY
 
 
@@ -30,6 +32,9 @@ def test_a_machine_of_refused_games_only_is_out_of_service_with_a_notice(tmp_pat
         refused = [e.record["reason"] for e in process._machine.journal.entries() if e.kind == "game.refused"]
         assert len(refused) == 1
         assert "at least 65.00 %" in refused[0]
+        (software,) = (entry.make() for entry in MENU.pages if entry.id == "software")
+        words = [translate_words(each, "en") for each in iter_page_words(software.page(process._machine))]
+        assert {str(poor), refused[0]} <= set(words), "staff read why at the machine"
 
     monkeypatch.setattr(MachineProcess, "_work", look)
     asyncio.run(process.run())

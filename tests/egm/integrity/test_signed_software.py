@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from egm.app.features import FEATURES
+from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
 from egm.integrity.keys import IntegrityKey
@@ -15,7 +16,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.play.keys import PlayKey
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
 from egm.verify.digest import compute_digests
 from egm.verify.examine import find_scope
@@ -89,6 +90,28 @@ def start(tmp_path, maker):
     yield up
     for rig in rigs:
         rig.close()
+
+
+@pytest.mark.requirement("A-12")
+@pytest.mark.parametrize("tampered", [True, False])
+def test_the_machines_process_verifies_its_software_before_it_works(tmp_path, maker, monkeypatch, tampered):
+    if tampered:
+        maker.tamper()
+    state = StateFolder(tmp_path / "state")
+    state.prepare()
+    process = MachineProcess(state, maker.file.model_copy(update={"progressives": ()}), StoppedClock())
+    shown = []
+
+    async def look(_):
+        station = process._stations[0]
+        shown.append((station.engine.state, set(station.machine.faults)))
+
+    monkeypatch.setattr(MachineProcess, "_work", look)
+    asyncio.run(process.run())
+    assert shown == [(State.TILT, {CHECK, DIFFERS}) if tampered else (State.IDLE, set())]
+    kinds = [entry.kind for entry in MachineRig(state.root).journal.entries()]
+    at_start = "software.differs" if tampered else "software.verified"
+    assert kinds.index(at_start) < kinds.index("self_test.passed")
 
 
 def settles(rig, role):

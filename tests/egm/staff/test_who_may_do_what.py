@@ -31,6 +31,7 @@ TABLE = {
     "tournament_round": ("L-06 Q-12", (A, S, M), "entry participant round"),
     "tournament_round_end": ("L-06 Q-12", COUNT, "status reason"),
     "tournament_void": ("L-06 Q-12", COUNT, "entry reason"),
+    "tournament_prize": ("L-05 Q-12", COUNT, "entry participant amount_cents"),
     "clock": ("J-16", (T, M), "date"),
     "verify": ("A-14 J-16", (S, X, T, M, Role.INSPECTOR), ""),
     "file_signed": ("A-22 J-16", SET_UP, "reason"),

@@ -8,10 +8,12 @@ from datetime import timedelta
 import pytest
 from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_machine, read_purse
 
-from egm.app.features import MENU
+from egm.app.features import FEATURES, MENU
+from egm.app.removed_devices import refuse_lost_positions
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LevelSlot
+from egm.errors import OperatorError
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
@@ -32,6 +34,7 @@ from egm.testing.service_menu import Menu
 from egm.tournament.events import TournamentEvent
 from egm.tournament.feature import create_round_clock
 from egm.tournament.installed import RulesFile, find_machine_fault, find_rules, list_file_faults
+from egm.tournament.page import TournamentPage
 from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
 from egm.tournament.view import _build_rules_view, build_tournament_view
@@ -698,3 +701,82 @@ def test_no_round_begins_at_a_machine_that_the_rules_describe_no_longer(hall, ch
     assert hall.sell(1, "P-1", start="later") is None
     assert hall.fill("tournament_leave") is None
     assert hall.room.state is State.IDLE
+
+
+@pytest.mark.requirement("L-05", "D-17")
+def test_a_prize_is_paid_once_to_its_participant_after_the_machine_has_left_the_tournament(hall):
+    hall = hall().enter()
+    assert hall.sell(1, "P-07") is None
+    prize = {"entry": 1, "participant": "P-07", "amount_cents": 3000}
+    assert hall.fill("tournament_prize", **prize) == "refused.tournament_is_off"
+    hall.open_play().play_round()
+    assert hall.fill("tournament_leave") is None
+    before = live_meters(hall.room)
+    refused = "refused.prize_may_be_paid"
+    assert hall.fill("tournament_prize", **{**prize, "amount_cents": 0}) == refused
+    assert hall.fill("tournament_prize", **{**prize, "participant": "P-08"}) == refused
+    assert hall.fill("tournament_prize", **{**prize, "participant": " "}) == refused
+    assert hall.fill("tournament_prize", **prize) is None
+    assert hall.fill("tournament_prize", **prize) == refused
+    assert hall.fill("tournament_prize", entry=9, participant="P-09", amount_cents=500) is None
+    values = hall.room.journal.meters().values
+    assert (values["tournament_prizes.value"], values["tournament_prizes.count"]) == (3500, 2)
+    assert live_meters(hall.room) == before
+    assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-05")
+def test_no_prize_is_paid_before_the_start_or_of_a_void_entry(hall):
+    hall = hall().enter()
+    assert hall.sell(1, "P-07", start="later") is None
+    assert hall.fill("tournament_void", entry=1, reason="bought by mistake") is None
+    assert hall.fill("tournament_leave") is None
+    prize = {"entry": 1, "participant": "P-07", "amount_cents": 3000}
+    assert hall.fill("tournament_prize", **prize) == "refused.tournament_has_started"
+    hall.open_play()
+    assert hall.fill("tournament_prize", **prize) == "refused.prize_may_be_paid"
+
+
+def test_the_page_lists_the_rounds_of_the_machine_by_points(hall):
+    hall = hall(chance=ScriptedChance(*LOST, *LOST, *LOST, *WON, *WON, *WON)).enter().open_play()
+    hall.begin(1, "P-1", 1)
+    hall.play_round()
+    hall.begin(2, "P-2", 1)
+    hall.play_round(games=1)
+    page = TournamentPage().build_page(hall.room.machine)
+    rows = [tuple(cell.value for cell in row.cells) for row in page.tables[1].rows]
+    won = read_purse(hall.room)["won_points"]
+    assert won > 0
+    assert rows == [
+        (2, "P-2", 1, won, "service.tournament.result_playing"),
+        (1, "P-1", 1, 0, "service.tournament.result_complete"),
+    ]
+
+
+@pytest.mark.requirement("A-05", "L-07")
+def test_a_position_that_plays_a_round_cannot_be_removed(hall):
+    """Otherwise its entry could begin the round again at another position."""
+    hall = hall(count=3).enter()
+    third = hall.rooms[2]
+    assert hall.sell(1, "P-1", third) is None
+    hall.open_play().play_round(third, games=1)
+    lost = "position 3 still has a round of a tournament that has not ended"
+    with pytest.raises(OperatorError, match=lost):
+        refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+    assert hall.end("failed", third) is None
+    refuse_lost_positions(hall.room.journal, 2, FEATURES.keys, "CAD")
+
+
+def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):
+    hall = hall(describe_machine(THREE_GAMES)).enter()
+    journal, asked = hall.room.journal, []
+    entries = journal.entries
+
+    def count_entries(kind=(), **more):
+        asked.append(kind)
+        return entries(kind, **more)
+
+    monkeypatch.setattr(journal, "entries", count_entries)
+    for entry in (1, 2, 3):
+        assert hall.sell(entry, f"P-{entry}", start="later") is None
+    assert asked.count("tournament.rules") == 1

@@ -15,7 +15,7 @@ from egm.kernel.events import EventType, State
 from egm.testing.machine import ScriptedChance
 from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
-from egm.tournament.standings import ResultsError
+from egm.tournament.standings import ResultsError, rank_round
 from tools.audit import point
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -609,3 +609,108 @@ def test_an_entry_is_void_after_the_rules_were_installed_again(tmp_path, way):
     assert hall.fill("tournament_rules") is None
     assert hall.fill("tournament_void", entry=1, reason="a complaint") is None
     assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-05")
+def test_the_prizes_that_machines_recorded_are_compared_with_the_settlement(tmp_path):
+    hall = Hall(tmp_path, RULES).enter()
+    for number, participant in ((1, "P-1"), (2, "P-2"), (3, "P-3")):
+        assert hall.sell(number, participant, start="later") is None
+    hall.open_play()
+    for number, participant in ((1, "P-1"), (2, "P-2"), (3, "P-3")):
+        hall.begin(number, participant, 1)
+        hall.play_round()
+    assert hall.fill("tournament_leave") is None
+    export, results = tmp_path / "export.jsonl", tmp_path / "results.json"
+    names = (hall.rules.path, results)
+
+    def compare(*, status=0):
+        run("audit", "export", "--state", hall.file, export)
+        done = CliRunner().invoke(main, ["tournament", "paid", *map(str, (*names, export)), "--json"])
+        assert done.exit_code == status, done.output
+        return json.loads(done.stdout)
+
+    run("audit", "export", "--state", hall.file, export)
+    first_round = json.loads(
+        run("tournament", "standings", hall.rules.path, export, "--without", "8", "--json")
+    )["standings"]
+    absent = [f"--absent={row['entry']}:2" for row in first_round if row["goes_on"] == "yes"]
+    run("tournament", "results", *names, export, "--without", "8", *absent)
+    settled = json.loads(run("tournament", "settle", *names, "--json"))
+    won = {row["entry"]: row["prize_cents"] for row in settled["standings"] if row["prize_cents"]}
+    people = {row["entry"]: row["participant"] for row in settled["standings"]}
+    owed = compare()
+    assert {
+        row["entry"]: (row["prize_cents"], row["paid_cents"], row["status"]) for row in owed["prizes"]
+    } == {entry: (cents, 0, "owed") for entry, cents in won.items()}
+    assert owed["owed_cents"] == sum(won.values()) > 0
+    (first, cents), *others = won.items()
+
+    def pay(entry, amount_cents):
+        prize = {"entry": entry, "participant": people[entry], "amount_cents": amount_cents}
+        assert hall.fill("tournament_prize", **prize) is None
+
+    pay(first, cents)
+    after = compare()
+    assert [row["status"] for row in after["prizes"] if row["entry"] == first] == ["paid"]
+    assert after["owed_cents"] == sum(won.values()) - cents
+    pay(others[0][0], others[0][1] + 1)
+    wrong = compare(status=1)
+    assert [row["status"] for row in wrong["prizes"] if row["entry"] == others[0][0]] == ["wrong"]
+    hall.room.close()
+
+
+def test_an_altered_prize_is_found(tmp_path):
+    hall = Hall(tmp_path, RULES).enter()
+    assert hall.sell(1, "P-1") is None
+    hall.open_play().play_round()
+    assert hall.fill("tournament_leave") is None
+    assert hall.fill("tournament_prize", entry=1, participant="P-1", amount_cents=700) is None
+    entries = read_signed_entries(hall.room)
+    at = next(n for n, entry in enumerate(entries) if entry["kind"] == "tournament.prize")
+
+    def alter(change):
+        altered = deepcopy(entries)
+        change(altered[at])
+        return altered
+
+    assert audit_findings(entries) == {}
+    twice = [*entries[: at + 1], {**deepcopy(entries[at]), "id": "another"}, *entries[at + 1 :]]
+    assert audit_findings(alter(lambda entry: entry["record"].update(amount_cents=701)))
+    assert audit_findings(alter(lambda entry: entry["record"].update(participant="P-2")))
+    assert audit_findings(alter(lambda entry: entry["record"].update(persons=[])))
+    assert "had its prize" in str(audit_findings(twice))
+
+
+def test_an_interrupted_round_that_was_never_replayed_can_be_settled(tmp_path):
+    hall = Hall(tmp_path, ONE_MACHINE).enter()
+    for entry in (1, 2, 3):
+        hall.sell(entry, f"P-{entry}", start="later")
+    hall.open_play()
+    for entry in (1, 2, 3):
+        assert hall.begin(entry, f"P-{entry}", 1) is None
+        hall.play_round(games=1 if entry == 3 else 2)
+    assert hall.end("interrupted") is None
+    journals, digest = (
+        {"a": [*hall.room.journal.entries()]},
+        hall.room.records("tournament.rules")[0]["digest"],
+    )
+    hall.room.close()
+    rules = parse_rules(ONE_MACHINE)
+    with pytest.raises(ResultsError, match=r"--ignore 3:1:EXPORT and --absent 3:1$"):
+        rank_round(rules, derive(digest, journals), 1)
+    corrected = derive(digest, journals, ignored=[(3, 1, "a")], absent=[(3, 1)])
+    standings, _ = rank_round(rules, corrected, 1)
+    assert {each.participant for each in standings} == {"P-1", "P-2", "P-3"}
+
+
+@pytest.mark.requirement("L-07")
+def test_the_audit_names_an_entry_that_plays_at_two_positions(tmp_path):
+    hall = Hall(tmp_path, ONE_MACHINE, count=2).enter()
+    assert hall.sell(1, "P-1") is None
+    assert hall.begin(2, "P-2", 1, hall.rooms[1]) is None
+    entries = read_signed_entries(hall.room)
+    place, begun = [(n, each) for n, each in enumerate(entries, 1) if each["kind"] == "tournament.round"][-1]
+    for record in (begun["record"], begun["state"]["2/purse"]):
+        record["entry"], record["participant"] = 1, "P-1"
+    assert "a position still plays a round of entry 1" in audit_findings(entries)[place]

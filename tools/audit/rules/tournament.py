@@ -164,6 +164,15 @@ RULES: Final = (
         extra_checks=(check_in_menu,),
     ),
     Rule(
+        entry=entries.PRIZE_PAID,
+        allowed_states=_MENU,
+        state_before={**_INSTALLED, "tournament": None},
+        record={"digest": "$digest", "amount_cents": "$prize:cents"},
+        moves=Derived(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
+        permission=Permission.SETTLE,
+        extra_checks=(check_in_menu,),
+    ),
+    Rule(
         entry=entries.ROUND_BEGUN,
         allowed_states=_MENU,
         state_before=_ON,

@@ -12,7 +12,7 @@ from egm.clock import SystemClock
 from egm.errors import OperatorError
 from egm.tournament.example import format_example
 from egm.tournament.notice import LANGUAGES, build_notice
-from egm.tournament.results import derive_results
+from egm.tournament.results import PaidPrize, derive_results, iter_paid_prizes
 from egm.tournament.rules import Tournament, list_violations, read_rules
 from egm.tournament.settlement import Settlement, settle
 from egm.tournament.standings import Results, rank_round, read_results
@@ -292,16 +292,34 @@ def _iter_entries(path: Path) -> Iterator[StoredEntry]:
         yield from map(decode, ExportReader(source, str(path)).iter_bodies())
 
 
-@command.command("settle")
-@click.argument("rules_file", metavar="RULES", type=_FILE)
-@click.argument("results_file", metavar="RESULTS", type=_FILE)
-@click.option(
+_add_option: Final = click.option(
     "--add",
     "added_cents",
     type=WholeNumber(min=0),
     default=0,
     help="Minor units that the venue adds to the prizes, shared equally by all ranks.",
 )
+
+
+def _settle(rules: Tournament, results_file: Path, added_cents: int) -> Settlement:
+    """Return the settlement of a tournament. Raises ClickException, also if the prizes return too little."""
+    try:
+        settlement = settle(rules, read_results(results_file), added_cents)
+    except OperatorError as error:
+        raise click.ClickException(f"{error}") from None
+    if settlement.missing_cents:
+        raise click.ClickException(
+            f"the prizes are {settlement.total_cents:,} of {format_count(settlement.sold_cents, 'cent')} of fees sold,"
+            f" less than 30 % (s. 127): add at least {format_count(settlement.missing_cents, 'cent')}"
+            f" (--add {settlement.added_cents + settlement.missing_cents})"
+        )
+    return settlement
+
+
+@command.command("settle")
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("results_file", metavar="RESULTS", type=_FILE)
+@_add_option
 @add_form_options
 def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: Form) -> None:
     """Print standings and prizes of a tournament from its RULES and its RESULTS, a JSON file.
@@ -313,16 +331,7 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: For
     If the prizes return less than 30 % of the fees sold, nothing is settled, and the amount to add is stated.
     """
     rules = _read_rules(rules_file)
-    try:
-        settlement = settle(rules, read_results(results_file), added_cents)
-    except OperatorError as error:
-        raise click.ClickException(f"{error}") from None
-    if settlement.missing_cents:
-        raise click.ClickException(
-            f"the prizes are {settlement.total_cents:,} of {format_count(settlement.sold_cents, 'cent')} of fees sold,"
-            f" less than 30 % (s. 127): add at least {format_count(settlement.missing_cents, 'cent')}"
-            f" (--add {settlement.added_cents + settlement.missing_cents})"
-        )
+    settlement = _settle(rules, results_file, added_cents)
     table = Table(
         (
             number_column("rank"),
@@ -343,6 +352,65 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: For
         before=rules.name.en,
         after="\n".join(_list_sentences(rules, settlement)),
     )
+
+
+@command.command()
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("results_file", metavar="RESULTS", type=_FILE)
+@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
+@_add_option
+@add_form_options
+def paid(
+    rules_file: Path, results_file: Path, exports: tuple[Path, ...], added_cents: int, *, form: Form
+) -> None:
+    """Compare the prizes that the machines recorded as paid with those that `settle` states.
+
+    Each EXPORT is verified first. Exits with 1 if a prize was paid twice, in another amount, or to an entry
+    that won none; a prize that is still owed is listed.
+    """
+    rules = _read_rules(rules_file)
+    settlement = _settle(rules, results_file, added_cents)
+    try:
+        for path in exports:
+            _verify_export(path)
+        journals = {str(path): _iter_entries(path) for path in exports}
+        payments = list(iter_paid_prizes(rules.digest, journals))
+    except (JournalError, OperatorError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    won = {(s.entry, s.participant): prize for s, prize in settlement.list_paid() if prize}
+    made: dict[tuple[int, str], list[PaidPrize]] = {key: [] for key in won}
+    for payment in payments:
+        made.setdefault((payment.entry, payment.participant), []).append(payment)
+    rows = []
+    for (entry, participant), found in made.items():
+        prize, paid_cents = won.get((entry, participant), 0), sum(each.amount_cents for each in found)
+        status = "paid" if paid_cents == prize and len(found) == 1 else "wrong" if found else "owed"
+        journal_names = ", ".join(each.journal for each in found)
+        rows.append((entry, participant, prize, paid_cents, status, journal_names))
+    table = Table(
+        (
+            number_column("entry"),
+            Column("participant"),
+            number_column("prize, cents", "prize_cents"),
+            number_column("paid, cents", "paid_cents"),
+            Column("status"),
+            Column("journal"),
+        ),
+        rows,
+        empty="nobody has won a prize",
+    )
+    owed_cents = sum(row[2] for row in rows if row[4] == "owed")
+    show(
+        form,
+        table,
+        document={"prizes": table.document(), "owed_cents": owed_cents},
+        before=rules.name.en,
+        after=f"Still owed: {format_count(owed_cents, 'cent')} {rules.currency}.",
+    )
+    if wrong := [str(row[0]) for row in rows if row[4] == "wrong"]:
+        raise click.ClickException(
+            f"entry {', '.join(wrong)}: paid twice, in another amount, or without having won a prize"
+        )
 
 
 def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, object]:

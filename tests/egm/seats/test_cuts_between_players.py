@@ -1,0 +1,68 @@
+"""The power is cut at every entry of a round in which players win each other's stakes."""
+
+import pytest
+from test_void_rounds import BILL_CENTS, ROUNDS, audit, find_asked, go_on, table_of
+
+from egm.kernel.events import EventType, State
+from egm.testing.machine import PowerCutError
+
+#: Rounds in which a player is the bank; the first round decides who may be.
+BANKS = ("quebec-pai-gow", "quebec-pai-gow-poker", "quebec-super-pan-9")
+STAKES = [{"stake": 20}] * 3
+#: More than any commission of these rounds.
+COMMISSION_CENTS_MAX = 2_000
+
+
+def play(rooms, bets):
+    """Every position stakes, and answers as it is asked."""
+    for rig, bet in zip(rooms, bets, strict=True):
+        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
+        rig.engine.handle(EventType.PLAY)
+    table_of(rooms).close(next(iter(rooms[0].machine.games.values())).digest)
+    go_on_to_the_end(rooms)
+
+
+def go_on_to_the_end(rooms):
+    go_on(rooms)
+    while (rig := find_asked(rooms)) is not None:
+        options = rig.hands.told[-1].options
+        rig.engine.handle(EventType.CHOOSE, value=next(iter({"call", "check"} & {*options}), options[0]))
+        go_on(rooms)
+    for rig in rooms:
+        if rig.state is State.PLAYING:
+            rig.report_shown()
+        assert rig.state is State.IDLE, rig.notice
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.requirement("S-18", "S-32", "S-51", "A-05")
+@pytest.mark.parametrize("game", sorted({*ROUNDS, *BANKS} - {"quebec-texas-holdem-room"}))
+def test_a_cut_at_any_entry_loses_nothing_but_the_commission(seats, tmp_path, game):
+    bets = [{"stake": 20, "bank": 40}, *STAKES[1:]] if game in BANKS else ROUNDS[game]
+    is_cut, entries, taken = True, 0, set()
+    while is_cut:
+        folder = tmp_path / str(entries)
+        folder.mkdir()
+        rooms = seats(game, count=len(bets), folder=folder)
+        for rig in rooms:
+            rig.insert(BILL_CENTS)
+        if game in BANKS:
+            play(rooms, STAKES)
+        before = sum(rig.credit_cents for rig in rooms)
+        rooms[0].cut_power_after(entries)
+        try:
+            play(rooms, bets)
+        except PowerCutError:
+            rooms[0].lose()
+            rooms[0].journal.close()
+            rooms = seats(game, count=len(bets), folder=folder)
+            go_on_to_the_end(rooms)
+        else:
+            is_cut = False
+        taken.add(before - sum(rig.credit_cents for rig in rooms))
+        assert 0 <= max(taken) <= COMMISSION_CENTS_MAX, entries
+        assert min(taken) >= 0, entries
+        assert audit(rooms, folder) == [], entries
+        entries += 1
+    assert entries > len(rooms)
