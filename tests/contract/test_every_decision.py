@@ -1,0 +1,66 @@
+"""Every answer that a table offers has a text; a bet with answers states best and worst play; raises are reserved.
+
+Each kind of bet of every table is played some rounds, with the advised answers.
+"""
+
+from fractions import Fraction
+
+import pytest
+
+from egm.screen.text import LOCALES, Texts
+from paytables import Depth, analyse, list_table_games, load_game
+from paytables.contract import NO_SEAT, Round
+from tools.dev.gallery import Walk
+from tools.lab.certification.depicted import build_wager
+from tools.lab.simulation import choose_as_player
+
+#: Rounds of a bet: until so many have added a stake, or so many have asked something, at most so many in all.
+ADDING, ASKING, ROUNDS = 3, 10, 60
+
+
+def play_rounds(name):
+    """Each bet with its wager and, of each of its rounds, the decisions of players and what their answers added."""
+    game, draw = load_game(name), Walk(name)
+    for bet in analyse(game, Depth.RETURN).bets:
+        table = game if bet.table is None else game.for_table(bet.table)
+        wager = build_wager(table, bet)
+        asking = adding = rounds = 0
+        while adding < ADDING and asking < ASKING and rounds < ROUNDS:
+            played, asked, added = Round(table.play(wager, draw), wager), [], {}
+            played.advance()
+            while (decision := played.decision) is not None:
+                answer = choose_as_player(decision, draw)
+                if decision.seat != NO_SEAT:
+                    asked.append(decision)
+                    added[decision.seat] = added.get(decision.seat, 0) + decision.adds(answer.value)
+                played.advance(answer)
+            rounds, asking, adding = rounds + 1, asking + bool(asked), adding + any(added.values())
+            yield table, bet, wager, asked, added
+
+
+def has_text(texts, option):
+    name, _, count = option.rpartition("-")
+    return texts.has(f"decide.{option}") or (count.isdecimal() and texts.has(f"decide.{name}"))
+
+
+@pytest.mark.parametrize("name", list_table_games())
+def test_answers_have_texts_and_figures_and_their_stakes_are_reserved(name):
+    texts = [Texts(language) for language in LOCALES]
+    for game, bet, wager, asked, added in play_rounds(name):
+        options = {option for decision in asked for option in decision.options if isinstance(option, str)}
+        silent = {option for option in options if not all(has_text(each, option) for each in texts)}
+        assert silent == set(), (
+            f"[decide] of egm/screen/catalogue lacks a text in a language for {sorted(silent)}"
+        )
+        is_own = not bet.is_covered_by_players and not bet.required_bets
+        if is_own and any(len(decision.options) > 1 for decision in asked):
+            assert bet.strategy, f"{bet.bet}: the figures name no strategy"
+            assert bet.worst_rtp is not None, f"{bet.bet}: the figures do not state the worst answers"
+        spots = {spot.id: spot for spot in game.rules.layout()}
+        for seat, credits_ in added.items():
+            bets = [each for each in wager.bets if each.seat == seat and each.spot in spots]
+            room = sum((each.credits * spots[each.spot].optional for each in bets), Fraction(0))
+            reserved = game.rules.reserve(wager) + room
+            assert credits_ <= reserved, (
+                f"{bet.bet}: answers add {credits_} credits, and {reserved} are reserved"
+            )
