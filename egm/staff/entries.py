@@ -115,7 +115,7 @@ class InventoryEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class OperatorOptions:
     """The operator's choice of the games, denominations and bets that are offered."""
 
     off: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ class Options:
     bet_minimum_cents: int | None = omit_if_default(None)
 
     @classmethod
-    def of(cls, machine: Machine) -> "Options":
+    def of(cls, machine: Machine) -> "OperatorOptions":
         """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 
@@ -173,7 +173,7 @@ class JobPrinted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class ReasonedAct:
     """Base of the records that state the reason for an act of staff."""
 
     why: str
@@ -245,13 +245,13 @@ STAFF_RENEWED: Final = Entry(
 )
 STAFF_RESTORED: Final = Entry(
     kind="staff.restored",
-    record=Reason,
+    record=ReasonedAct,
     about="The second copy of the roster has replaced the first, which was refused.",
     logs=(Log.ACCESS,),
 )
 STAFF_UNREADABLE: Final = Entry(
     kind="staff.unreadable",
-    record=Reason,
+    record=ReasonedAct,
     about="Neither copy of the roster is the recorded one: nobody can sign in.",
     logs=(Log.ACCESS,),
 )
@@ -375,7 +375,7 @@ MENU_LEFT: Final = Entry(
 )
 MENU_GIVEN_UP: Final = Entry(
     kind="menu.given_up",
-    record=Reason,
+    record=ReasonedAct,
     about="The service menu was closed before anybody had signed in.",
     writes=(StaffKey.MENU,),
     logs=(Log.ACCESS,),
@@ -503,9 +503,9 @@ class OptionsChanged(ByPersons):
     """The denomination, in minor units, whose offer was changed."""
     on: Literal["yes", "no"] | None = omit_if_default(None)
     """Whether the game or the denomination is offered."""
-    before: Options
+    before: OperatorOptions
     """All options before the change."""
-    after: Options
+    after: OperatorOptions
     """All options after the change."""
 
 

@@ -28,7 +28,7 @@ STAFF: Final = Feature(
     keys=StaffKey,
     values={
         StaffKey.MENU: entries.OpenMenu,
-        StaffKey.OPTIONS: entries.Options,
+        StaffKey.OPTIONS: entries.OperatorOptions,
         StaffKey.TOUCH: entries.Matrix,
         StaffKey.INVENTORY: entries.InventoryEntry,
         StaffKey.INTERVENTION: entries.Intervention,

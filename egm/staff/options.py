@@ -19,7 +19,13 @@ from egm.play.records.game_record import TableRecord
 from egm.play.records.games import open_game
 from egm.record_codec import from_json
 from egm.staff.desk import ServiceDesk, find_actor
-from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, Options, OptionsChanged, RestartRequested
+from egm.staff.entries import (
+    MACHINE_RESTART,
+    OPTIONS_CHANGED,
+    OperatorOptions,
+    OptionsChanged,
+    RestartRequested,
+)
 from egm.staff.events import OptionsForm
 from egm.staff.keys import StaffKey
 from egm.tournament.keys import TournamentKey
@@ -38,7 +44,7 @@ def apply_options(machine: Machine) -> None:
     If they would allow nothing, every game is offered. A game in progress is offered until the next start,
     whatever the options say, so that it can be finished.
     """
-    options, unfinished = Options.of(machine), open_game(machine)
+    options, unfinished = OperatorOptions.of(machine), open_game(machine)
     approved_cents = machine.component(InstalledGames).denominations_cents
     offered = {game: options.list_denominations(game, cents) for game, cents in approved_cents.items()}
     if unfinished is not None and unfinished.game.id in offered:
@@ -53,7 +59,7 @@ def apply_options(machine: Machine) -> None:
     machine.profile = machine.profile.model_copy(update={"play": play_within_options})
 
 
-def _compute_bet_bounds(machine: Machine, options: Options) -> tuple[int, int]:
+def _compute_bet_bounds(machine: Machine, options: OperatorOptions) -> tuple[int, int]:
     """Return minimum and maximum bet in minor units: the narrower of the profile's and the operator's."""
     play = machine.profile.play
     limit_cents = play.bet_limit_cents if options.bet_limit_cents is None else options.bet_limit_cents
@@ -103,9 +109,9 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     )
 
 
-def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None:
+def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOptions | None:
     """Return the operator's options after a requested change, or None if no option can be changed in this way."""
-    options = Options.of(machine)
+    options = OperatorOptions.of(machine)
     match form:
         case OptionsForm(option="bet_limit", bet_limit_cents=int(limit_cents)):
             return replace(options, bet_limit_cents=limit_cents)
@@ -138,7 +144,7 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
-    form, old_options = event.of(OptionsForm), Options.of(machine)
+    form, old_options = event.of(OptionsForm), OperatorOptions.of(machine)
     new_options = _apply_option_changes(machine, form)
     if new_options is None or form.option is None:
         return

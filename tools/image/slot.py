@@ -35,7 +35,7 @@ class SlotError(OperatorError):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartitionContent:
     """The content of one partition of a release: its length in bytes and its SHA-256 in hexadecimal."""
 
     length: int
@@ -48,7 +48,7 @@ class Release:
 
     number: int
     version: str
-    parts: Mapping[str, Part]
+    parts: Mapping[str, PartitionContent]
     line: bytes
 
 
@@ -97,7 +97,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
     if content["format"] != FORMAT:
         raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")
-    parts = {name: Part(**content["parts"][name]) for name in PARTS}
+    parts = {name: PartitionContent(**content["parts"][name]) for name in PARTS}
     return Release(content["number"], content["version"], parts, line)
 
 
@@ -165,7 +165,7 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
             raise SlotError(f"{slot.part(name)}: what was read back differs from what was written")
 
 
-def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 0) -> bytes:
+def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0) -> bytes:
     """Write a part of a bundle to ``to`` without its first ``without`` bytes; return these once all of it was read."""
     sha256, remaining, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:

@@ -8,7 +8,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
-from egm.staff.entries import Options
+from egm.staff.entries import OperatorOptions
 from egm.staff.forms import OPTIONS
 from egm.staff.service.filling import Filling
 from egm.staff.words import (
@@ -30,7 +30,7 @@ class OptionList(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the options as they will be from the next start on."""
-        options = Options.of(machine)
+        options = OperatorOptions.of(machine)
         rows = []
         for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
             offered = options.list_denominations(game_id, admitted)
@@ -89,7 +89,7 @@ class OneGame(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
         options, admitted = (
-            Options.of(machine),
+            OperatorOptions.of(machine),
             machine.component(InstalledGames).denominations_cents[self.game_id],
         )
         offered_cents = options.denominations_cents.get(self.game_id, admitted)

@@ -9,7 +9,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.positions import Position
 from egm.people import Role
 from egm.staff.desk import ServiceDesk
-from egm.staff.entries import Options
+from egm.staff.entries import OperatorOptions
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 
@@ -248,7 +248,7 @@ def test_a_restart_is_asked_by_somebody_with_a_name(menu):
 
 def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     rig = room_of(tmp_path)
-    kept = Options(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
+    kept = OperatorOptions(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
     write_undeclared(rig.machine, "options.changed", state={"options": kept})
     rig.close()
     again = room_of(tmp_path)
