@@ -316,7 +316,7 @@ class BillDriver(LineDriver[M]):
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is EscrowVerdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
-            text = "a note is said to be stacked that was never ordered"
+            text = "the device reports a note as stacked that it was never ordered to stack"
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 

@@ -106,10 +106,10 @@ def find_feature_steps(show: Show, index: int) -> range:
     return range(first, end_index)
 
 
-def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
+def count_games_awarded(show: Show, index: int, *, has_stopped: bool) -> tuple[int, int]:
     """Return the number of a game within its stage, and how many games have been awarded so far.
 
-    ``stand`` is whether the step itself has stopped. A later retrigger is not counted, so that it stays a
+    ``has_stopped``: the step itself has stopped. A later retrigger is not counted, so that it stays a
     surprise.
     """
     steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
@@ -117,7 +117,7 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
     number = played.index(index) + 1
     awarded = sum(
         int(award["times"])
-        for step in steps[: index + stand]
+        for step in steps[: index + has_stopped]
         for award in step.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )

@@ -153,7 +153,7 @@ class Ranking:
         """
         found = self._suited.get((mask, wilds))
         if found is None:
-            found = self._suited[mask, wilds] = self._flush(mask, wilds)
+            found = self._suited[mask, wilds] = self._rank_flush(mask, wilds)
         return found
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
@@ -179,7 +179,7 @@ class Ranking:
                 return self._encode_strength("straight", [place])
         return self._encode_strength(_SHAPES[shape], decide)
 
-    def _flush(self, mask: int, wilds: int) -> int:
+    def _rank_flush(self, mask: int, wilds: int) -> int:
         """Return the strength of the best flush or straight flush of these ranks of one suit, or 0."""
         best = 0
         size = self.order.size

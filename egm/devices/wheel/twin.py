@@ -147,7 +147,7 @@ class WheelTwin(Twin[Report]):
         """Report once that the ball is on ``number``, wherever it is."""
         reported = read_number(values, "number", default=0) % len(NUMBERS)
         self._send(Status(ReaderPhase.NUMBER, self._game, reported).encode())
-        return f"said that the ball lies on {reported}"
+        return f"reported that the ball lies on {reported}"
 
     def _close(self, _: Values) -> str:
         """Close the table: the rotor stops after the current game."""

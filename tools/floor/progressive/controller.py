@@ -345,7 +345,9 @@ class Controller:
             paid_cents = min(paid_cents, hit.amount_cents)
         if hit.closed_at:
             if (hit.paid_cents, hit.way) != (paid_cents, commit.way):
-                session.note(self._format_time(), "commit_differs", claim=hit.claim, said=commit.amount_cents)
+                session.note(
+                    self._format_time(), "commit_differs", claim=hit.claim, reported=commit.amount_cents
+                )
             return Closed(machine=commit.machine, claim=commit.claim)
         paid = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid)
