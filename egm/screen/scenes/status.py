@@ -301,7 +301,7 @@ def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, 
         name = format_stage_name(stage, step.stage)
         if name:
             series = find_feature_steps(show, index)
-            number, games = count_games_awarded(show, index, stand=since >= line.steps[index].stopped)
+            number, games = count_games_awarded(show, index, has_stopped=since >= line.steps[index].stopped)
             progress = say("feature.free_left", left=number, total=games)
             won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
