@@ -333,7 +333,9 @@ class Layout:
 
     def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round of a seat can stake within ``credits_``, raises included."""
-        return exposure.find_highest_stake(self.spots, self.table.most, credits_)
+        # a player without a box bets on the hands of all seats but one
+        spots = [spot for spot in self.spots if spot.hand_of != 0]
+        return exposure.find_highest_stake(spots, self.table.most, credits_)
 
     def _compute_bet_after(self, spot: Spot, credits_: object, stood: int) -> int:
         """Return the bet on a spot, in credits, after the wager places credits there or takes credits off.
