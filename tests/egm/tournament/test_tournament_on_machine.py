@@ -394,12 +394,15 @@ def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_
     assert room.machine.component(RulesFile).read() == hall.rules.read()
     waits = [clock.compute_seconds_to_wait()]
     hall.enter().sell(1, "P-1")
+    waits.append(clock.compute_seconds_to_wait())
+    assert snapshot(room.engine, fingerprint="").tournament.starts_utc == "2027-03-08T19:00:00+00:00"
     hall.open_play()
+    assert snapshot(room.engine, fingerprint="").tournament.starts_utc == ""
     waits.append(clock.compute_seconds_to_wait())
     hall.play_round(games=1)
     room.clock.pass_seconds(30)
     waits.append(clock.compute_seconds_to_wait())
-    assert waits == [None, None, pytest.approx(30.1)]
+    assert waits == [None, pytest.approx(7 * 3600 + 0.1), None, pytest.approx(30.1)]
     room.clock.pass_seconds(9 * 60 - 30)
 
     async def run_until_the_time_is_over():
