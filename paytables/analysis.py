@@ -85,7 +85,7 @@ class WinDistribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prize:
+class PrizeFigures:
     """One line of a game's PAR sheet: how often a prize is won in one game on average, and what it returns."""
 
     name: str
@@ -222,7 +222,7 @@ class BetAnalysis:
     options: Mapping[str, Json] = field(default_factory=dict)
     table: Json = None
     cycle: int | None = None
-    prizes: tuple[Prize, ...] = ()
+    prizes: tuple[PrizeFigures, ...] = ()
     features: tuple[FeatureFigures, ...] = ()
     progressives: tuple[ProgressiveShare, ...] = ()
     merchandise: tuple[MerchandiseShare, ...] = ()
@@ -294,12 +294,12 @@ class BetAnalysis:
         )
 
     @property
-    def never_won(self) -> tuple[Prize, ...]:
+    def never_won(self) -> tuple[PrizeFigures, ...]:
         """Return the prizes of the pay table that no result of the game wins."""
         return tuple(prize for prize in self.prizes if not prize.rate)
 
     @property
-    def multiplied(self) -> tuple[Prize, ...]:
+    def multiplied(self) -> tuple[PrizeFigures, ...]:
         """Return the prizes whose average payment differs from their own credits because of multipliers."""
         return tuple(p for p in self.prizes if p.mean_credits(self.cost_credits) not in {None, p.credits})
 

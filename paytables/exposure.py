@@ -19,11 +19,24 @@ def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: 
     """Return the highest total stake of one seat's round that is at most ``credits_``.
 
     The table limit applies to the initial stakes. If nothing can be added in a round, it applies to the
-    total.
+    total. Of spots that exclude each other, the higher stake counts.
     """
+    ids = {spot.id for spot in spots}
+    excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excludes)), None)
+    if excluding is not None:
+        choices = (_remove(spots, set(excluding.excludes)), _remove(spots, {excluding.id}))
+        return max(find_highest_stake(choice, table_most, credits_) for choice in choices)
     raised = any(spot.reserve or spot.optional for spot in spots)
     most = credits_ if raised or table_most is None else min(credits_, table_most)
     return _Reach([spot for spot in spots if not spot.added], max(most, 0)).find_highest_sum()
+
+
+def _remove(spots: Sequence[Spot], removed: set[str]) -> Sequence[Spot]:
+    """Return the spots without those removed, and without those that need one of them."""
+    left = [spot for spot in spots if spot.id not in removed and spot.needs not in removed]
+    return (
+        left if len(left) == len(spots) else _remove(left, {spot.id for spot in spots} - {s.id for s in left})
+    )
 
 
 class _Reach:

@@ -33,13 +33,13 @@ def add_binding_digest(data: Mapping[str, object]) -> dict[str, object]:
     """Return the stored figures together with the digest that binds them to the rest of their definition."""
     figures = reduce_to_figures(data)[PROVED]
     assert isinstance(figures, Mapping)
-    return {DIGEST: _digest(data), **figures}
+    return {DIGEST: _compute_digest(data), **figures}
 
 
 def check_binding_digest(data: Mapping[str, object], file: str) -> None:
     """Raise :class:`DefinitionError` if the stored figures were changed or belong to other rules."""
     proved = data.get(PROVED)
-    if isinstance(proved, Mapping) and proved and proved.get(DIGEST) != _digest(data):
+    if isinstance(proved, Mapping) and proved and proved.get(DIGEST) != _compute_digest(data):
         what = "is of other rules or other figures" if DIGEST in proved else "is missing"
         why = (
             f"{what}: `python -m tools.dev prove {file}` works [proved] out again; "
@@ -48,7 +48,7 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
         raise DefinitionError(file, f"{PROVED}.{DIGEST}", why)
 
 
-def _digest(data: Mapping[str, object]) -> str:
+def _compute_digest(data: Mapping[str, object]) -> str:
     """Return the SHA-256 over a definition's stored figures and the parts of it that affect them."""
     rules = {key: value for key, value in data.items() if key not in _NOT_OF_RULES}
     family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED]

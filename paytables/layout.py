@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from paytables import companions, exposure
-from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
+from paytables.analysis import BetAnalysis, Depth, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Json, Settlement, Spot, Wager
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError, WagerError
@@ -146,7 +146,7 @@ class TableLimits(Strict):
         return self.betting_seconds if self.seats > 1 else None
 
 
-class Form(Strict):
+class NamedWager(Strict):
     """A wager that the table game offers by name: credits on each of some spots, by spot id."""
 
     id: Identifier
@@ -158,7 +158,7 @@ class TableDefinition(Definition):
     """The part of a game definition that every table game has; a family adds its own."""
 
     table: TableLimits = TableLimits()
-    form: Annotated[tuple[Form, ...], Field(min_length=1)]
+    form: Annotated[tuple[NamedWager, ...], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Layout:
 
     spots: tuple[Spot, ...]
     table: TableLimits
-    forms: tuple[Form, ...] = ()
+    forms: tuple[NamedWager, ...] = ()
     standing: tuple[Bet, ...] = ()
     removable: Container[str] = ()
 
@@ -333,7 +333,9 @@ class Layout:
 
     def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round of a seat can stake within ``credits_``, raises included."""
-        return exposure.find_highest_stake(self.spots, self.table.most, credits_)
+        # a player without a box bets on the hands of all seats but one
+        spots = [spot for spot in self.spots if spot.hand_of != 0]
+        return exposure.find_highest_stake(spots, self.table.most, credits_)
 
     def _compute_bet_after(self, spot: Spot, credits_: object, stood: int) -> int:
         """Return the bet on a spot, in credits, after the wager places credits there or takes credits off.
@@ -582,7 +584,7 @@ def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth =
     return replace(
         figures,
         prizes=tuple(
-            Prize(
+            PrizeFigures(
                 name=prize,
                 where=spot,
                 credits=credits_,

@@ -37,7 +37,7 @@ def iter_preflight_faults(
 ) -> Iterator[Fault]:
     """Yield everything that would keep the machine from starting, or from offering all that the file names.
 
-    A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``on_progress``
+    A fault that :attr:`~egm.config.faults.Fault.is_fatal` keeps the machine from starting at all. ``on_progress``
     receives each game before it is analysed, which takes some time. ``check_game`` is called for each game
     that can be checked against the jurisdiction's rules.
     """

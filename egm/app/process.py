@@ -60,7 +60,13 @@ from egm.money.ticket_ledger import is_accounted, open_store
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
-from egm.play.installed_games import CertificateRules, InstalledGame, Refusal, admit_games, note_cabinet_file
+from egm.play.installed_games import (
+    CertificateRules,
+    InstalledGame,
+    RefusedGame,
+    admit_games,
+    note_cabinet_file,
+)
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import note_enrolment
@@ -400,7 +406,7 @@ class MachineProcess:
         for station in self._stations:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
-    def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
+    def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[RefusedGame, ...]) -> None:
         """Report the games not offered to journal, operator and service menu. Raises LocalError if none is left."""
         for refusal in refused:
             if installed:

@@ -69,7 +69,7 @@ def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:
     """Return the exception with which a validator of a model reports all the faults that it has found."""
-    return PydanticCustomError("rule", "{said}", {"said": "; ".join(map(str, faults)), "faults": faults})
+    return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
 
 
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:

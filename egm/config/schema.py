@@ -22,7 +22,7 @@ def build_schema() -> JsonSchemaValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FileTable:
     """One table of the cabinet file for people: its header, its description, and its keys."""
 
     header: str
@@ -31,7 +31,7 @@ class Part:
     keys: tuple[Key, ...]
 
 
-def iter_parts() -> Iterator[Part]:
+def iter_parts() -> Iterator[FileTable]:
     """Yield every table of a cabinet file in the model's order; ``NAME`` stands for a name that the writer chooses."""
     document = build_schema()
     for name, schema_part in document["properties"].items():
@@ -45,7 +45,7 @@ def iter_parts() -> Iterator[Part]:
         table = resolve_reference(document, table)
         meaning = " ".join(table.get("description", "").split())
         keys = tuple(build_key(document, table, key) for key in table["properties"])
-        yield Part(header, meaning, name in document["required"], keys)
+        yield FileTable(header, meaning, name in document["required"], keys)
 
 
 def find_examples_left(data: Mapping[str, object]) -> Iterator[Fault]:

@@ -19,7 +19,7 @@ from typing import Final
 
 from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue
 from egm.devices.driver import ORDER_SECONDS, LineDriver, M, OrderTimer
-from egm.devices.escrow import Escrow, Verdict
+from egm.devices.escrow import Escrow, EscrowVerdict
 from egm.devices.framing import Cutter
 from egm.devices.interface import (
     Barcode,
@@ -55,7 +55,7 @@ _HOLDING_FAULTS: Final = frozenset(
 )
 
 
-class Answer(StrEnum):
+class EscrowCommand(StrEnum):
     """Commands to the bill acceptor about the item in escrow; UNDECIDED: no command is sent yet."""
 
     UNDECIDED = "undecided"
@@ -72,7 +72,7 @@ class _Offer:
     content: Content | None
     code: bytes
     since: float
-    answer: Answer = Answer.UNDECIDED
+    answer: EscrowCommand = EscrowCommand.UNDECIDED
     reason: ReturnReason = ReturnReason.DEVICE
 
 
@@ -134,23 +134,29 @@ class BillDriver(LineDriver[M]):
 
     def stack(self, escrow: int) -> None:
         """Order the acceptor to stack the item of escrow number ``escrow``; do nothing if that item has left it."""
-        self._set_answer(escrow, Answer.STACK)
+        self._set_answer(escrow, EscrowCommand.STACK)
 
     def return_bill(self, escrow: int) -> None:
         """Order the acceptor to return the item of escrow number ``escrow``; do nothing if that item has left it."""
-        self._set_answer(escrow, Answer.RETURN, ReturnReason.ORDERED)
+        self._set_answer(escrow, EscrowCommand.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow: int) -> None:
         """Keep the item of escrow number ``escrow`` in escrow until ``stack`` or ``return_bill`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """
-        self._set_answer(escrow, Answer.HOLD)
+        self._set_answer(escrow, EscrowCommand.HOLD)
 
-    def _set_answer(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
+    def _set_answer(
+        self, escrow: int, answer: EscrowCommand, reason: ReturnReason = ReturnReason.DEVICE
+    ) -> None:
         """Store the machine's decision on an item in escrow, unless the item has left or the decision is final."""
         offer = self._offer or self._last_offer
-        if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
+        if (
+            offer is None
+            or offer.number != escrow
+            or offer.answer in {EscrowCommand.STACK, EscrowCommand.RETURN}
+        ):
             return
         offer.answer = answer
         offer.reason = reason
@@ -244,14 +250,14 @@ class BillDriver(LineDriver[M]):
         if accepted and content is not None:
             self._emit(Escrowed(device=self.name, escrow=offer.number, content=content))
         else:
-            offer.answer = Answer.RETURN
+            offer.answer = EscrowCommand.RETURN
             offer.reason = ReturnReason.NOT_ENABLED
 
     def _is_answer_valid_for(self, offer: _Offer) -> bool:
         """Return whether the machine's decision still applies after a lost session: hold or return, but never stack."""
-        return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
+        return offer.answer in {EscrowCommand.HOLD, EscrowCommand.RETURN} and not self._escrow.is_ordered()
 
-    def _find_escrow_command(self, mark: int = 0) -> Answer:
+    def _find_escrow_command(self, mark: int = 0) -> EscrowCommand:
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
 
         A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
@@ -262,23 +268,27 @@ class BillDriver(LineDriver[M]):
         """
         offer = self._offer
         if offer is None or offer.code != self._in_escrow:
-            return Answer.UNDECIDED
+            return EscrowCommand.UNDECIDED
         late = asyncio.get_running_loop().time() - offer.since > ANSWER_SECONDS
-        if offer.answer is Answer.UNDECIDED and late:
-            offer.answer = Answer.RETURN
+        if offer.answer is EscrowCommand.UNDECIDED and late:
+            offer.answer = EscrowCommand.RETURN
             offer.reason = ReturnReason.NO_ANSWER
-        if offer.answer is Answer.STACK and offer.content is not None and not self._escrow.is_ordered():
+        if (
+            offer.answer is EscrowCommand.STACK
+            and offer.content is not None
+            and not self._escrow.is_ordered()
+        ):
             if not self._escrow.may_order():
-                offer.answer, offer.reason = Answer.RETURN, ReturnReason.NOT_ENABLED
-                return Answer.RETURN
+                offer.answer, offer.reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
+                return EscrowCommand.RETURN
             self._escrow.order(offer.content, mark)
             self._wake.set()
-            return Answer.UNDECIDED
-        if offer.answer is Answer.STACK and self._timer.seconds > REFUSED_SECONDS:
-            return Answer.RETURN
-        if offer.answer is Answer.STACK and self._measure_time_since_query() > FRESH_SECONDS:
+            return EscrowCommand.UNDECIDED
+        if offer.answer is EscrowCommand.STACK and self._timer.seconds > REFUSED_SECONDS:
+            return EscrowCommand.RETURN
+        if offer.answer is EscrowCommand.STACK and self._measure_time_since_query() > FRESH_SECONDS:
             self._wake.set()  # this process was not scheduled meanwhile: query once more
-            return Answer.UNDECIDED
+            return EscrowCommand.UNDECIDED
         return offer.answer
 
     def _end_overdue_order(self) -> None:
@@ -301,12 +311,12 @@ class BillDriver(LineDriver[M]):
             return
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
-        if verdict is Verdict.CREDITED and content is not None:
+        if verdict is EscrowVerdict.CREDITED and content is not None:
             self._offer = self._last_offer = None
             self._emit(Stacked(device=self.name, content=content))
-        elif verdict is Verdict.CONTRADICTION and not self._contradicted:
+        elif verdict is EscrowVerdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
-            text = "a note is said to be stacked that was never ordered"
+            text = "the device reports a note as stacked that it was never ordered to stack"
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
@@ -320,9 +330,9 @@ class BillDriver(LineDriver[M]):
         content = self._escrow.content
         verdict = self._escrow.handle_clear_path(why, in_escrow=quiet)
         offer, self._offer, self._last_offer = self._offer or self._last_offer, None, None
-        if verdict is Verdict.LOST_TRACK:
+        if verdict is EscrowVerdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"nothing says where an ordered note went: {why}"))
-        elif verdict is Verdict.NOT_STACKED and not quiet:
+        elif verdict is EscrowVerdict.NOT_STACKED and not quiet:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
-        elif offer is not None and verdict is Verdict.NOTHING and not quiet:
+        elif offer is not None and verdict is EscrowVerdict.NOTHING and not quiet:
             self._emit(Returned(device=self.name, content=offer.content, reason=offer.reason))

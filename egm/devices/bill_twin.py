@@ -1,6 +1,6 @@
 """Common mechanics of simulated bill acceptors: head, escrow, point of no return, box, and manual actions.
 
-A protocol's simulated device encodes the :class:`Phase` in its own bytes, and turns its commands into
+A protocol's simulated device encodes the :class:`ItemPhase` in its own bytes, and turns its commands into
 ``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge``. Like a real
 acceptor, it retains without power where the item is, and whether its stacking was acknowledged.
 """
@@ -21,7 +21,7 @@ _REMEMBERED_PAPERS: Final = 100
 REJECT_SECONDS: Final = 0.6
 
 
-class Phase(StrEnum):
+class ItemPhase(StrEnum):
     """How far the simulated acceptor has moved one note or ticket, or the fault that stopped it."""
 
     STARTING = "starting"
@@ -68,9 +68,9 @@ class BillTwin(Twin[M]):
         """Create the device. ``notes`` maps the protocol's note codes to minor units."""
         super().__init__(name, port, cutter, speed)
         self._codes = {cents: code for code, cents in notes.items()}
-        self._phase = Phase.STARTING
+        self._phase = ItemPhase.STARTING
         self._paper: SimulatedPaper | None = None
-        self._stuck: Phase | None = None
+        self._stuck: ItemPhase | None = None
         self._jam_next = False
         self._full_next = False
         self._other_worth: dict[int, int] = {}
@@ -88,22 +88,22 @@ class BillTwin(Twin[M]):
     def _is_accepting(self) -> bool:
         """Return whether the machine has enabled the simulated acceptor for any note or ticket."""
 
-    def _handle_phase_change(self, phase: Phase) -> None:
+    def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Store the event of a change of phase; only protocols that report events rather than states implement this."""
 
     # ------------------------------------------------------------ what a protocol may order
     def stack_escrowed_item(self) -> bool:
         """Move the item in escrow to the box; return False if escrow is empty."""
-        if self._phase not in {Phase.ESCROW, Phase.HELD}:
+        if self._phase not in {ItemPhase.ESCROW, ItemPhase.HELD}:
             return False
         self._stop_timers()
-        self._enter_phase(Phase.STACKING)
+        self._enter_phase(ItemPhase.STACKING)
         self._schedule_step(STACK_SECONDS / 2, self._move_past_return)
         return True
 
     def return_escrowed_item(self) -> bool:
         """Move the item in escrow back out; return False if escrow is empty."""
-        if self._phase not in {Phase.ESCROW, Phase.HELD}:
+        if self._phase not in {ItemPhase.ESCROW, ItemPhase.HELD}:
             return False
         self._stop_timers()
         self._start_returning()
@@ -111,28 +111,28 @@ class BillTwin(Twin[M]):
 
     def extend_escrow_time(self) -> bool:
         """Restart the time after which the item in escrow is returned; return False if there is no item in escrow."""
-        if self._phase not in {Phase.ESCROW, Phase.HELD}:
+        if self._phase not in {ItemPhase.ESCROW, ItemPhase.HELD}:
             return False
         self._stop_timers()
-        self._enter_phase(Phase.HELD)
+        self._enter_phase(ItemPhase.HELD)
         if self.escrow_seconds is not None:
             self._schedule_step(self.escrow_seconds, self._move_into_escrow)
         return True
 
     def acknowledge(self) -> None:
         """Accept the machine's acknowledgement that the item is in the box."""
-        if self._phase is Phase.IN_BOX:
+        if self._phase is ItemPhase.IN_BOX:
             self._count_item_in_box()
-            self._enter_phase(Phase.SETTLING)
+            self._enter_phase(ItemPhase.SETTLING)
             self._schedule_step(STACK_SECONDS / 2, self._finish_item)
 
     # ------------------------------------------------------------ the mechanics
-    def _enter_phase(self, phase: Phase) -> None:
+    def _enter_phase(self, phase: ItemPhase) -> None:
         """Enter a phase of handling an item, and report it as the protocol requires."""
         self._phase = phase
         self._handle_phase_change(phase)
 
-    def _stop_in_fault(self, phase: Phase) -> None:
+    def _stop_in_fault(self, phase: ItemPhase) -> None:
         """Stop the simulated acceptor in a fault that only a manual action ends."""
         self._stop_timers()
         self._stuck = phase
@@ -148,12 +148,12 @@ class BillTwin(Twin[M]):
             return
         if self._jam_next:
             self._jam_next = False
-            self._stop_in_fault(Phase.JAM)
+            self._stop_in_fault(ItemPhase.JAM)
         elif paper.counterfeit or not self._is_enabled(paper):
-            self._enter_phase(Phase.REJECTING)
+            self._enter_phase(ItemPhase.REJECTING)
             self._schedule_step(REJECT_SECONDS, self._give_item_out)
         else:
-            self._enter_phase(Phase.ESCROW)
+            self._enter_phase(ItemPhase.ESCROW)
             if self.escrow_seconds is not None:
                 self._schedule_step(self.escrow_seconds, self._start_returning)
 
@@ -163,10 +163,10 @@ class BillTwin(Twin[M]):
             return
         if self._jam_next:
             self._jam_next = False
-            self._stop_in_fault(Phase.STACKER_JAM)
+            self._stop_in_fault(ItemPhase.STACKER_JAM)
             return
         self._paper.past_return = True
-        self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(Phase.IN_BOX))
+        self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(ItemPhase.IN_BOX))
 
     def _count_item_in_box(self) -> None:
         """Move the bill or ticket from the acceptor into the box, and count it there."""
@@ -177,7 +177,7 @@ class BillTwin(Twin[M]):
 
     def _start_returning(self) -> None:
         """Start returning the item in escrow."""
-        self._enter_phase(Phase.RETURNING)
+        self._enter_phase(ItemPhase.RETURNING)
         self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
@@ -191,9 +191,9 @@ class BillTwin(Twin[M]):
         """Become ready for the next item, or stop because the note box is full."""
         if self._full_next:
             self._full_next = False
-            self._stop_in_fault(Phase.FULL)
+            self._stop_in_fault(ItemPhase.FULL)
         else:
-            self._enter_phase(Phase.READY)
+            self._enter_phase(ItemPhase.READY)
 
     # ------------------------------------------------------------ hands on it
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
@@ -224,12 +224,12 @@ class BillTwin(Twin[M]):
 
     def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
         """Insert a note or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
-        if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
+        if not self.powered or self._phase is not ItemPhase.READY or not self._is_accepting():
             state = self.describe_state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
         self._paper = paper
         self.inserted_cents += paper.cents
-        self._enter_phase(Phase.ACCEPTING)
+        self._enter_phase(ItemPhase.ACCEPTING)
         self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
         return f"{what} goes in"
 
@@ -251,8 +251,8 @@ class BillTwin(Twin[M]):
 
     def _jam(self, _: Values) -> str:
         """Jam the item that is moving now, or else the next one."""
-        if self._phase in {Phase.ACCEPTING, Phase.ESCROW, Phase.HELD}:
-            self._stop_in_fault(Phase.JAM)
+        if self._phase in {ItemPhase.ACCEPTING, ItemPhase.ESCROW, ItemPhase.HELD}:
+            self._stop_in_fault(ItemPhase.JAM)
             return "jammed"
         self._jam_next = True
         return "the next paper jams"
@@ -272,13 +272,13 @@ class BillTwin(Twin[M]):
         """Remove (``present`` false) or replace (true) the note box."""
         if read_flag(values, "present"):
             return self._clear({})
-        self._stop_in_fault(Phase.BOX_OUT)
+        self._stop_in_fault(ItemPhase.BOX_OUT)
         return "box out"
 
     def _fill(self, _: Values) -> str:
         """Fill the note box, at the latest after the bill that is moving now."""
         if self._paper is None:
-            self._stop_in_fault(Phase.FULL)
+            self._stop_in_fault(ItemPhase.FULL)
         else:
             self._full_next = True
         return "box full"
@@ -286,18 +286,18 @@ class BillTwin(Twin[M]):
     def _pull_back_bill(self, _: Values) -> str:
         """Simulate a fraud: pull the bill back by a string after it was accepted."""
         self._stop_timers()
-        self._enter_phase(Phase.CHEATED)
+        self._enter_phase(ItemPhase.CHEATED)
         return "cheated"
 
     def _fail(self, _: Values) -> str:
         """Break the acceptor's sensor head."""
-        self._stop_in_fault(Phase.FAILED)
+        self._stop_in_fault(ItemPhase.FAILED)
         return "failed"
 
     def _report_false_bill(self, _: Values) -> str:
         """Simulate a defect: report a stacked bill that never existed."""
         self._stop_timers()
-        self._enter_phase(Phase.IN_BOX)
+        self._enter_phase(ItemPhase.IN_BOX)
         return "lying"
 
     def export_memory(self) -> dict[str, object]:
@@ -317,7 +317,7 @@ class BillTwin(Twin[M]):
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else SimulatedPaper(**paper)
-        self._stuck = None if stuck is None else Phase(stuck)
+        self._stuck = None if stuck is None else ItemPhase(stuck)
         self.inserted_cents = memory["inserted_cents"]
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
@@ -325,7 +325,7 @@ class BillTwin(Twin[M]):
         self.handle_power_return()
 
     def _format_status(self) -> str:
-        if self._phase is Phase.READY:
+        if self._phase is ItemPhase.READY:
             return "idle" if self._is_accepting() else "disabled"
         return self._phase.value
 

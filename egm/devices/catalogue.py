@@ -31,7 +31,7 @@ from egm.errors import OperatorError
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DeviceProtocol:
     """One supported device protocol: its driver, its simulated device and its settings."""
 
     kind: str
@@ -75,14 +75,14 @@ class Entry:
 
 
 #: Protocol name (as in cabinet files) -> entry.
-PROTOCOLS: Final[Mapping[str, Entry]] = {
-    "id003": Entry("bill_acceptor", id003.LINE, Id003Twin, id003_codec.FIRST_NOTE, 8),
-    "cctalk_bill": Entry("bill_acceptor", cctalk.LINE, CctalkBillTwin, 1, 16, is_bus=True),
-    "cctalk_coin": Entry("coin_acceptor", cctalk.LINE, CctalkCoinTwin, 1, 16, is_bus=True),
-    "cctalk_hopper": Entry("hopper", cctalk.LINE, CctalkHopperTwin, is_bus=True),
-    "ebds": Entry("bill_acceptor", ebds.LINE, EbdsTwin, 1, 7),
-    "ithaca": Entry("ticket_printer", ithaca.LINE, IthacaTwin),
-    "tcl": Entry("ticket_printer", tcl.LINE, TclTwin),
-    "ioboard": Entry("io_board", ioboard.LINE, IoBoardTwin),
-    "wheel": Entry("wheel", wheel.LINE, WheelTwin),
+PROTOCOLS: Final[Mapping[str, DeviceProtocol]] = {
+    "id003": DeviceProtocol("bill_acceptor", id003.LINE, Id003Twin, id003_codec.FIRST_NOTE, 8),
+    "cctalk_bill": DeviceProtocol("bill_acceptor", cctalk.LINE, CctalkBillTwin, 1, 16, is_bus=True),
+    "cctalk_coin": DeviceProtocol("coin_acceptor", cctalk.LINE, CctalkCoinTwin, 1, 16, is_bus=True),
+    "cctalk_hopper": DeviceProtocol("hopper", cctalk.LINE, CctalkHopperTwin, is_bus=True),
+    "ebds": DeviceProtocol("bill_acceptor", ebds.LINE, EbdsTwin, 1, 7),
+    "ithaca": DeviceProtocol("ticket_printer", ithaca.LINE, IthacaTwin),
+    "tcl": DeviceProtocol("ticket_printer", tcl.LINE, TclTwin),
+    "ioboard": DeviceProtocol("io_board", ioboard.LINE, IoBoardTwin),
+    "wheel": DeviceProtocol("wheel", wheel.LINE, WheelTwin),
 }

@@ -44,7 +44,7 @@ from egm.devices.interface import Content
 from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
-class Verdict(StrEnum):
+class EscrowVerdict(StrEnum):
     """The decision that a report of the bill acceptor leads to."""
 
     CREDITED = "credited"  # this report caused the credit
@@ -95,15 +95,15 @@ class Escrow:
         if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
             self._ledger.record_direction(outward=not to_box)
 
-    def handle_stacked(self) -> Verdict:
+    def handle_stacked(self) -> EscrowVerdict:
         """Handle the report that the note is irrevocably in the box; acknowledge after this returns."""
         record = self._ledger.find_open()
         if record is None:
-            return Verdict.CONTRADICTION
+            return EscrowVerdict.CONTRADICTION
         if record.phase is EscrowPhase.VENDED:
-            return Verdict.REPEAT
+            return EscrowVerdict.REPEAT
         self._ledger.credit_stacked_paper()
-        return Verdict.CREDITED
+        return EscrowVerdict.CREDITED
 
     def dispute_unordered_stacking(self, text: str, most_cents: int) -> None:
         """Open a dispute for a stacked item that was never ordered: a person decides about up to ``most_cents``."""
@@ -113,22 +113,22 @@ class Escrow:
         """End an ordered stacking for which no report has come for too long; a person decides about its value."""
         self._ledger.dispute_lost_paper(why)
 
-    def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> Verdict:
+    def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> EscrowVerdict:
         """Handle an acceptor's status that shows that no note is moving and no "stacked" waits to be acknowledged.
 
         ``in_escrow``: the ordered content is still in escrow.
         """
         record = self._ledger.find_open()
         if record is None:
-            return Verdict.NOTHING
+            return EscrowVerdict.NOTHING
         if record.phase is EscrowPhase.VENDED:
             self._ledger.vend_confirmed()
-            return Verdict.CONFIRMED
+            return EscrowVerdict.CONFIRMED
         if in_escrow or record.outward:
             self._ledger.void_unstacked_paper(why)
-            return Verdict.NOT_STACKED
+            return EscrowVerdict.NOT_STACKED
         self._ledger.dispute_lost_paper(why)
-        return Verdict.LOST_TRACK
+        return EscrowVerdict.LOST_TRACK
 
     def set_protocol_position(self, mark: int) -> None:
         """Store the driver's protocol position in the open stacking record, if there is one and it has changed."""

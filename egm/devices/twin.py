@@ -244,7 +244,7 @@ class Twin(ABC, Generic[M]):
         if now - self._heard_at > _GAP_SECONDS:
             self._reader = FrameReader(self._cutter)  # an interrupted message is discarded
         self._heard_at = now
-        self.note(f"heard {data.hex(' ')}")
+        self.note(f"received {data.hex(' ')}")
         for item in self._reader.feed(data):
             if not isinstance(item, ProtocolError):
                 self.process_message(item)
@@ -252,7 +252,7 @@ class Twin(ABC, Generic[M]):
 
     def _send(self, data: bytes) -> None:
         if self.powered:
-            self.note(f"said  {data.hex(' ')}")
+            self.note(f"sent     {data.hex(' ')}")
             self.port.send(data)
 
     def note(self, text: str) -> None:

@@ -44,7 +44,7 @@ from egm.tickets.desk import (
 )
 from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_host_number, is_stand_alone
-from egm.tickets.record import Action, Record
+from egm.tickets.record import Record, TicketAction
 from egm.tickets.store import TicketStore
 from rng import RandomService
 
@@ -164,7 +164,9 @@ def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
 
 def _was_redeemed(record: Record, redemption_id: str) -> bool:
     """Return whether the ticket ledger has redeemed the ticket under this redemption id."""
-    return any(move.action is Action.REDEEM and move.redemption_id == redemption_id for move in record.moves)
+    return any(
+        move.action is TicketAction.REDEEM and move.redemption_id == redemption_id for move in record.moves
+    )
 
 
 def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:

@@ -28,7 +28,7 @@ from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
 from egm.memory_clear.records import compute_short_digest, list_earlier_transfers
-from egm.money.host_money import HostMoney, Lock, Order
+from egm.money.host_money import HostMoney, Lock, TransferOrder
 from egm.money.records.host import (
     CashOutTerms,
     RegistrationRecord,
@@ -45,7 +45,7 @@ _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class HostTransferResult:
     """The result of a host's transfer order. ``position`` is its index in the history, 1 to 35, or 0 if none moved."""
 
     identifier: str
@@ -84,7 +84,7 @@ class HostTransfers:
 
     # ------------------------------------------------------------------ orders
     def order(
-        self, order: Order, *, asset_number: int, key: bytes = b"", if_locked: bool = False
+        self, order: TransferOrder, *, asset_number: int, key: bytes = b"", if_locked: bool = False
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
 
@@ -103,7 +103,7 @@ class HostTransfers:
         return TransferStatus.PENDING
 
     def _find_refusal(
-        self, order: Order, asset_number: int, key: bytes, *, if_locked: bool
+        self, order: TransferOrder, asset_number: int, key: bytes, *, if_locked: bool
     ) -> TransferStatus | None:
         """Return the first reason to refuse a host's transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
@@ -137,7 +137,7 @@ class HostTransfers:
             or compute_short_digest(identifier) in self._moved_before
         )
 
-    def _is_jackpot_of_promotion(self, order: Order) -> bool:
+    def _is_jackpot_of_promotion(self, order: TransferOrder) -> bool:
         """Return whether the order is a bonus jackpot that contains promotional credit.
 
         This is not allowed, because a jackpot is paid in cash.
@@ -171,11 +171,11 @@ class HostTransfers:
 
     # ------------------------------------------------------------------ results
     @property
-    def last(self) -> Result | None:
+    def last(self) -> HostTransferResult | None:
         """Return the host's last transfer order with its result so far, or None if there was none."""
         order = self._machine.component(HostMoney).order
         if order is not None:
-            return Result(
+            return HostTransferResult(
                 identifier=order.identifier,
                 kind=order.kind,
                 status=TransferStatus.PENDING,
@@ -189,7 +189,7 @@ class HostTransfers:
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         return None if transfer is None else _build_result(transfer)
 
-    def history(self, position: int) -> Result | None:
+    def history(self, position: int) -> HostTransferResult | None:
         """Return a host's latest transfer by its index (1 to 35) in the transfer history, or None."""
         for entry in self._machine.journal.entries(AFT_COMPLETE.kind, limit=HISTORY, newest_first=True):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -304,9 +304,9 @@ class HostTransfers:
         return self.registration
 
 
-def _build_result(record: TransferRecord) -> Result:
+def _build_result(record: TransferRecord) -> HostTransferResult:
     """Return the result of a host's transfer from its stored record."""
-    return Result(
+    return HostTransferResult(
         identifier=record.identifier,
         kind=record.kind,
         status=record.status,

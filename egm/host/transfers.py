@@ -33,7 +33,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import AFT_JACKPOT
 from egm.money.events import CashOut
-from egm.money.host_money import HostMoney, Lock, Order
+from egm.money.host_money import HostMoney, Lock, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.records.host import (
     CashOutTerms,
@@ -118,7 +118,7 @@ def cancel_transfer(machine: Machine, _: Event) -> None:
     note_failure(machine, _remove_order(machine), TransferStatus.CANCELLED)
 
 
-def _remove_order(machine: Machine) -> Order:
+def _remove_order(machine: Machine) -> TransferOrder:
     """Remove and return the host's pending transfer order. Raises InvariantError if none exists."""
     money = machine.component(HostMoney)
     order, money.order = money.order, None
@@ -127,7 +127,9 @@ def _remove_order(machine: Machine) -> Order:
     return order
 
 
-def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
+def _find_possible_amounts(
+    machine: Machine, order: TransferOrder
+) -> Mapping[CreditKind, int] | TransferStatus:
     """Return the amounts by kind that a host's transfer order can move now, or the status with which it is refused."""
     limit_cents = machine.profile.host.transfer_limit_cents
     restricted_cents = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
@@ -161,7 +163,7 @@ def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[Cr
     return limited_cents
 
 
-def _post_transfers(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> None:
+def _post_transfers(machine: Machine, order: TransferOrder, cents: Mapping[CreditKind, int]) -> None:
     """Record a transfer's movements of credit, its result and what the host may read of it, in one transaction."""
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
     moved_cents = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
@@ -207,7 +209,7 @@ def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amoun
 
 
 def note_failure(
-    machine: Machine, order: Order, status: TransferStatus, *, host_has_result: bool = False
+    machine: Machine, order: TransferOrder, status: TransferStatus, *, host_has_result: bool = False
 ) -> None:
     """Record a transfer order that moves nothing; ``host_has_result`` says that its host already has the reply."""
     result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
@@ -216,7 +218,7 @@ def note_failure(
 
 
 def _build_result_record(
-    machine: Machine, order: Order, status: TransferStatus, cents: Mapping[CreditKind, int]
+    machine: Machine, order: TransferOrder, status: TransferStatus, cents: Mapping[CreditKind, int]
 ) -> TransferRecord:
     """Return the stored result of a transfer order that has moved these amounts, by kind of credit."""
     return TransferRecord(

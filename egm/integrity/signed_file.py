@@ -143,7 +143,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     if signed is not None and record is not None and (record["at"], record["digest"]) == (signed.at, digest):
         path.unlink(missing_ok=True)  # accepted before a power loss
     elif signed is not None:
-        why = _reason_not_accepted(machine, signed, changes=record is None or record["digest"] != digest)
+        why = _find_reason_not_accepted(machine, signed, changes=record is None or record["digest"] != digest)
         if not why:
             _record_signature(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
@@ -154,7 +154,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
         note_fault(machine, FAULT, "" if record["digest"] == digest else why or digest[:16])
 
 
-def _reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) -> str:
+def _find_reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) -> str:
     """Return why a waiting signature of the cabinet file is not accepted now, or an empty string.
 
     ``changes`` is False for a file that was restored: then money on the machine does not matter.

@@ -322,6 +322,8 @@ class TournamentView(_Message):
     """Games left in the round, or None if it is limited by time."""
     minutes_left: int | None = None
     """Minutes left, rounded up, or None if the round is limited by games."""
+    starts_utc: str = ""
+    """When play starts, ISO 8601 UTC; empty once it has started."""
     over: bool = False
 
 

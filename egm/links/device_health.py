@@ -20,7 +20,7 @@ def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
         "egm_device_unanswered_questions", "Questions to a device without an answer.", labels=_LABEL
     )
     refused = CounterMetricFamily(
-        "egm_device_refused_messages", "What a device said that was no message.", labels=_LABEL
+        "egm_device_refused_messages", "Messages from a device that the codec refused.", labels=_LABEL
     )
     for device in devices:
         if not isinstance(device, LineDriver):

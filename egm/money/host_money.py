@@ -50,7 +50,7 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class TransferOrder:
     """A transfer ordered by the host; amounts by kind in minor units, absent if not requested."""
 
     identifier: str
@@ -89,7 +89,7 @@ class HostMoney:
     lock: Lock | None = None
     #: The transfer that the host has ordered and the machine has not executed yet
     #: (:mod:`egm.host.transfers`).
-    order: Order | None = None
+    order: TransferOrder | None = None
     #: Whether the host has just declined a cash-out, which is now to be paid another way.
     cash_out_passed: bool = False
     #: The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered

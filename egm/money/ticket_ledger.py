@@ -38,7 +38,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import compute_commitment
-from egm.tickets.record import Action, Move, Record
+from egm.tickets.record import Move, Record, TicketAction
 from egm.tickets.store import PURPOSE, JournalSeen, TicketStore
 from meters import Journal, JournalDamaged, JournalUnwritable
 from meters.chart import CREDIT_KINDS
@@ -176,7 +176,7 @@ def reason_journal_is_short(machine: Machine) -> str:
 
 
 #: Journal transaction written before the ledger makes each kind of move.
-_ENTRIES: Final = {Action.ISSUE: "{issue}.printed", Action.REDEEM: "{redemption}.in"}
+_ENTRIES: Final = {TicketAction.ISSUE: "{issue}.printed", TicketAction.REDEEM: "{redemption}.in"}
 
 
 def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:

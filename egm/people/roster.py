@@ -107,8 +107,10 @@ class Roster:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
         roster = cls(path, people, pins, changes, spare=spare)
         if changes and parsed["format"] == _UNSEALED_FORMAT:
-            roster = replace(roster, changes=(*changes[:-1], replace(changes[-1], digest=_digest(roster))))
-        if roster.digest != _digest(roster):
+            roster = replace(
+                roster, changes=(*changes[:-1], replace(changes[-1], digest=_compute_digest(roster)))
+            )
+        if roster.digest != _compute_digest(roster):
             raise RosterError(f"{path}: was altered by something other than this program")
         expected_seal = _seal(roster)
         return replace(
@@ -204,7 +206,7 @@ class Roster:
             pins={**self.pins, person.id: pin},
             changes=(*self.changes, change),
         )
-        change = replace(change, digest=_digest(roster))
+        change = replace(change, digest=_compute_digest(roster))
         roster = replace(roster, changes=(*self.changes, change))
         if self.path is None:
             return roster
@@ -238,7 +240,7 @@ def _encode_roster(roster: Roster) -> dict[str, object]:
     return {"format": FORMAT, "people": people, "changes": [asdict(change) for change in roster.changes]}
 
 
-def _digest(roster: Roster) -> str:
+def _compute_digest(roster: Roster) -> str:
     """Return the digest of the whole roster, computed without the digest in its last change."""
     if not roster.changes:
         return ""

@@ -80,7 +80,7 @@ class CertificateRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedGame:
     """A game of the cabinet file that this cabinet does not offer, and the reason."""
 
     game: str
@@ -96,7 +96,7 @@ def admit_games(
     report_progress: Callable[[int, str], None] = lambda _number, _game: None,
     *,
     has_wheel: bool = False,
-) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
+) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Load the games of the cabinet file; return those that may be offered, and the refused ones with the reason.
 
     The checks are those of Québec ss. 85, 93, 122. ``levels``: the games' progressive levels in the cabinet
@@ -105,16 +105,18 @@ def admit_games(
     it is examined. ``has_wheel``: whether the cabinet has a real roulette wheel.
     """
     admitted: dict[str, InstalledGame] = {}
-    refused: list[Refusal] = []
+    refused: list[RefusedGame] = []
     for number, slot in enumerate(slots, 1):
         report_progress(number, slot.game)
         try:
             resident = _examine_game(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
         except (PaytableError, OperatorError) as error:
-            refused.append(Refusal(slot.game, str(error)))
+            refused.append(RefusedGame(slot.game, str(error)))
             continue
         if resident.game.id in admitted:
-            refused.append(Refusal(slot.game, f"a game with the id {resident.game.id!r} is already resident"))
+            refused.append(
+                RefusedGame(slot.game, f"a game with the id {resident.game.id!r} is already resident")
+            )
             continue
         admitted[resident.game.id] = resident
     return admitted, tuple(refused)

@@ -20,7 +20,7 @@ MAX_ENTRIES_READ: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TableResult:
     """The result of a table's round; ``round_id`` is set if several seats played it, each in a separate game."""
 
     text: str
@@ -31,7 +31,7 @@ class Result:
 class LastResults:
     """The tables' results read from the journal so far, by definition, and the number of the last entry read."""
 
-    by_digest: dict[str, tuple[Result, ...]] = field(default_factory=dict)
+    by_digest: dict[str, tuple[TableResult, ...]] = field(default_factory=dict)
     read_to: int = 0
     started_games: dict[str, tuple[GameRecord, Mapping[str, object]]] = field(default_factory=dict)
     """Started games whose end is not read yet, with their display so far, by play id."""
@@ -80,4 +80,4 @@ def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, ob
     if game.round_id and any(result.round_id == game.round_id for result in earlier):
         return
     remaining = () if display.get("new_shoe") else earlier
-    results.by_digest[digest] = (Result(str(display["result"]), game.round_id), *remaining)[:MAX_RESULTS]
+    results.by_digest[digest] = (TableResult(str(display["result"]), game.round_id), *remaining)[:MAX_RESULTS]

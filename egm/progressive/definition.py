@@ -108,7 +108,7 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     Raises :class:`LevelFileError`.
     """
     data = _parse_level_file(source)
-    for entry, written in _own_games(data):
+    for entry, written in _iter_own_games(data):
         entry["game"] = str(source.path.parent / written)
     return create_levels(data, str(source.path))
 
@@ -119,7 +119,9 @@ def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
     Raises :class:`LevelFileError`.
     """
     brought = {source.path.name: source.path}
-    brought |= {written: source.path.parent / written for _, written in _own_games(_parse_level_file(source))}
+    brought |= {
+        written: source.path.parent / written for _, written in _iter_own_games(_parse_level_file(source))
+    }
     return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in brought.items())
 
 
@@ -130,7 +132,7 @@ def _parse_level_file(source: Source) -> dict[str, object]:
         raise LevelFileError(f"level file {source.path}: not TOML: {error}") from None
 
 
-def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
+def _iter_own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
     """Yield the entries of a progressive level file that name a game by a path, each with the path as written."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():

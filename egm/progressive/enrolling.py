@@ -24,7 +24,7 @@ from egm.people import Permission
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import (
     STICK,
-    Answer,
+    EnrolmentAnswer,
     EnrolmentError,
     Facts,
     Stick,
@@ -62,7 +62,7 @@ class Enrolling:
     folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
     stick: Stick = field(default_factory=lambda: Stick(STICK))
     link: LinkSlot | None = None
-    answer: Answer | None = None
+    answer: EnrolmentAnswer | None = None
 
 
 def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:

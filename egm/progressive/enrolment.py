@@ -107,7 +107,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EnrolmentAnswer:
     """The answer of the controller's staff to a certificate request, signed by their authority (hexadecimal).
 
     It contains certificates (PEM) and the broker's address.
@@ -234,12 +234,12 @@ class Stick:
             raise EnrolmentError("link_not_whole")
         return content
 
-    def answer(self) -> Answer:
+    def answer(self) -> EnrolmentAnswer:
         """Return the answer of the controller's staff that is on the stick. Raises EnrolmentError, also if none is."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")
-        return Answer.read(content)
+        return EnrolmentAnswer.read(content)
 
     def ask(self, request: str) -> None:
         """Write a machine's certificate request to the stick, removing any older answer. Raises EnrolmentError."""
@@ -250,7 +250,7 @@ class Stick:
                 raise
         self.write(request)
 
-    def write(self, request: str = "", answer: Answer | None = None) -> None:
+    def write(self, request: str = "", answer: EnrolmentAnswer | None = None) -> None:
         """Prepare the memory stick with this content, replacing whatever is on it. Raises EnrolmentError."""
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")

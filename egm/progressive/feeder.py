@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from egm.progressive.display import Shown, Status
-from egm.progressive.messages import SILENT_NS, Contribution, Enrolment, Joined, Reason, Value
+from egm.progressive.messages import SILENT_NS, Contribution, Enrolment, Joined, RefusalReason, Value
 from egm.progressive.pools import Pool
 
 WINDOW: Final = 64
@@ -25,7 +25,7 @@ class Feeder:
     commitment: str = ""
     """For a mystery level: the current prize and the commitment to its secret amount."""
     joined: bool = False
-    refused: Reason | None = None
+    refused: RefusalReason | None = None
     counted: int = 0
     """The last contribution that the controller is known to have."""
     pending: deque[Contribution] = field(default_factory=deque)
@@ -72,7 +72,7 @@ class Feeder:
         """Return whether this is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.mystery
 
-    def find_objection(self, joined: Joined) -> tuple[Reason, str] | None:
+    def find_objection(self, joined: Joined) -> tuple[RefusalReason, str] | None:
         """Return why this machine cannot feed the progressive level under the controller's terms, or None.
 
         The result is a reason and a text. The increment must be the game's, and the base at least the one on
@@ -80,20 +80,23 @@ class Feeder:
         """
         own_terms = self.pool.definition.terms
         if joined.increment != own_terms.increment:
-            return Reason.OTHER_INCREMENT, f"{joined.increment}, this machine adds {own_terms.increment}"
+            return (
+                RefusalReason.OTHER_INCREMENT,
+                f"{joined.increment}, this machine adds {own_terms.increment}",
+            )
         if joined.base_cents < own_terms.base_cents:
             return (
-                Reason.OTHER_TERMS,
+                RefusalReason.OTHER_TERMS,
                 f"base {joined.base_cents}; this machine's game says {own_terms.base_cents}",
             )
         shares = {str(share): odds for share, odds in self.pool.definition.chance.shares.items()}
         if joined.shares != shares:
             here = f"this machine's game says {_format_odds(shares)}"
-            return Reason.OTHER_ODDS, f"parts won of it: {_format_odds(joined.shares)}; {here}"
+            return RefusalReason.OTHER_ODDS, f"parts won of it: {_format_odds(joined.shares)}; {here}"
         ceiling_cents = joined.ceiling_cents if joined.mystery else None
         if ceiling_cents != (own_terms.ceiling_cents if own_terms.mystery else None):
             why = f"to be won by {ceiling_cents}; this machine's game says {own_terms.ceiling_cents}"
-            return Reason.OTHER_TERMS, why
+            return RefusalReason.OTHER_TERMS, why
         return None
 
     def find_displayed_amount(self, now_ns: int, stale_ns: int) -> Shown:

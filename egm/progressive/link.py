@@ -32,7 +32,7 @@ from egm.progressive.messages import (
     FromMachine,
     Join,
     Joined,
-    Reason,
+    RefusalReason,
     Refused,
     Value,
     Won,
@@ -46,7 +46,7 @@ _CLOSED_CLAIMS_MAX: Final = 64
 """Completed claims that are remembered, because a repeated award may arrive late."""
 
 
-class Phase(StrEnum):
+class ClaimPhase(StrEnum):
     """How far a claim to the prize of a linked progressive level has come."""
 
     CLAIMING = "claiming"
@@ -75,11 +75,11 @@ class _OpenClaim:
         return self.claim if self.is_unknown_to_controller or not self.awarded else None
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> ClaimPhase:
         """Return how far the progressive claim has come."""
         if self.commit is not None:
-            return Phase.COMMITTED
-        return Phase.AWARDED if self.awarded else Phase.CLAIMING
+            return ClaimPhase.COMMITTED
+        return ClaimPhase.AWARDED if self.awarded else ClaimPhase.CLAIMING
 
 
 # ---------------------------------------------------------------------------------------------- news
@@ -191,7 +191,7 @@ class Link:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
         return feeder.find_displayed_amount(now_ns, self._stale_ns)
 
-    def list_open_claims(self) -> dict[str, Phase]:
+    def list_open_claims(self) -> dict[str, ClaimPhase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""
         return {claim: entry.phase for claim, entry in self._open.items()}
 
@@ -337,7 +337,7 @@ class Link:
         self._handle_counted(message.level, message.counted, message.won, now_ns)
         self.tick(now_ns)
 
-    def _stop_feeding(self, feeder: Feeder, reason: Reason, detail: str) -> None:
+    def _stop_feeding(self, feeder: Feeder, reason: RefusalReason, detail: str) -> None:
         """Stop feeding a progressive level for a reason; report the reason if it is new."""
         if feeder.refused is not reason:
             self._news.append(Complaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
@@ -447,13 +447,13 @@ class Link:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
-        if message.reason is Reason.GAP and message.next > feeder.counted:
+        if message.reason is RefusalReason.GAP and message.next > feeder.counted:
             feeder.count(message.next - 1, now_ns)
             feeder.last_sent = feeder.counted
             self._send_contributions(feeder, now_ns)
-        elif message.reason is Reason.GAP:
+        elif message.reason is RefusalReason.GAP:
             self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
-        elif message.reason is Reason.NOT_JOINED:
+        elif message.reason is RefusalReason.NOT_JOINED:
             self._enrol_from_start(feeder, now_ns)
         else:
             self._stop_feeding(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
@@ -464,20 +464,22 @@ class Link:
         if entry is None:
             return
         feeder = self.feeders.get(entry.claim.level)
-        if message.reason is Reason.NOT_JOINED and feeder is not None:
+        if message.reason is RefusalReason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
         elif (
             message.of == "commit"
-            and message.reason is Reason.UNKNOWN_CLAIM
+            and message.reason is RefusalReason.UNKNOWN_CLAIM
             and not entry.is_unknown_to_controller
         ):
             entry.is_unknown_to_controller, entry.sent_ns = True, None
             self._send_due_claim(message.claim, now_ns)
-        elif message.reason is Reason.CLAIM_EARLY or (entry.is_held and message.reason is Reason.CLAIM_HELD):
+        elif message.reason is RefusalReason.CLAIM_EARLY or (
+            entry.is_held and message.reason is RefusalReason.CLAIM_HELD
+        ):
             return
         else:
-            entry.is_held = message.reason is Reason.CLAIM_HELD
+            entry.is_held = message.reason is RefusalReason.CLAIM_HELD
             self._news.append(
                 Complaint(f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}")
             )

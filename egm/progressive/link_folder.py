@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from egm.errors import OperatorError
 from egm.progressive.certificates import raise_read_errors
-from egm.progressive.enrolment import Answer, EnrolmentError, Facts, compute_key_digest
+from egm.progressive.enrolment import EnrolmentAnswer, EnrolmentError, Facts, compute_key_digest
 from egm.secret_files import (
     find_medium_failure_code,
     replace_private,
@@ -117,11 +117,11 @@ class LinkFolder:
         with _translate_medium_errors():
             data = path.read_bytes()
         try:
-            return Answer.read(parse(data)).facts()
+            return EnrolmentAnswer.read(parse(data)).facts()
         except (ValueError, EnrolmentError) as error:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
-    def store_answer(self, answer: Answer) -> str:
+    def store_answer(self, answer: EnrolmentAnswer) -> str:
         """Store the files of an answer to the certificate request next to those in use, and return its digest.
 
         Raises EnrolmentError.

@@ -73,7 +73,7 @@ class ProgressiveMessageError(PeerError):
     """The error that a message of the progressive link is invalid. The text quotes the message's beginning."""
 
 
-class Reason(StrEnum):
+class RefusalReason(StrEnum):
     """The reason why the controller refuses a message."""
 
     UNKNOWN_MACHINE = "unknown_machine"
@@ -334,7 +334,7 @@ class Refused(_Message):
 
     type: Literal["refused"] = "refused"
     machine: MachineId
-    reason: Reason
+    reason: RefusalReason
     of: Literal["join", "contribution", "claim", "commit"]
     level: str = ""
     claim: str = ""

@@ -26,7 +26,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 os.environ["SDL_NO_SIGNAL_HANDLERS"] = "1"
 
 
-class Refusal(click.ClickException):
+class StartupRefusal(click.ClickException):
     """A startup error that a restart cannot fix: it is reported, and the exit code says not to try again."""
 
     exit_code = 2
@@ -140,7 +140,7 @@ def main(
         else:
             surface = Window(theme, fullscreen=fullscreen, display=display, make=make)
     except (ThemeError, WindowError, OSError) as error:
-        raise Refusal(make_lines_printable(str(error))) from error
+        raise StartupRefusal(make_lines_printable(str(error))) from error
     machine, drawer = create_clients(state, bench=bench and not top, position=position or 1, onlooker=top)
     app = App(
         theme=theme,
@@ -164,7 +164,7 @@ def _show(app: "App", frames_a_second: int) -> None:
     try:
         app.run(frames_a_second)
     except DisplayError as error:
-        raise Refusal(make_lines_printable(str(error))) from error
+        raise StartupRefusal(make_lines_printable(str(error))) from error
     sys.exit(CLOSED)
 
 

@@ -40,7 +40,7 @@ class WinView:
 
 
 @dataclass(frozen=True, slots=True)
-class Prize:
+class PrizeTableRow:
     """One row of the prize table for the lowest bet."""
 
     name: str
@@ -59,7 +59,7 @@ class Field:
     heights: tuple[int, ...]
     names: Mapping[str, Names]
     lines: tuple[tuple[int, ...], ...]
-    prizes: tuple[Prize, ...]
+    prizes: tuple[PrizeTableRow, ...]
     groups: Mapping[str, tuple[str, ...]]
     titles: Mapping[str, Names]
     """Names of prizes that are not of one symbol, by language."""
@@ -68,7 +68,7 @@ class Field:
     weights: tuple[tuple[int, ...] | None, ...] = ()
     """Weight of each stop, by reel; None for a reel whose stops are equally likely."""
 
-    def icons(self, prize: Prize) -> tuple[str, ...]:
+    def icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize: like symbols, or for a group its members in turn."""
         if prize.symbol:
             return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MAX else 1)
@@ -98,7 +98,7 @@ class Fall:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ReelSpin:
     """One spin of the reels: the window by reel at rest, each reel's stop, and the wins.
 
     A stop is -1 if the strip does not show the window (a symbol was changed): the reel then stops on a strip
@@ -182,7 +182,7 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
         titles = {str(word): _read_names(named, str(word)) for word, named in data.get("names", {}).items()}
         lines = tuple(tuple(int(row) for row in line) for line in stage_data.get("lines") or ())
         prizes = tuple(
-            Prize(
+            PrizeTableRow(
                 str(pay["name"]),
                 *_parse_counted_symbol(str(pay["name"]), symbols),
                 int(pay["credits"]),
@@ -235,7 +235,7 @@ def list_reel_stages(game: GameView) -> tuple[str, ...]:
 
 
 def _find_trigger_counts(
-    prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence[str]
+    prizes: Sequence[PrizeTableRow], anywhere: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
     """Return the least count of each scatter symbol that triggers a feature."""
     least_counts: dict[str, int] = {}
@@ -286,7 +286,7 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
     return min(fits, key=lambda i: min((i - hint) % count, (hint - i) % count), default=-1)
 
 
-def read_result(field: Field, display: Mapping[str, Any]) -> Result:
+def read_result(field: Field, display: Mapping[str, Any]) -> ReelSpin:
     """Return one spin of the reels. Raises :class:`OutcomeError` if it does not fit the field."""
     try:
         stops = [int(s) for s in display.get("stops") or [0] * field.reels]
@@ -302,7 +302,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
         )
         evaluated = _read_window(display["evaluated"], field) if "evaluated" in display else None
         first = tuple(int(s) for s in display.get("first_stops", ()))
-        return Result(
+        return ReelSpin(
             window,
             tuple(_find_stop(*three) for three in zip(field.strips, window, stops, strict=True)),
             wins,

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final
 
 from egm.kernel.messages import Play
-from egm.screen.outcome import Result
+from egm.screen.outcome import ReelSpin
 from egm.screen.round_result import RoundResult
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
 from egm.screen.theme import Motion
@@ -31,7 +31,7 @@ class Show:
     began: float
     """When the show began, in monotonic seconds."""
     steps: tuple[Step, ...]
-    reels_before: Result | None = None
+    reels_before: ReelSpin | None = None
     """What the reels showed before the game."""
     shortened_at: tuple[float, ...] = ()
     """When PLAY ended a movement, in seconds from the show's start."""
@@ -106,10 +106,10 @@ def find_feature_steps(show: Show, index: int) -> range:
     return range(first, end_index)
 
 
-def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
+def count_games_awarded(show: Show, index: int, *, has_stopped: bool) -> tuple[int, int]:
     """Return the number of a game within its stage, and how many games have been awarded so far.
 
-    ``stand`` is whether the step itself has stopped. A later retrigger is not counted, so that it stays a
+    ``has_stopped``: the step itself has stopped. A later retrigger is not counted, so that it stays a
     surprise.
     """
     steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
@@ -117,7 +117,7 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
     number = played.index(index) + 1
     awarded = sum(
         int(award["times"])
-        for step in steps[: index + stand]
+        for step in steps[: index + has_stopped]
         for award in step.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
@@ -133,7 +133,7 @@ def has_title(show: Show, index: int) -> bool:
 
 def find_anticipated_reel(step: Step, time: StepTime, since: float) -> int | None:
     """Return the reel that is spinning with anticipation at this time, or None."""
-    if not isinstance(step, Result) or since < time.begin:
+    if not isinstance(step, ReelSpin) or since < time.begin:
         return None
     turning = [reel for reel, stop in enumerate(time.stops) if since < stop]
     return turning[0] if turning and turning[0] in step.awaited else None
@@ -221,7 +221,7 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
         return _advance_step(time, time.stopped - cut, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _advance_step(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
-    earliest = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
+    earliest = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, ReelSpin) else 0.0))
     stops = list(time.stops)
     # Cards are all dealt at once.
     are_separate = 0.0 if isinstance(step, TableStep) else _NEXT_STOPPING
@@ -241,7 +241,7 @@ def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | 
 
 def count_step_parts(step: Step) -> int:
     """Return how many parts of a show's step happen in sequence: its reels, spins, boxes or balls."""
-    if isinstance(step, Result):
+    if isinstance(step, ReelSpin):
         return len(step.window)
     if isinstance(step, HoldStep):
         return len(step.spins)
@@ -267,7 +267,7 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
 
 def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
     """Return when the parts of one step of a show happen; the first ``opened`` parts have already happened."""
-    if isinstance(step, Result):
+    if isinstance(step, ReelSpin):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step
         for reel in range(len(step.window)):

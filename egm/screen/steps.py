@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.outcome import Field, OutcomeError, Result, read_result
+from egm.screen.outcome import Field, OutcomeError, ReelSpin, read_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class TableStep:
     stage: str = "table"
 
 
-Step = Result | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableStep
+Step = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableStep
 
 
 def read_steps(

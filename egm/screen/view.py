@@ -15,7 +15,7 @@ from egm.kernel.messages import BenchCommand, BenchReply, Decision, GameView, No
 from egm.links.screen.starting import StartUpActivity
 from egm.screen import marks
 from egm.screen.motion import clamp
-from egm.screen.outcome import Field, Result
+from egm.screen.outcome import Field, ReelSpin
 from egm.screen.service_input import WRITTEN, Desk
 from egm.screen.show import Show, Timeline, build_timeline
 from egm.screen.steps import Step
@@ -285,12 +285,12 @@ def should_show_scoreboard(view: View) -> bool:
     return view.board and not lie
 
 
-def find_standing_result(view: View) -> Result | None:
+def find_standing_result(view: View) -> ReelSpin | None:
     """Return the last spin that the reels show, or None."""
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         steps = view.show.steps
-    return next((step for step in reversed(steps) if isinstance(step, Result)), None)
+    return next((step for step in reversed(steps) if isinstance(step, ReelSpin)), None)
 
 
 def list_available_bets(view: View) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from egm.people.roles import Role
 from egm.record_codec import Condition, omit_if_default
 from egm.record_fields import Cents, Count, Digest, Person, Persons, Positive, Serial, Staff, Time, Words
 from egm.staff.keys import StaffKey
-from egm.staff.records import Box, OptionName, Options, OptionValues, Work
+from egm.staff.records import Box, OperatorOptions, OptionName, OptionValues, Work
 
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration (:mod:`egm.kernel.touch`)."""
@@ -148,7 +148,7 @@ class JobPrinted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class ReasonedAct:
     """Base of the records that state the reason for an act of staff."""
 
     why: str
@@ -220,13 +220,13 @@ STAFF_RENEWED: Final = Entry(
 )
 STAFF_RESTORED: Final = Entry(
     kind="staff.restored",
-    record=Reason,
+    record=ReasonedAct,
     about="The second copy of the roster has replaced the first, which was refused.",
     logs=(Log.ACCESS,),
 )
 STAFF_UNREADABLE: Final = Entry(
     kind="staff.unreadable",
-    record=Reason,
+    record=ReasonedAct,
     about="Neither copy of the roster is the recorded one: nobody can sign in.",
     logs=(Log.ACCESS,),
 )
@@ -350,7 +350,7 @@ MENU_LEFT: Final = Entry(
 )
 MENU_GIVEN_UP: Final = Entry(
     kind="menu.given_up",
-    record=Reason,
+    record=ReasonedAct,
     about="The service menu was closed before anybody had signed in.",
     writes=(StaffKey.MENU,),
     logs=(Log.ACCESS,),
@@ -470,9 +470,9 @@ class OptionsChanged(ByPersons, OptionValues):
 
     option: OptionName
     """The option that was changed; the field of that option has its new value."""
-    before: Options
+    before: OperatorOptions
     """All options before the change."""
-    after: Options
+    after: OperatorOptions
     """All options after the change."""
 
 

@@ -11,7 +11,7 @@ from egm.staff import device_test_rules, entries
 from egm.staff.events import EVENTS
 from egm.staff.forms import FORMS
 from egm.staff.keys import StaffKey
-from egm.staff.records import Options
+from egm.staff.records import OperatorOptions
 from egm.staff.registers import REGISTERS
 from egm.staff.rules import RULES
 from egm.staff.service import devices, interventions, options, pages, pin
@@ -29,7 +29,7 @@ STAFF: Final = Feature(
     keys=StaffKey,
     values={
         StaffKey.MENU: entries.OpenMenu,
-        StaffKey.OPTIONS: Options,
+        StaffKey.OPTIONS: OperatorOptions,
         StaffKey.TOUCH: entries.Matrix,
         StaffKey.INVENTORY: entries.InventoryEntry,
         StaffKey.INTERVENTION: entries.Intervention,

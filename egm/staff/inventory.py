@@ -131,7 +131,7 @@ def _describe_photograph(inventory: Inventory) -> str:
 
 # ---------------------------------------------------------------------------------------------- the sheet
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class InventorySheet:
     """The technical sheet of the machine: its current inventory entry and every change, oldest first."""
 
     now: Mapping[str, Any]
@@ -161,11 +161,13 @@ def _build_game_row(game: Mapping[str, str]) -> tuple[Words, Words]:
     return name, say("service.inventory.return", percent=game["return"], date=date)
 
 
-def read_technical_sheet(view: JournalView) -> Sheet:
+def read_technical_sheet(view: JournalView) -> InventorySheet:
     """Return the technical sheet of a journal's machine; empty if none was ever recorded."""
     entries = list(view.entries(KIND))
     current_entry = read_details(entries[-1])["after"] if entries else {}
-    return Sheet(current_entry, tuple(change for entry in entries for change in _iter_changes(entry)))
+    return InventorySheet(
+        current_entry, tuple(change for entry in entries for change in _iter_changes(entry))
+    )
 
 
 def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:

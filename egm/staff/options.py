@@ -24,7 +24,7 @@ from egm.staff.desk import ServiceDesk, find_actor
 from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, OptionsChanged, RestartRequested
 from egm.staff.events import OptionsForm
 from egm.staff.keys import StaffKey
-from egm.staff.records import OptionName, Options, OptionValues
+from egm.staff.records import OperatorOptions, OptionName, OptionValues
 from egm.tournament.keys import TournamentKey
 
 #: State keys of what a player may still be owed in addition to credits.
@@ -39,7 +39,7 @@ _DOORS: Final = frozenset({"main", "logic"})
 class AmountOption:
     """An option that is an amount: what it narrows in the profile.
 
-    Its value is the field ``<option>_cents`` of :class:`Options` and :class:`OptionValues`.
+    Its value is the field ``<option>_cents`` of :class:`OperatorOptions` and :class:`OptionValues`.
     """
 
     read: Callable[[Profile], int]
@@ -75,7 +75,7 @@ def apply_options(machine: Machine) -> None:
     If they would allow nothing, every game is offered. A game in progress is offered until the next start,
     whatever the options say, so that it can be finished.
     """
-    options, unfinished = Options.of(machine), open_game(machine)
+    options, unfinished = OperatorOptions.of(machine), open_game(machine)
     approved_cents = machine.component(InstalledGames).denominations_cents
     offered = {game: options.list_denominations(game, cents) for game, cents in approved_cents.items()}
     if unfinished is not None and unfinished.game.id in offered:
@@ -86,7 +86,7 @@ def apply_options(machine: Machine) -> None:
     machine.profile = _narrow_profile(machine.profile, options)
 
 
-def _narrow_profile(profile: Profile, options: Options) -> Profile:
+def _narrow_profile(profile: Profile, options: OperatorOptions) -> Profile:
     """Return the profile with its amounts narrowed as the operator's options say."""
     for option, amount in AMOUNTS.items():
         cents: int | None = getattr(options, f"{option}_cents")
@@ -135,9 +135,9 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     )
 
 
-def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None:
+def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOptions | None:
     """Return the operator's options after a requested change, or None if no option can be changed in this way."""
-    options = Options.of(machine)
+    options = OperatorOptions.of(machine)
     if form.option in AMOUNTS:
         name = f"{form.option}_cents"
         new_cents: int | None = getattr(form, name)
@@ -182,7 +182,7 @@ OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_NEEDS, options_form_
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
-    form, old_options = event.of(OptionsForm), Options.of(machine)
+    form, old_options = event.of(OptionsForm), OperatorOptions.of(machine)
     new_options = _apply_option_changes(machine, form)
     if new_options is None or form.option is None:
         return

@@ -45,7 +45,7 @@ class OptionValues:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class OperatorOptions:
     """The operator's choice of the games, denominations and bets that are offered."""
 
     off: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Options:
     bet_minimum_cents: int | None = omit_if_default(None)
 
     @classmethod
-    def of(cls, machine: Machine) -> "Options":
+    def of(cls, machine: Machine) -> "OperatorOptions":
         """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 

@@ -57,7 +57,7 @@ _DONE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SheetLine:
     """One line of an intervention sheet: when (ISO 8601 UTC), what, and the person who did it, if known."""
 
     when: str
@@ -66,7 +66,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class InterventionSheet:
     """The sheet of one intervention.
 
     ``ended`` is empty while the intervention is open. The meters are by name, in minor units or counts:
@@ -84,7 +84,7 @@ class Sheet:
     ended_by: str
     work: str
     parts: str
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
     meters_before: Mapping[str, int]
     meters_after: Mapping[str, int]
     proof: str = ""
@@ -153,7 +153,7 @@ class Sheet:
         return head, events, meters
 
 
-def iter_sheets(view: JournalView, entries: Entries) -> Iterator[Sheet]:
+def iter_sheets(view: JournalView, entries: Entries) -> Iterator[InterventionSheet]:
     """Yield the sheet of every intervention of a journal, oldest first; the last may still be open.
 
     ``entries``: the declared entries, which say what the entry of an event concerns.
@@ -164,16 +164,18 @@ def iter_sheets(view: JournalView, entries: Entries) -> Iterator[Sheet]:
         yield _build_sheet(view, entries, start, end)
 
 
-def _build_sheet(view: JournalView, entries: Entries, start: StoredEntry, end: StoredEntry | None) -> Sheet:
+def _build_sheet(
+    view: JournalView, entries: Entries, start: StoredEntry, end: StoredEntry | None
+) -> InterventionSheet:
     """Return the sheet of an intervention from its first and last entry; ``end`` is None while it is open."""
     record, closing_record = read_details(start), {} if end is None else read_details(end)
     until = None if end is None else end.sequence
     lines = tuple(
-        Line(entry.time_utc.isoformat(), _name_event(entry, entries), find_author(entry))
+        SheetLine(entry.time_utc.isoformat(), _name_event(entry, entries), find_author(entry))
         for entry in view.entries(since=start.sequence, until=until)
         if entry.kind.startswith(_DONE)
     )
-    return Sheet(
+    return InterventionSheet(
         id=start.id,
         kind=str(record["kind"]),
         serial=str(record["serial"]),

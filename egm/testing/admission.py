@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
-from egm.play.installed_games import InstalledGame, Refusal, admit_games
+from egm.play.installed_games import InstalledGame, RefusedGame, admit_games
 from egm.profiles import Profile
 from paytables.definition import read_source
 from paytables.errors import PaytableError
@@ -31,7 +31,7 @@ class _Request:
 
 def admit_once(
     slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...]
-) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
+) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Return the result of :func:`admit_games` for a cabinet with a wheel, from a cache if nothing changed."""
     try:
         digests = tuple(read_source(slot.game).digest for slot in slots)
@@ -42,6 +42,6 @@ def admit_once(
 
 
 @lru_cache(maxsize=_ADMISSIONS)
-def _admit_cached(request: _Request) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
+def _admit_cached(request: _Request) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Return the games that a cabinet with a wheel may offer, and the refused ones, from the cache."""
     return admit_games(request.slots, request.profile, request.levels, has_wheel=True)

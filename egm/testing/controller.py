@@ -74,7 +74,7 @@ class SmallController:
             case m.Claim():
                 return [self._handle_claim(message)]
             case m.Commit() if message.claim not in self.awards:
-                unknown = m.Reason.UNKNOWN_CLAIM
+                unknown = m.RefusalReason.UNKNOWN_CLAIM
                 return [self._refuse(message, unknown, "commit", level=message.level, claim=message.claim)]
             case m.Commit():
                 self.commits.setdefault(message.claim, message)
@@ -85,11 +85,11 @@ class SmallController:
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
             return self._refuse(
-                message, m.Reason.UNKNOWN_LEVEL, "join", level=enrolment.level, nonce=message.nonce
+                message, m.RefusalReason.UNKNOWN_LEVEL, "join", level=enrolment.level, nonce=message.nonce
             )
         if enrolment.odds != ODDS:
             return self._refuse(
-                message, m.Reason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
+                message, m.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
             )
         self.joined.add(key)
         return m.Joined(
@@ -105,9 +105,11 @@ class SmallController:
         key = (message.machine, message.level)
         counted = self.counted.get(key, 0)
         if key not in self.joined:
-            return self._refuse(message, m.Reason.NOT_JOINED, "contribution", level=message.level)
+            return self._refuse(message, m.RefusalReason.NOT_JOINED, "contribution", level=message.level)
         if message.sequence > counted + 1:
-            return self._refuse(message, m.Reason.GAP, "contribution", level=message.level, next=counted + 1)
+            return self._refuse(
+                message, m.RefusalReason.GAP, "contribution", level=message.level, next=counted + 1
+            )
         if message.sequence == counted + 1:
             assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
             self.levels[message.level] = self.levels[message.level].contribute(message.wager_cents)
@@ -119,11 +121,11 @@ class SmallController:
         if message.claim not in self.awards:
             if key not in self.joined:
                 return self._refuse(
-                    message, m.Reason.NOT_JOINED, "claim", level=message.level, claim=message.claim
+                    message, m.RefusalReason.NOT_JOINED, "claim", level=message.level, claim=message.claim
                 )
             if self.counted.get(key, 0) < message.after:
                 return self._refuse(
-                    message, m.Reason.CLAIM_EARLY, "claim", level=message.level, claim=message.claim
+                    message, m.RefusalReason.CLAIM_EARLY, "claim", level=message.level, claim=message.claim
                 )
             amount, self.levels[message.level] = self.levels[message.level].pay_hit()
             self.falls[message.level] += 1
@@ -136,6 +138,6 @@ class SmallController:
             )
         return self.awards[message.claim]
 
-    def _refuse(self, message: m.FromMachine, reason: m.Reason, of: str, **more: object) -> m.Refused:
+    def _refuse(self, message: m.FromMachine, reason: m.RefusalReason, of: str, **more: object) -> m.Refused:
         self.refusals.append(m.Refused(machine=message.machine, reason=reason, of=of, **more))
         return self.refusals[-1]

@@ -7,7 +7,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.record_codec import from_json
 from egm.tickets.model import CAGE, ELSEWHERE, TicketKind
-from egm.tickets.record import Action, Record
+from egm.tickets.record import Record, TicketAction
 from egm.tickets.store import TicketStore
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
@@ -77,7 +77,7 @@ def _find_issuers(records: Iterable[Record]) -> set[str]:
 
 def _find_redeemers(records: Iterable[Record]) -> set[str]:
     """Return the serials of the machines that redeemed tickets, for a ledger in which no machine issued any."""
-    moves = [move for record in records for move in record.moves if move.action is Action.LOCK]
+    moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE)}
 
 
@@ -213,7 +213,7 @@ def is_known_to_journal(journal: JournalView, record: Record) -> bool:
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
-        issue_place = next((move.place for move in record.moves if move.action is Action.ISSUE), None)
+        issue_place = next((move.place for move in record.moves if move.action is TicketAction.ISSUE), None)
         anchor = parse_ledger_anchor(journal.state(STATE_KEY))
         if issue_place is None or anchor is None:
             return False
@@ -230,8 +230,8 @@ def is_known_to_journal(journal: JournalView, record: Record) -> bool:
 
 def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
     """Return what the ticket ledger says one machine issued and redeemed, in minor units by account of its journal."""
-    issued_cents = store.moved_cents(machine_serial, Action.ISSUE)
-    redeemed_cents = store.moved_cents(machine_serial, Action.REDEEM)
+    issued_cents = store.moved_cents(machine_serial, TicketAction.ISSUE)
+    redeemed_cents = store.moved_cents(machine_serial, TicketAction.REDEEM)
     return {
         f"{side}:{kind}": cents_by_kind.get(TicketKind(kind), 0)
         for side, cents_by_kind in (("out:voucher", issued_cents), ("world:voucher_in", redeemed_cents))

@@ -13,7 +13,7 @@ from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
 from egm.tickets.model import CAGE, ELSEWHERE, Ticket, TicketKind, TicketState
-from egm.tickets.record import LIFE, Action, Move, Record
+from egm.tickets.record import LIFE, Move, Record, TicketAction
 from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
@@ -96,17 +96,19 @@ class Cage:
             story: dict[str, Any] = {} if not self._second else {"second": self._second}
             if payee is not None:
                 story["payee"] = {"name": payee.name, "address": payee.address}
-            end_redemption(self._store, redemption_id, Action.REDEEM, at=at, by=self._by, story=story)
+            end_redemption(self._store, redemption_id, TicketAction.REDEEM, at=at, by=self._by, story=story)
         self._store.store_head()
         return answer
 
     def void(self, number: str, why: str) -> Record:
         """Void an issued ticket, with a reason (such as a test print, or a player paid otherwise)."""
-        return self._record_act(number, Action.VOID, CageAct.VOID, why)
+        return self._record_act(number, TicketAction.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:
         """Record a reprint and return the duplicate to print: the same number, redeemable only once (H-07)."""
-        return replace(self._record_act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
+        return replace(
+            self._record_act(number, TicketAction.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True
+        )
 
     def release(self, number: str, why: str) -> Record:
         """Unlock a ticket whose redemption its machine will never complete, because the machine or its memory is gone.
@@ -114,13 +116,13 @@ class Cage:
         This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
         stacks the ticket after all finds that it no longer holds the lock, and does not credit it.
         """
-        return self._record_act(number, Action.RELEASE, CageAct.RELEASE, why)
+        return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, why)
 
     def revive(self, number: str, why: str) -> Record:
         """Declare a ticket owed regardless of its date, because a wrong clock dated or expired it."""
-        return self._record_act(number, Action.REVIVE, CageAct.REVIVE, why)
+        return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, why)
 
-    def _record_act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
+    def _record_act(self, number: str, action: TicketAction, act: CageAct, why: str) -> Record:
         """Record a cashier's act on a ticket. Raises OperatorError if its state does not permit it."""
         if not why.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")

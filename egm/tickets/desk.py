@@ -30,7 +30,7 @@ from egm.clock import Clock
 from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, Venue
-from egm.tickets.record import Action, Enrolment, Record
+from egm.tickets.record import Enrolment, Record, TicketAction
 from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, is_held, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
@@ -212,14 +212,14 @@ class TicketDesk:
 
     def record_printed(self, number: str) -> Ticket:
         """Record that a ticket's bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
-        return self._move_once(number, Action.ISSUE).ticket
+        return self._move_once(number, TicketAction.ISSUE).ticket
 
     def failed(self, number: str, why: str) -> None:
         """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
 
         If it was printed after all it is worthless, and the player is paid by hand.
         """
-        self._move_once(number, Action.FAIL, why=why)
+        self._move_once(number, TicketAction.FAIL, why=why)
 
     def holds(self, redemption_id: str) -> bool:
         """Return whether this redemption still holds the lock on its ticket, so that the ticket may be credited."""
@@ -281,7 +281,7 @@ class TicketDesk:
             template=self._rules.template,
         )
         self._store.reserve(f"{redemption_id}.host", ticket, by=ELSEWHERE)
-        self._store.move(number, Action.ISSUE, at=issued_at, by=ELSEWHERE)
+        self._store.move(number, TicketAction.ISSUE, at=issued_at, by=ELSEWHERE)
 
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
         """Lock the ticket with this number for redemption by this machine, durably, or return why it is refused.
@@ -303,7 +303,7 @@ class TicketDesk:
     def redeem_commit(self, redemption_id: str) -> None:
         """Complete the redemption of a ticket that is in the box and credited. Durable; repeats change nothing."""
         end_redemption(
-            self._store, redemption_id, Action.REDEEM, at=self._read_clock(), by=self._machine.serial
+            self._store, redemption_id, TicketAction.REDEEM, at=self._read_clock(), by=self._machine.serial
         )
 
     def redeem_abort(self, redemption_id: str, why: str) -> None:
@@ -316,7 +316,7 @@ class TicketDesk:
             end_redemption(
                 self._store,
                 redemption_id,
-                Action.RELEASE,
+                TicketAction.RELEASE,
                 at=self._read_clock(),
                 by=self._machine.serial,
                 story={"why": why},
@@ -403,7 +403,7 @@ class TicketDesk:
             return Refusal(Reason.CURRENCY, ticket.currency)
         return None
 
-    def _move_once(self, number: str, action: Action, **story: str) -> Record:
+    def _move_once(self, number: str, action: TicketAction, **story: str) -> Record:
         """Record an action on a ticket unless it was recorded before; return the ticket's record."""
         with self._store.transaction():
             record = self._store.require_ticket(number)

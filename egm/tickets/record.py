@@ -10,7 +10,7 @@ from egm.tickets.model import Ticket, TicketKind, TicketState
 from meters.transaction import JSON
 
 
-class Action(StrEnum):
+class TicketAction(StrEnum):
     """Actions recorded on a ticket, from its issue to its end."""
 
     RESERVE = "reserve"
@@ -30,20 +30,20 @@ class Action(StrEnum):
 
 
 #: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).
-LIFE: Final[Mapping[Action, tuple[frozenset[TicketState], TicketState]]] = {
+LIFE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] = {
     action: (frozenset(needs), leaves)
     for action, needs, leaves in (
-        (Action.BEGIN, (), TicketState.VOID),
-        (Action.RESERVE, (), TicketState.RESERVED),
-        (Action.ISSUE, (TicketState.RESERVED,), TicketState.ISSUED),
-        (Action.FAIL, (TicketState.RESERVED,), TicketState.VOID),
-        (Action.LOCK, (TicketState.ISSUED,), TicketState.PENDING),
-        (Action.RELEASE, (TicketState.PENDING,), TicketState.ISSUED),
-        (Action.REDEEM, (TicketState.PENDING,), TicketState.REDEEMED),
-        (Action.VOID, (TicketState.ISSUED,), TicketState.VOID),
-        (Action.EXPIRE, (TicketState.ISSUED,), TicketState.EXPIRED),
-        (Action.REPRINT, (TicketState.ISSUED,), TicketState.ISSUED),
-        (Action.REVIVE, (TicketState.ISSUED, TicketState.EXPIRED), TicketState.ISSUED),
+        (TicketAction.BEGIN, (), TicketState.VOID),
+        (TicketAction.RESERVE, (), TicketState.RESERVED),
+        (TicketAction.ISSUE, (TicketState.RESERVED,), TicketState.ISSUED),
+        (TicketAction.FAIL, (TicketState.RESERVED,), TicketState.VOID),
+        (TicketAction.LOCK, (TicketState.ISSUED,), TicketState.PENDING),
+        (TicketAction.RELEASE, (TicketState.PENDING,), TicketState.ISSUED),
+        (TicketAction.REDEEM, (TicketState.PENDING,), TicketState.REDEEMED),
+        (TicketAction.VOID, (TicketState.ISSUED,), TicketState.VOID),
+        (TicketAction.EXPIRE, (TicketState.ISSUED,), TicketState.EXPIRED),
+        (TicketAction.REPRINT, (TicketState.ISSUED,), TicketState.ISSUED),
+        (TicketAction.REVIVE, (TicketState.ISSUED, TicketState.EXPIRED), TicketState.ISSUED),
     )
 }
 
@@ -58,7 +58,7 @@ class Move:
     place: int
     """Its place in the whole ledger, from 1."""
     step: int
-    action: Action
+    action: TicketAction
     state: TicketState
     at: datetime
     by: str
@@ -84,7 +84,7 @@ class Record:
         """Return the action that locked the ticket for its open or completed redemption, or None."""
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None
-        return next(move for move in reversed(self.moves) if move.action is Action.LOCK)
+        return next(move for move in reversed(self.moves) if move.action is TicketAction.LOCK)
 
     @property
     def expires_at(self) -> datetime | None:
@@ -92,7 +92,7 @@ class Record:
 
         It is None if the ticket never expires or was revived.
         """
-        if any(move.action is Action.REVIVE for move in self.moves):
+        if any(move.action is TicketAction.REVIVE for move in self.moves):
             return None
         return self.ticket.expires_at
 

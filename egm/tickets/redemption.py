@@ -8,7 +8,7 @@ from typing import Final
 
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import Ticket, TicketState
-from egm.tickets.record import Action, Record
+from egm.tickets.record import Record, TicketAction
 from egm.tickets.store import TicketStore
 from meters.transaction import JSON
 
@@ -107,14 +107,14 @@ def lock(
         refusal = refuse(record)
         if refusal is not None:
             return refusal
-        store.move(number, Action.LOCK, at=at, by=by, redemption_id=redemption_id)
+        store.move(number, TicketAction.LOCK, at=at, by=by, redemption_id=redemption_id)
         return Redemption(redemption_id=redemption_id, ticket=record.ticket)
 
 
 def end_redemption(
     store: TicketStore,
     redemption_id: str,
-    action: Action,
+    action: TicketAction,
     *,
     at: datetime,
     by: str,

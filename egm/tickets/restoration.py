@@ -24,7 +24,7 @@ from egm.tickets.copies import FILE_NAME, LOCK_NAME
 from egm.tickets.model import CAGE, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, Row, end_of, is_next_row
-from egm.tickets.record import Action
+from egm.tickets.record import TicketAction
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
 from meters.storage import DiskStorage, MediumError
 
@@ -32,10 +32,10 @@ from meters.storage import DiskStorage, MediumError
 _OLD_LOG_NAME: Final = "tickets.log"
 #: States in which a ticket may still be money, and the moves from each to its redemption.
 _WAYS_TO_REDEEMED: Final = {
-    TicketState.RESERVED: (Action.ISSUE, Action.LOCK, Action.REDEEM),
-    TicketState.ISSUED: (Action.LOCK, Action.REDEEM),
-    TicketState.EXPIRED: (Action.REVIVE, Action.LOCK, Action.REDEEM),
-    TicketState.PENDING: (Action.REDEEM,),
+    TicketState.RESERVED: (TicketAction.ISSUE, TicketAction.LOCK, TicketAction.REDEEM),
+    TicketState.ISSUED: (TicketAction.LOCK, TicketAction.REDEEM),
+    TicketState.EXPIRED: (TicketAction.REVIVE, TicketAction.LOCK, TicketAction.REDEEM),
+    TicketState.PENDING: (TicketAction.REDEEM,),
 }
 _FRESH: Final = "tickets.restoring"
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
@@ -102,7 +102,7 @@ def _redeem_accepted_tickets(
                 action,
                 at=at,
                 by=by,
-                redemption_id=None if action is Action.ISSUE else redemption_id,
+                redemption_id=None if action is TicketAction.ISSUE else redemption_id,
                 story=story,
             )
 

@@ -26,7 +26,7 @@ from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, Ticke
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask_number
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, End, Row, digest
-from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, TicketTotal
+from egm.tickets.record import LIFE, Enrolment, Move, Record, TicketAction, TicketTotal
 from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
@@ -207,13 +207,15 @@ class TicketStore:
             if self.find_by_issue(issue_id) is not None or self.get(ticket.number) is not None:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
-            self._append_move(ticket.number, FIRST_STEP, Action.RESERVE, ticket.issued_at, by, None, story)
+            self._append_move(
+                ticket.number, FIRST_STEP, TicketAction.RESERVE, ticket.issued_at, by, None, story
+            )
             return self.require_ticket(ticket.number)
 
     def move(
         self,
         number: str,
-        action: Action,
+        action: TicketAction,
         *,
         at: datetime,
         by: str,
@@ -247,8 +249,8 @@ class TicketStore:
             place, last_digest = self._copies.end()
             story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
             text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state, name = LIFE[Action.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
-            row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, text)
+            state, name = LIFE[TicketAction.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
+            row = (place + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
             self._copies.insert((*row, digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
@@ -367,7 +369,7 @@ class TicketStore:
             for state, kind, currency, tickets, amount_cents in rows
         ]
 
-    def moved_cents(self, by: str, action: Action) -> dict[TicketKind, int]:
+    def moved_cents(self, by: str, action: TicketAction) -> dict[TicketKind, int]:
         """Return the total of all tickets on which a machine recorded an action, by kind, in minor units."""
         rows = self._run(
             """SELECT json_extract(first.story, '$.ticket.kind'),
@@ -389,7 +391,7 @@ class TicketStore:
         self,
         number: str,
         step: int,
-        action: Action,
+        action: TicketAction,
         at: datetime,
         by: str,
         redemption_id: str | None,
@@ -414,7 +416,7 @@ class TicketStore:
             Move(
                 place=place,
                 step=step,
-                action=Action(action),
+                action=TicketAction(action),
                 state=TicketState(state),
                 at=datetime.fromisoformat(at),
                 by=by,

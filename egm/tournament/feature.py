@@ -51,6 +51,7 @@ from egm.tournament.games import (
 from egm.tournament.installed import (
     FILE_NAME,
     RulesFile,
+    find_start_to_come,
     install_rules,
     is_in_tournament,
     read_installed_rules,
@@ -326,9 +327,12 @@ class RoundClock(TimerService):
     event = TournamentEvent.ROUND_TIME
 
     def compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the next minute of the round, or None if no time runs or it is over."""
+        """Return the seconds until the start or the round's next minute; None if no time runs or it is over."""
         machine = self._context.engine.machine
         purse = find_open_purse(machine)
+        starts = None if purse is None else find_start_to_come(machine)
+        if starts is not None:
+            return max(0.0, (starts - machine.times.now()).total_seconds()) + 0.1
         if purse is None or not purse.until:
             return None
         left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()

@@ -182,7 +182,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         PURSE_GAME_START,
         game,
         entry_id=f"{play_id}.start",
-        transfers=_stake(machine, bet.wager.credits),
+        transfers=_list_stake_transfers(machine, bet.wager.credits),
         state={
             PlayKey.PURSE_GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, rules),
@@ -224,7 +224,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
         PURSE_GAME_CHOICE,
         game_choice,
         entry_id=f"{game.play_id}.choice-{len(game.steps)}",
-        transfers=_stake(machine, staked),
+        transfers=_list_stake_transfers(machine, staked),
     )
     machine.component(GameInProgress).record = game.with_step(game_choice)
     send_screen_update(machine, resumed=False)
@@ -285,6 +285,6 @@ def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_po
     machine.component(GameInProgress).conversation = None
 
 
-def _stake(machine: Machine, points: int) -> tuple[Transfer, ...]:
+def _list_stake_transfers(machine: Machine, points: int) -> tuple[Transfer, ...]:
     """Return the transfer that stakes points of this position; empty if nothing is staked."""
     return (Transfer(name_points_account(machine.position.number), _WAGER, points),) if points else ()

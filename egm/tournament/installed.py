@@ -82,6 +82,14 @@ def read_local_time(machine: Machine) -> datetime:
     return machine.times.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
+def find_start_to_come(machine: Machine) -> datetime | None:
+    """Return when the tournament starts, with its time zone, or None without rules or once it has started."""
+    rules = read_installed_rules(machine)
+    if rules is None or read_local_time(machine) >= rules.starts:
+        return None
+    return rules.starts.replace(tzinfo=machine.identity.venue.zone)
+
+
 def compute_end(rules: Tournament) -> datetime:
     """Return when the tournament ends by its stated length, in the venue's local time without a time zone."""
     return rules.starts + timedelta(minutes=rules.duration_minutes)

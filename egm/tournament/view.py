@@ -1,6 +1,6 @@
 """The view of a tournament for a person at the machine: its rules, and the round played at this position."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from egm.kernel.machine import Machine
@@ -8,7 +8,7 @@ from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
 from egm.play.records.purse import Purse, find_purse, read_points
-from egm.tournament.installed import find_rules, is_in_tournament
+from egm.tournament.installed import find_rules, find_start_to_come, is_in_tournament
 from egm.tournament.keys import TournamentKey
 from egm.tournament.notice import LANGUAGES, list_sections
 from egm.tournament.records import InstalledRules
@@ -28,6 +28,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
     purse = find_purse(machine)
     if purse is None:
         return view.model_copy(update={"on": True})
+    starts = find_start_to_come(machine)
     return view.model_copy(
         update={
             "on": True,
@@ -37,6 +38,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
             "won_points": purse.won_points,
             "games_left": max(0, purse.games_max - purse.games) if purse.games_max else None,
             "minutes_left": _compute_minutes_left(machine, purse) if purse.minutes else None,
+            "starts_utc": "" if starts is None else starts.astimezone(UTC).isoformat(),
             "over": bool(purse.ending),
         }
     )

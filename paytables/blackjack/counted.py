@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import perm
 from typing import Final, TypeAlias
 
-from paytables.blackjack.schema import ACES, TEN, Row, Side, parse_patterns, value_of
+from paytables.blackjack.schema import ACES, TEN, Side, SideBetRow, parse_patterns, value_of
 from paytables.cards.card import Card, is_red, rank_of, suit_of
 
 _SUITS: Final = 4
@@ -47,7 +47,7 @@ def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = Tru
 
 
 def _iter_deal_orders(
-    rows: Sequence[Row], dealt: tuple[Card, ...], counts_left: list[int], ways: int
+    rows: Sequence[SideBetRow], dealt: tuple[Card, ...], counts_left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
     """Yield each order in which the first cards of a blackjack round may be dealt.
 
@@ -74,7 +74,7 @@ def _iter_deal_orders(
         yield ways, dealt, None
 
 
-def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
+def _iter_different_cards(rows: Sequence[SideBetRow], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
     """Yield one next card of each kind that a side bet's rows distinguish, and the number of suits it represents.
 
     All suits that were not dealt yet are equivalent. If a row requires colours, only suits of the same colour
@@ -92,7 +92,7 @@ def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterato
             yield first + alike[0], len(alike)
 
 
-def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
+def _may_become(row: SideBetRow, dealt: Sequence[Card]) -> bool:
     """Return whether the dealt cards may become a row of the blackjack side bet with more cards.
 
     True is only an upper bound: it may still be impossible.
@@ -108,8 +108,8 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
 
 
 def _iter_won_rows(
-    rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
-) -> Iterator[tuple[Row, int | Fraction]]:
+    rows: Sequence[SideBetRow], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
+) -> Iterator[tuple[SideBetRow, int | Fraction]]:
     """Yield the row of the side bet that these cards win, with its weight; nothing if they win none.
 
     The weight is 1. For a row of three or more cards it is the probability that the round continues to the

@@ -115,6 +115,10 @@ class BlackjackDefinition(TableDefinition):
             raise ValueError(
                 "rules.back_bets: a bet on another's hand needs several seats, each with one box against one hand"
             )
+        if self.rules.back_bets and self.main.limits.most < 2 * self.main.limits.least:
+            raise ValueError(
+                "rules.back_bets: the limit of a hand leaves no room for a bet on another's hand"
+            )
         ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
         twice = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if twice is not None:

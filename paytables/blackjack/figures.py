@@ -18,7 +18,7 @@ from paytables.analysis import (
     Analysis,
     BetAnalysis,
     Depth,
-    Prize,
+    PrizeFigures,
     ProgressiveShare,
 )
 from paytables.blackjack.advice import PlayData, Question, read_advice
@@ -282,7 +282,7 @@ def _analyse_stakes(
         for row in sides[side_id].row:
             won = int(own[side_id] * (1 + row.pays.net))
             prizes.append(
-                Prize(
+                PrizeFigures(
                     name=row.id,
                     where=side_id,
                     credits=won,

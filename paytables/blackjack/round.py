@@ -183,7 +183,7 @@ class BlackjackRound:
         yield from self._settle_side_bets(levels=True)
         return Outcome(
             progressives=tuple(self._hits),
-            display={**self.felt(), "result": self._result()},
+            display={**self.felt(), "result": self._format_result()},
             table=build_table_after_round(rules, self._shoe, table),
         )
 
@@ -473,7 +473,7 @@ class BlackjackRound:
                 shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown}
 
-    def _result(self) -> str:
+    def _format_result(self) -> str:
         """Return the dealer's totals as text, for the row of recent results."""
         totals = [self._list_dealer_values(place) for place in range(len(self.dealers))]
         return "-".join(

@@ -152,7 +152,7 @@ def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named)
 
 
-class Row(Strict):
+class SideBetRow(Strict):
     """A row of a blackjack side bet: the conditions on the box's first ``cards`` cards, and the pay.
 
     Every condition that is set must hold. ``ranks``: the cards have these ranks, in any order (``"777"``).
@@ -173,7 +173,7 @@ class Row(Strict):
     ace: Literal[1, 11] = 11
 
     @model_validator(mode="after")
-    def _check_ranks(self) -> "Row":
+    def _check_ranks(self) -> "SideBetRow":
         """Refuse a side bet's row without a condition, or with hands that do not fit its number of cards.
 
         The dealer's first card counts as one of them if the row says so.
@@ -243,14 +243,14 @@ class Side(Strict):
     name: Text
     limits: Limits = Limits()
     within_main: bool = False
-    row: Annotated[tuple[Row, ...], Field(min_length=1)]
+    row: Annotated[tuple[SideBetRow, ...], Field(min_length=1)]
 
     @property
     def cards(self) -> int:
         """Return the largest number of the blackjack box's cards that may decide the side bet."""
         return max(row.cards for row in self.row)
 
-    def find_winning_row(self, dealt: Sequence[Card], up: Card) -> Row | None:
+    def find_winning_row(self, dealt: Sequence[Card], up: Card) -> SideBetRow | None:
         """Return the first row that a box's cards win, or None.
 
         ``dealt`` are in the order dealt; ``up`` is the dealer's first card.

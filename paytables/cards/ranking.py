@@ -1,6 +1,6 @@
 """Poker hand rankings: one implementation for hands of two to five cards, by each game's own order.
 
-An :class:`Order` is data: how many cards count, the combinations from highest to lowest, the rank of the
+An :class:`RankingRules` is data: how many cards count, the combinations from highest to lowest, the rank of the
 straight that begins with an ace, and what is wild. A strength is an integer that is larger for the better
 hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which
 they decide. :class:`Ranking` evaluates single hands, or the best of more cards, with small tables that fill
@@ -44,7 +44,7 @@ _SHAPES: Final[dict[tuple[int, ...], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RankingRules:
     """The rules by which a game orders poker hands.
 
     ``low_ace`` says where ace-two-three... ranks among straights: below all others, second after the one that
@@ -63,13 +63,13 @@ class Order:
 
 
 #: The usual order of five cards, as in Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em.
-FIVE: Final = Order(categories=CATEGORIES[1:])
+FIVE: Final = RankingRules(categories=CATEGORIES[1:])
 #: Three cards: Three Card Poker (s.67.23), 3-5-7 (s.67.42), Boston (s.67.53).
-THREE: Final = Order(
+THREE: Final = RankingRules(
     size=3, categories=("straight-flush", "three-of-a-kind", "straight", "flush", "pair", "high-card")
 )
 #: Four cards: Four Card and Crazy Four (s.67.65): no straight wraps around the ace.
-FOUR: Final = Order(
+FOUR: Final = RankingRules(
     size=4,
     categories=(
         "four-of-a-kind",
@@ -83,12 +83,12 @@ FOUR: Final = Order(
     ),
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
-PAI_GOW: Final = Order(low_ace="second", low_ace_flush="highest", wild=(JOKER_RANK,), bug=True)
+PAI_GOW: Final = RankingRules(low_ace="second", low_ace_flush="highest", wild=(JOKER_RANK,), bug=True)
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
-PAI_GOW_LOW: Final = Order(size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True)
+PAI_GOW_LOW: Final = RankingRules(size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True)
 
 
-def find_category(strength: int, order: Order = FIVE) -> str:
+def find_category(strength: int, order: RankingRules = FIVE) -> str:
     """Return the name of the combination, such as a pair or a flush, of a hand of that strength."""
     return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
@@ -105,7 +105,7 @@ def unpack_ranks(strength: int) -> tuple[int, ...]:
 class Ranking:
     """The strength of poker hands in one game's order, with tables that are filled on demand."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: RankingRules) -> None:
         self.order = order
         self._level = {name: n for n, name in enumerate(reversed(order.categories))}
         self._plain: dict[tuple[int, ...], int] = {}
@@ -153,7 +153,7 @@ class Ranking:
         """
         found = self._suited.get((mask, wilds))
         if found is None:
-            found = self._suited[mask, wilds] = self._flush(mask, wilds)
+            found = self._suited[mask, wilds] = self._rank_flush(mask, wilds)
         return found
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
@@ -179,7 +179,7 @@ class Ranking:
                 return self._encode_strength("straight", [place])
         return self._encode_strength(_SHAPES[shape], decide)
 
-    def _flush(self, mask: int, wilds: int) -> int:
+    def _rank_flush(self, mask: int, wilds: int) -> int:
         """Return the strength of the best flush or straight flush of these ranks of one suit, or 0."""
         best = 0
         size = self.order.size
@@ -219,7 +219,7 @@ class Ranking:
     def _order_straights(self, low_ace: str) -> dict[int, int]:
         """Return the place of each straight among all straights, lowest first, by the bit mask of its card ranks.
 
-        ``low_ace`` as in :class:`Order`.
+        ``low_ace`` as in :class:`RankingRules`.
         """
         size = self.order.size
         run = (1 << size) - 1

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paytables.cards.card import JOKER, rank_of
-from paytables.cards.ranking import JOKER_RANK, Order, Ranking
+from paytables.cards.ranking import JOKER_RANK, Ranking, RankingRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -104,7 +104,7 @@ class Sets:
         found: Ints = order[np.searchsorted(known[order], key)]
         return found
 
-    def compute_strengths(self, order: Order) -> Ints:
+    def compute_strengths(self, order: RankingRules) -> Ints:
         """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
         ranking = Ranking(order)
         states, keys = self._states
@@ -122,7 +122,7 @@ class Sets:
             np.maximum(best, table[wilds, masks], out=best)
         return best
 
-    def count_wilds(self, order: Order) -> tuple[Ints, int]:
+    def count_wilds(self, order: RankingRules) -> tuple[Ints, int]:
         """Return the number of wild cards in each set, and the order's wild ranks as bits."""
         wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)

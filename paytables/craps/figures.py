@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Final
 
-from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
+from paytables.analysis import BetAnalysis, Depth, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import Sums, add_sums, solve_chain
 from paytables.craps.schema import NUMBERS, PAIRS
@@ -291,11 +291,11 @@ def _compute_sum_variance(
     )
 
 
-def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
+def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[PrizeFigures]:
     """Yield the results of each craps bet that return credits, as prizes; ``cost`` is the wager's cost in credits."""
     for bet, distribution in distributions.items():
         for back, count in distribution.counts.items():
             if back:
                 rate = Fraction(count, distribution.total)
                 name = "push" if back == bet.credits else "won"
-                yield Prize(name=name, where=bet.spot, credits=back, rate=rate, rtp=rate * back / cost)
+                yield PrizeFigures(name=name, where=bet.spot, credits=back, rate=rate, rtp=rate * back / cost)

@@ -176,7 +176,7 @@ class SpotRules:
             open=self.accepts_bets(point),
             needs=self.needs,
             most_times=self.multiple_max(point),
-            covers=self._covers(point),
+            covers=self._find_covered_totals(point),
             terms=describe_terms(bet, odds),
         )
 
@@ -190,7 +190,7 @@ class SpotRules:
         several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
         return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
 
-    def _covers(self, point: int | None) -> tuple[str, ...]:
+    def _find_covered_totals(self, point: int | None) -> tuple[str, ...]:
         """Return the totals with which a bet on this spot wins on the next throw; for a hop, its dice."""
         if self.bet.kind == "hop":
             return (self.key,)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from paytables.analysis import BetAnalysis
-from paytables.keno.joint import Joint, Part
+from paytables.keno.joint import Joint, JointSelection
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import Tables
 from paytables.keno.ticket import Selection, Ticket, iter_subsets
@@ -137,7 +137,7 @@ def _classify_pair(
     return (*first, *second, len(a[0] & b[0]))
 
 
-def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:
+def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> JointSelection:
     """Return a single way of a Keno ticket in the form that the calculation of joint distributions uses."""
     selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
     return build_part(selection, [numbers], tables, ticket.options)
@@ -155,7 +155,7 @@ def _compute_pair(
     a = _build_part(tables, ticket, frozenset(range(spots_a)), stake_a)
     b = _build_part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest
-    apart = Part(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
+    apart = JointSelection(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
     field = definition.field
     distribution = build_credits_distribution(
         Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).compute_distribution()

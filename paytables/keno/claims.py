@@ -69,7 +69,7 @@ class Condition(StrEnum):
     DEFECTIVE = "defective"
 
 
-class Refusal(StrEnum):
+class ClaimRefusal(StrEnum):
     """The reason why a claim on a Keno ticket is refused."""
 
     NOT_IN_THIS_STATE = "not_in_this_state"
@@ -88,7 +88,7 @@ class Refusal(StrEnum):
 class TicketRefused(PaytableError):
     """An event that is not allowed for a Keno ticket: ``code`` is the reason for programs, the text is for people."""
 
-    def __init__(self, code: Refusal, text: str) -> None:
+    def __init__(self, code: ClaimRefusal, text: str) -> None:
         self.code = code
         super().__init__(f"{code}: {text}")
 
@@ -180,7 +180,7 @@ def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
     state = TABLE.get((record.state, event))
     if state is None:
         raise TicketRefused(
-            Refusal.VOID if record.state is TicketState.VOID else Refusal.NOT_IN_THIS_STATE,
+            ClaimRefusal.VOID if record.state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE,
             f"ticket {record.paper.ticket_number} is {record.state}, and takes no {event}",
         )
     return state
@@ -233,9 +233,11 @@ def record_fault(record: TicketRecord, draw: int, day: date) -> TicketRecord:
 def _check_open(record: TicketRecord, draw: int) -> None:
     """Raise :class:`TicketRefused` unless the Keno ticket takes part in the draw and the draw is not decided."""
     if draw not in record.paper.draws:
-        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
+        raise TicketRefused(
+            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}"
+        )
     if draw in record.closed:
-        raise TicketRefused(Refusal.DRAW_IS_DECIDED, f"draw {draw} is closed already")
+        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} is closed already")
 
 
 def _record_decided_draw(
@@ -244,11 +246,13 @@ def _record_decided_draw(
     """Return the Keno ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
     if draw not in record.paper.draws:
-        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
+        raise TicketRefused(
+            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}"
+        )
     if draw not in record.closed:
-        raise TicketRefused(Refusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
+        raise TicketRefused(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
     if draw in record.decided:
-        raise TicketRefused(Refusal.DRAW_IS_DECIDED, f"draw {draw} was settled, and is settled once")
+        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} was settled, and is settled once")
     return replace(record, state=state, decided={**record.decided, draw: decided})
 
 
@@ -268,23 +272,25 @@ def claim(
         or not is_same_number(number, record.paper.control_number)
     ):
         raise TicketRefused(
-            Refusal.NOT_PROVEN,
+            ClaimRefusal.NOT_PROVEN,
             f"a paper that is {presented.condition}, and whose control number proves nothing",
         )
     state = _find_next_state(record, TicketEvent.CLAIM)
     if place != record.paper.claim_place:
         raise TicketRefused(
-            Refusal.WRONG_PLACE, f"claimed at {place}; the ticket says {record.paper.claim_place}"
+            ClaimRefusal.WRONG_PLACE, f"claimed at {place}; the ticket says {record.paper.claim_place}"
         )
     if record.deadline is not None and at.date() > record.deadline:
-        raise TicketRefused(Refusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.deadline}")
+        raise TicketRefused(
+            ClaimRefusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.deadline}"
+        )
     if not record.decided:
-        raise TicketRefused(Refusal.TOO_EARLY, "none of its draws has been held")
+        raise TicketRefused(ClaimRefusal.TOO_EARLY, "none of its draws has been held")
     credits_ = record.unpaid_credits
     if not credits_:
         won = any(d.credits for d in record.decided.values())
         raise TicketRefused(
-            Refusal.ALREADY_PAID if won else Refusal.NO_PRIZE,
+            ClaimRefusal.ALREADY_PAID if won else ClaimRefusal.NO_PRIZE,
             "its prizes were paid" if won else "it has won nothing",
         )
     due = tuple(n for n, d in sorted(record.decided.items()) if d.credits and not d.paid)
@@ -303,6 +309,6 @@ def expire(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
     state = _find_next_state(record, TicketEvent.EXPIRE)
     if record.deadline is None or today <= record.deadline:
         raise TicketRefused(
-            Refusal.TOO_EARLY, f"it may be claimed until {record.deadline or 'its last draw'}"
+            ClaimRefusal.TOO_EARLY, f"it may be claimed until {record.deadline or 'its last draw'}"
         )
     return replace(record, state=state), record.unpaid_credits

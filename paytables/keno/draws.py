@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from paytables.contract import Draw, Settlement, deal_one, draw_weighted_index
-from paytables.keno.tables import Options, Tables, format_prize_name
+from paytables.keno.tables import BonusOptions, Tables, format_prize_name
 from paytables.keno.ticket import Ticket, iter_subsets
 
 
@@ -18,7 +18,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class WayResult:
     """The result of one way of a Keno selection in one draw; ``credits`` is its prize before the draw's limit."""
 
     selection: int
@@ -57,7 +57,7 @@ def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
 
-def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:
+def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[WayResult]:
     """Return the result of every way of a Keno ticket, whose numbers are all known, in a draw."""
     factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
     found = []
@@ -71,19 +71,19 @@ def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:
 
 def _build_way(
     tables: Tables,
-    options: Options,
+    options: BonusOptions,
     selection: int,
     numbers: tuple[int, ...],
     stake: int,
     drawn: Drawn,
     factor: int,
-) -> Way:
+) -> WayResult:
     """Return the result of one way of a Keno ticket in a draw: its ``numbers`` and stake against the balls drawn."""
     hits = tuple(ball for ball in drawn.balls if ball in numbers)
     spots, catch = len(numbers), len(hits)
     marks = sum(1 << i for i, bonus in enumerate(options.balls) if drawn.balls[bonus.ball - 1] in numbers)
     total_factor = factor * options.factor(marks)
-    return Way(
+    return WayResult(
         selection=selection,
         numbers=numbers,
         hits=hits,
@@ -94,7 +94,7 @@ def _build_way(
     )
 
 
-def list_levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
+def list_levels_won(tables: Tables, ways: Sequence[WayResult]) -> list[str]:
     """Return the progressive levels that the ways of a Keno ticket win in one draw, each once.
 
     They are in the definition's order.

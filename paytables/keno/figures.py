@@ -5,11 +5,11 @@ from dataclasses import replace
 from fractions import Fraction
 from math import comb, perm
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare, WinDistribution
+from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
-from paytables.keno.schema import Form, KenoDefinition
-from paytables.keno.tables import Options, Tables, format_prize_name, list_every_option
+from paytables.keno.schema import KenoDefinition, TicketForm
+from paytables.keno.tables import BonusOptions, Tables, format_prize_name, list_every_option
 from paytables.keno.ticket import Selection, Ticket, restrict_tables
 from paytables.keno.win_distribution import (
     build_credits_distribution,
@@ -22,7 +22,7 @@ from paytables.wording import format_count
 
 
 def analyse(
-    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]], depth: Depth
+    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[TicketForm, Ticket]], depth: Depth
 ) -> Analysis:
     """Return the exact figures of every way to bet on a Keno game.
 
@@ -89,7 +89,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
 
 
 def _analyse_straight(
-    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
+    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: BonusOptions
 ) -> BetAnalysis:
     """Return the figures of a single Keno selection of ``spots`` numbers, played as one way."""
     selection = Selection(sizes=(spots,), groups=(), stakes={spots: stake})
@@ -133,8 +133,8 @@ def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int
 
 
 def _list_prizes(
-    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
-) -> tuple[Prize, ...]:
+    definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: BonusOptions
+) -> tuple[PrizeFigures, ...]:
     """Return one prize for each catch of a Keno way that pays.
 
     Bonuses are included in its return but not in its credits.
@@ -151,7 +151,7 @@ def _list_prizes(
         )
         mean = multiplier * Fraction(sum(n * options.factor(m) for m, n in enumerate(cases)), total) * pay
         found.append(
-            Prize(
+            PrizeFigures(
                 name=format_prize_name(spots, catch),
                 where=format_count(spots, "spot"),
                 credits=pay * stake,
@@ -164,7 +164,7 @@ def _list_prizes(
 
 
 def _analyse_most_limited_ticket(
-    definition: KenoDefinition, tables: Tables, spots: int, options: Options, limit: int
+    definition: KenoDefinition, tables: Tables, spots: int, options: BonusOptions, limit: int
 ) -> BetAnalysis:
     """Return the figures of the Keno ticket that loses most by the limit of a draw.
 
@@ -206,7 +206,7 @@ def _analyse_most_limited_ticket(
     )
 
 
-def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
+def _find_dearest_stakes(definition: KenoDefinition, options: BonusOptions) -> tuple[int, ...]:
     """Return the stakes of the most expensive permitted Keno ticket whose selections have one way each."""
     marks = definition.marks
     most_staked = max(marks.stakes) * marks.selections
@@ -222,7 +222,7 @@ def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[
 
 
 def _analyse_forms(
-    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]]
+    definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[TicketForm, Ticket]]
 ) -> list[BetAnalysis]:
     """Return the figures of a Keno game's forms of play; forms with the same figures are analysed once."""
     found = []

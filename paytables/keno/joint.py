@@ -30,7 +30,7 @@ STATES_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class WinCounts:
     """A Keno win distribution: how many of ``total`` equally likely cases win each amount and levels."""
 
     total: int
@@ -38,7 +38,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JointSelection:
     """A Keno selection in the joint calculation: its groups of numbers, the spots it is played at, and its win.
 
     ``win`` returns the win for the number of ways with each (spots, catch, named balls).
@@ -69,7 +69,7 @@ _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ..
 class Joint:
     """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
-    def __init__(self, parts: Sequence[Part], numbers: int, drawn: int, named: int = 0) -> None:
+    def __init__(self, parts: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0) -> None:
         """Split the Keno field of numbers into atoms. A bonus names ``named`` of the ``drawn`` balls."""
         self.parts = parts
         self.drawn = drawn
@@ -116,7 +116,7 @@ class Joint:
         ]
         return steps, [members[key] for key in order]
 
-    def compute_distribution(self, states_max: int = STATES_MAX) -> Counted:
+    def compute_distribution(self, states_max: int = STATES_MAX) -> WinCounts:
         """Return the exact distribution of the Keno selections' total win in a draw.
 
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
@@ -126,7 +126,7 @@ class Joint:
             for won, count in self._count_results(sizes, marks, states_max).items():
                 cases[won] = cases.get(won, 0) + weight * count
         total = perm(self.numbers, self.named) * comb(self.numbers - self.named, self.drawn - self.named)
-        return Counted(total, cases)
+        return WinCounts(total, cases)
 
     def _iter_placements(
         self, sizes: list[int], outside: int, ball: int

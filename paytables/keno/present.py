@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from paytables.contract import Json
-from paytables.keno.draws import Drawn, Way
+from paytables.keno.draws import Drawn, WayResult
 from paytables.keno.schema import BallBonus, Bonus, KenoDefinition
 from paytables.keno.ticket import Ticket
 
@@ -45,7 +45,7 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
 
 
 def draw(
-    number: int, drawn: Drawn, ways: Sequence[Way], paid: Sequence[int], levels: Sequence[str]
+    number: int, drawn: Drawn, ways: Sequence[WayResult], paid: Sequence[int], levels: Sequence[str]
 ) -> dict[str, Json]:
     """Return one Keno draw for the screen: the balls in their order, and the catch and pay of every way."""
     return {

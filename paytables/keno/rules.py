@@ -12,8 +12,8 @@ from paytables.errors import WagerError
 from paytables.keno import figures, present, ticket
 from paytables.keno.draws import Drawn, draw_weighted_factor, evaluate, list_levels_won, pick
 from paytables.keno.limit import share_out
-from paytables.keno.schema import Form, KenoDefinition
-from paytables.keno.tables import Options, Tables, build_options
+from paytables.keno.schema import KenoDefinition, TicketForm
+from paytables.keno.tables import BonusOptions, Tables, build_options
 from paytables.keno.ticket import Selection, Ticket
 from paytables.tableless import Tableless
 from paytables.wording import format_count
@@ -32,7 +32,7 @@ class KenoRules(Tableless):
         return tuple(sorted({self.build_form_ticket(f, stake).cost for f, stake in self._offers}))
 
     @cached_property
-    def _offers(self) -> list[tuple[Form, int]]:
+    def _offers(self) -> list[tuple[TicketForm, int]]:
         """Return every form of play (a ticket offered by name) at every stake at which it may be bought."""
         marks = self.definition.marks
         offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
@@ -40,7 +40,7 @@ class KenoRules(Tableless):
             return offers
         return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_a_draw <= marks.cost]
 
-    def build_form_ticket(self, form: Form, stake: int) -> Ticket:
+    def build_form_ticket(self, form: TicketForm, stake: int) -> Ticket:
         """Return the quick-pick ticket of a form of play, with ``stake`` credits per way."""
         selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
         return Ticket(
@@ -100,7 +100,7 @@ class KenoRules(Tableless):
             display=present.display(self.definition, known, picked, shown),
         )
 
-    def draw_balls(self, draw: Draw, in_force: Options) -> Drawn:
+    def draw_balls(self, draw: Draw, in_force: BonusOptions) -> Drawn:
         """Draw the balls of a Keno draw, in order, and then the factor of each multiplier in ``in_force``."""
         field = self.definition.field
         balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")

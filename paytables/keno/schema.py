@@ -98,7 +98,7 @@ class Progressive(Strict):
     linked: bool = False
 
 
-class Form(Strict):
+class TicketForm(Strict):
     """A form of play: a Keno ticket offered by name, with quick-pick selections that one touch buys."""
 
     id: Identifier
@@ -131,7 +131,7 @@ class KenoDefinition(Definition):
     table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
     bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
     progressive: tuple[Progressive, ...] = ()
-    form: Annotated[tuple[Form, ...], Field(min_length=1)]
+    form: Annotated[tuple[TicketForm, ...], Field(min_length=1)]
     limit: Limit | None = None
     terms: Terms | None = None
 

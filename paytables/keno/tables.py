@@ -11,7 +11,7 @@ from paytables.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class BonusOptions:
     """The bonuses in force for a Keno ticket: those of every ticket, and those bought with this one."""
 
     balls: tuple[BallBonus, ...]
@@ -42,11 +42,11 @@ def format_prize_name(spots: int, catch: int) -> str:
     return f"{catch} of {spots}"
 
 
-def build_options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
+def build_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOptions:
     """Return the bonuses in force for a Keno ticket that pays for those with the ids ``bought``."""
     paid = set(bought)
     in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
-    return Options(
+    return BonusOptions(
         balls=tuple(b for b in in_force if isinstance(b, BallBonus)),
         multipliers=tuple(b for b in in_force if isinstance(b, MultiplierBonus)),
         bought=tuple(b.id for b in in_force if b.fee),
@@ -54,7 +54,7 @@ def build_options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
     )
 
 
-def list_every_option(definition: KenoDefinition) -> list[Options]:
+def list_every_option(definition: KenoDefinition) -> list[BonusOptions]:
     """Return every combination of the bonuses that a Keno game sells, first the one with none of them."""
     sold = [b.id for b in definition.bonus if b.fee]
     return [build_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from paytables.contract import Json
 from paytables.errors import WagerError
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import Options, Tables, build_options
+from paytables.keno.tables import BonusOptions, Tables, build_options
 from paytables.wording import format_count
 
 #: Maximum number of ways of a ticket: nobody could check the prizes of more.
@@ -57,7 +57,7 @@ class Ticket:
 
     selections: tuple[Selection, ...]
     draws: int
-    options: Options
+    options: BonusOptions
 
     @property
     def cost_a_draw(self) -> int:

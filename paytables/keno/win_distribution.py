@@ -12,18 +12,20 @@ from math import gcd
 
 from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
-from paytables.keno.joint import Caught, Counted, Group, Joint, Part, Won
+from paytables.keno.joint import Caught, Group, Joint, JointSelection, WinCounts, Won
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import Options, Tables
+from paytables.keno.tables import BonusOptions, Tables
 from paytables.keno.ticket import Selection, Ticket
 
 #: Maximum number of pairs of cases in one convolution; more are beyond exact computation.
 PAIRS_MAX = 4_000_000
 
-NOTHING = Counted(1, {(0, 0): 1})
+NOTHING = WinCounts(1, {(0, 0): 1})
 
 
-def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, options: Options) -> Part:
+def build_part(
+    selection: Selection, groups: Sequence[Group], tables: Tables, options: BonusOptions
+) -> JointSelection:
     """Return a Keno selection in the form that the calculation of joint distributions uses."""
     stakes = selection.stakes
 
@@ -35,19 +37,19 @@ def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, op
             levels |= tables.levels_won(spots, stakes[spots], catch)
         return credits_, levels
 
-    return Part(tuple(groups), frozenset(stakes), find_win)
+    return JointSelection(tuple(groups), frozenset(stakes), find_win)
 
 
 def compute_joint_distribution(
-    definition: KenoDefinition, parts: Sequence[Part], options: Options
-) -> Counted:
+    definition: KenoDefinition, parts: Sequence[JointSelection], options: BonusOptions
+) -> WinCounts:
     """Return the joint win distribution of marked selections. Raises :class:`AnalysisError` if too large."""
     return Joint(
         parts, definition.field.numbers, definition.field.drawn, len(options.balls)
     ).compute_distribution()
 
 
-def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
+def list_marked_parts(ticket: Ticket, tables: Tables) -> list[JointSelection]:
     """Return a Keno ticket's selections with marked numbers, in the form that joint distributions use."""
     return [
         build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
@@ -58,12 +60,12 @@ def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
 
 def list_quick_pick_distributions(
     definition: KenoDefinition, tables: Tables, ticket: Ticket
-) -> list[Counted]:
+) -> list[WinCounts]:
     """Return the win distribution of each quick-picked selection of a ticket.
 
     Equal selections share one computation.
     """
-    known: dict[tuple[object, ...], Counted] = {}
+    known: dict[tuple[object, ...], WinCounts] = {}
     distributions = []
     for selection in ticket.selections:
         if not selection.is_quick_pick:
@@ -79,7 +81,7 @@ def list_quick_pick_distributions(
     return distributions
 
 
-def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
+def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> WinCounts:
     """Return a ticket's win distribution in one draw before multipliers and limit.
 
     Raises :class:`AnalysisError` if it is too large.
@@ -91,7 +93,7 @@ def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, t
     return distribution
 
 
-def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
+def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> WinCounts:
     """Return the distribution of what one draw pays a Keno ticket, multipliers and limit applied.
 
     Raises :class:`AnalysisError` if it is too large.
@@ -102,7 +104,7 @@ def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket
     return distribution if definition.paid_max is None else limit_wins(distribution, definition.paid_max)
 
 
-def convolve(a: Counted, b: Counted) -> Counted:
+def convolve(a: WinCounts, b: WinCounts) -> WinCounts:
     """Return the distribution of the sum of two independent Keno wins.
 
     Raises :class:`AnalysisError` if it is too large.
@@ -114,10 +116,10 @@ def convolve(a: Counted, b: Counted) -> Counted:
         for (credits_b, levels_b), count_b in b.cases.items():
             won = (credits_a + credits_b, levels_a | levels_b)
             cases[won] = cases.get(won, 0) + count_a * count_b
-    return Counted(a.total * b.total, cases)
+    return WinCounts(a.total * b.total, cases)
 
 
-def compute_factor_weights(options: Options) -> dict[int, int]:
+def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
     """Return the weight of each factor by which all multipliers of a Keno draw together multiply a win."""
     weights = {1: 1}
     for bonus in options.multipliers:
@@ -129,7 +131,7 @@ def compute_factor_weights(options: Options) -> dict[int, int]:
     return weights
 
 
-def apply_multipliers(distribution: Counted, options: Options) -> Counted:
+def apply_multipliers(distribution: WinCounts, options: BonusOptions) -> WinCounts:
     """Return a win distribution after the multipliers of the Keno draw, which apply to all wins but not to levels."""
     weights = compute_factor_weights(options)
     cases: dict[Won, int] = {}
@@ -137,19 +139,19 @@ def apply_multipliers(distribution: Counted, options: Options) -> Counted:
         for factor, weight in weights.items():
             won = (credits_ * factor, levels)
             cases[won] = cases.get(won, 0) + count * weight
-    return Counted(distribution.total * sum(weights.values()), cases)
+    return WinCounts(distribution.total * sum(weights.values()), cases)
 
 
-def limit_wins(distribution: Counted, limit: int) -> Counted:
+def limit_wins(distribution: WinCounts, limit: int) -> WinCounts:
     """Return the distribution of a Keno win with each win reduced to at most ``limit`` credits."""
     cases: dict[Won, int] = {}
     for (credits_, levels), count in distribution.cases.items():
         won = (min(credits_, limit), levels)
         cases[won] = cases.get(won, 0) + count
-    return Counted(distribution.total, cases)
+    return WinCounts(distribution.total, cases)
 
 
-def build_credits_distribution(distribution: Counted) -> WinDistribution:
+def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
     """Return a Keno win's distribution of the credits alone, without levels, in lowest terms."""
     counts: dict[int, int] = {}
     for (credits_, _), count in distribution.cases.items():
@@ -161,7 +163,7 @@ def build_credits_distribution(distribution: Counted) -> WinDistribution:
     )
 
 
-def level_rates(distribution: Counted, levels: int) -> list[Fraction]:
+def level_rates(distribution: WinCounts, levels: int) -> list[Fraction]:
     """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
         Fraction(sum(n for (_, won), n in distribution.cases.items() if won >> i & 1), distribution.total)
@@ -174,11 +176,11 @@ def compute_draws_distribution(distribution: WinDistribution, draws: int) -> Win
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    draw = Counted(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
+    draw = WinCounts(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
     return build_credits_distribution(_convolve_all([draw] * draws))
 
 
-def _convolve_all(distributions: Iterable[Counted]) -> Counted:
+def _convolve_all(distributions: Iterable[WinCounts]) -> WinCounts:
     """Return the distribution of the sum of several independent Keno wins."""
     product = NOTHING
     for distribution in distributions:

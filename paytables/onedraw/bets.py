@@ -18,7 +18,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.definition import Header
-from paytables.layout import Form, Layout, Odds, TableLimits, TableRules, settle_bet
+from paytables.layout import Layout, NamedWager, Odds, TableLimits, TableRules, settle_bet
 from paytables.prison import (
     BetFate,
     Held,
@@ -50,7 +50,7 @@ class OneDrawBets(TableRules):
     header: Header
     spot_rules: tuple[SpotRules, ...]
     table: TableLimits
-    forms: tuple[Form, ...]
+    forms: tuple[NamedWager, ...]
     felt: Literal["roulette", "wheel", "dice"]
     zero: frozenset[str] = frozenset()
     held: tuple[Held, ...] = ()

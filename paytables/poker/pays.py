@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator
 
 from paytables.cards import RANKS
-from paytables.cards.ranking import FIVE, Order, find_category, unpack_ranks
+from paytables.cards.ranking import FIVE, RankingRules, find_category, unpack_ranks
 from paytables.definition import Identifier, NaturalInt, Strict, Text
 
 #: Names of the poker combinations in the terms of the Québec by-law, in English and French; a straight flush
@@ -81,7 +81,7 @@ class HandRow(Strict):
         english, french = NAMES[self.hand]
         return {"en": english, "fr": french}
 
-    def is_satisfied_by(self, strength: int, wilds: int, order: Order = FIVE) -> bool:
+    def is_satisfied_by(self, strength: int, wilds: int, order: RankingRules = FIVE) -> bool:
         """Return whether the pay table row pays a poker hand of that strength with ``wilds`` wild cards."""
         if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
@@ -91,7 +91,9 @@ class HandRow(Strict):
         return self.kicker is None or second in parse_span(self.kicker)
 
 
-def find_row(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
+def find_row(
+    rows: Sequence[HandRow], strength: int, wilds: int = 0, order: RankingRules = FIVE
+) -> int | None:
     """Return the index of the first pay table row that fits a poker hand of that strength, or None if none does."""
     return next((n for n, row in enumerate(rows) if row.is_satisfied_by(strength, wilds, order)), None)
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from pydantic import model_validator
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
+from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures
 from paytables.contract import (
     Bet,
     Choice,
@@ -453,7 +453,7 @@ class TwoHands(PlayerBankRules):
             cost_credits=stake,
             rtp=distribution.moment(1) / stake,
             prizes=tuple(
-                Prize(name=name, where=spot, credits=back, rate=rate, rtp=rate * back / stake)
+                PrizeFigures(name=name, where=spot, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in paid
             ),
             hit_probability=distribution.compute_chance_of_at_least(stake + 1),

@@ -14,7 +14,7 @@ from paytables.analysis import (
     Doubled,
     FeatureFigures,
     MerchandiseShare,
-    Prize,
+    PrizeFigures,
     ProgressiveShare,
     WinDistribution,
     compute_mystery_rate,
@@ -223,7 +223,7 @@ def _compute_exact_distribution(
     )
 
 
-def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
+def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[PrizeFigures, ...]:
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
@@ -235,7 +235,7 @@ def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
             hits[key] = p.hits if key not in hits else None
     _add_never_won(stages, runs, rows, hits)
     return tuple(
-        Prize(
+        PrizeFigures(
             name=prize,
             where=stage,
             credits=credits_,

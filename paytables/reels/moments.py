@@ -85,7 +85,7 @@ def _count_component_ends(
     return here
 
 
-def end_counts(
+def count_end_nodes(
     reels: Reels, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
 ) -> dict[Nodes, int]:
     """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
@@ -191,7 +191,7 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
     if not givers:
         odds[()] = Fraction(1)
     elif len(givers) <= JOINT_AWARDS_MAX:
-        for nodes, amount in end_counts(reels, givers, [False] * len(givers)).items():
+        for nodes, amount in count_end_nodes(reels, givers, [False] * len(givers)).items():
             odds[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
     elif second:
         raise BeyondReach(
@@ -214,7 +214,7 @@ def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fra
     weighted = [False] * len(givers) + [True]
     value = reels.graph.value
     for c in range(len(reels.components)):
-        for nodes, amount in end_counts(reels, [*givers, c], weighted, need=[len(givers)]).items():
+        for nodes, amount in count_end_nodes(reels, [*givers, c], weighted, need=[len(givers)]).items():
             parts[find_given_awards(reels, nodes[:-1])] += amount * value[nodes[-1]]
     return defaultdict(Fraction, {g: Fraction(n * reels.multiplier, reels.cycle) for g, n in parts.items()})
 

@@ -104,7 +104,7 @@ class BetGroup(Limits):
         return {"en": english, "fr": french}
 
 
-class Options(Strict):
+class RouletteOptions(Strict):
     """Additional options of a roulette table (Québec by-law, s. 72.1)."""
 
     double: bool = Field(default=False, description="a number twice in a row may be bet on")
@@ -116,7 +116,7 @@ class RouletteDefinition(TableDefinition):
     """The definition of a roulette table."""
 
     cylinder: Cylinder
-    option: Options = Options()
+    option: RouletteOptions = RouletteOptions()
     bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
 
     def offered(self) -> dict[int, BetGroup]:

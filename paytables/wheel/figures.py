@@ -7,13 +7,13 @@ to the maximum, so the expected number of spins at each factor can be computed i
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize
+from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, PrizeFigures
 from paytables.layout import build_distribution
-from paytables.wheel.schema import Form, WheelDefinition
+from paytables.wheel.schema import NamedWheelBet, WheelDefinition
 
 
 def analyse(
-    definition: WheelDefinition, forms: Sequence[tuple[Form, Mapping[str, int]]], depth: Depth
+    definition: WheelDefinition, forms: Sequence[tuple[NamedWheelBet, Mapping[str, int]]], depth: Depth
 ) -> Analysis:
     """Return the exact figures of a wheel game: every area at the minimum stake, and every form of several areas."""
     least = min(definition.layout.stakes)
@@ -56,7 +56,7 @@ def analyse_bets(
     cost, options = sum(stakes.values()), {"bets": dict(stakes)}
     mean_factor = sum((n * f for f, n in at.items()), Fraction(0)) / len(parts)
     prizes = tuple(
-        Prize(
+        PrizeFigures(
             name=symbol,
             where=area,
             credits=stake * pay,

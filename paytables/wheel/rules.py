@@ -10,7 +10,7 @@ from paytables.contract import Draw, Json, Outcome, Play, Remark, Settlement, Sp
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import Tableless
 from paytables.wheel import figures
-from paytables.wheel.schema import Form, WheelDefinition
+from paytables.wheel.schema import NamedWheelBet, WheelDefinition
 from paytables.wording import format_count
 
 
@@ -25,7 +25,7 @@ class WheelRules(Tableless):
         """Return the cost of every form at every stake, in credits, ascending. Other bets may cost other amounts."""
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
 
-    def _list_offers(self) -> list[tuple[Form, dict[str, int]]]:
+    def _list_offers(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
         """Return every form (bets offered by name) at every stake at which it may be bought."""
         offered = self.definition.layout
         return [
@@ -67,7 +67,9 @@ class WheelRules(Tableless):
             )
             for area in self.definition.area
         )
-        forms = tuple(layout.Form(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offers())
+        forms = tuple(
+            layout.NamedWager(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offers()
+        )
         return layout.Layout(spots, layout.TableLimits(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:

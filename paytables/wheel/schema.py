@@ -96,7 +96,7 @@ class Layout(Strict):
         return self
 
 
-class Form(Strict):
+class NamedWheelBet(Strict):
     """A bet that the wheel game offers by name: the same stake on each of several areas."""
 
     id: Identifier
@@ -112,7 +112,7 @@ class WheelDefinition(Definition):
     area: Annotated[tuple[Area, ...], Field(min_length=1)]
     layout: Layout = Layout()
     table: TableLimits | None = Field(default=None, description="played at a table, on a felt, by several")
-    form: Annotated[tuple[Form, ...], Field(min_length=1)]
+    form: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)]
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each area pays, as text by language: at a table without the stake, otherwise with it."""

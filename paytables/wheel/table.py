@@ -24,7 +24,7 @@ def build_spun_table(definition: WheelDefinition, table: TableLimits, file: str)
         )
     wheel, least = definition.wheel, definition.layout.limits.least
     forms = tuple(
-        layout.Form(id=form.id, name=form.name, bets=dict.fromkeys(form.areas, least))
+        layout.NamedWager(id=form.id, name=form.name, bets=dict.fromkeys(form.areas, least))
         for form in definition.form
     )
     rules = SpunTable(

@@ -20,9 +20,9 @@ from rigs.moments import machine_clock
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
-from egm.app.first_start.probing import Answer
+from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.signing import Signing, create_restore_step
-from egm.app.first_start.steps import Way
+from egm.app.first_start.steps import NextStep
 from egm.app.process import MachineProcess
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder, load_cabinet
@@ -66,10 +66,10 @@ class Setting:
         draft = self._draft()
         Stick(self.stick).write()
         link = Link(LinkFolder.of(self.state.root), Stick(self.stick), self.now)
-        assert link.answer(draft, "request", "") is Way.STAY
+        assert link.answer(draft, "request", "") is NextStep.STAY
         self._floor_answers()
-        assert link.answer(draft, "answer", "") is Way.STAY
-        assert link.answer(draft, "next", "") is Way.ON
+        assert link.answer(draft, "answer", "") is NextStep.STAY
+        assert link.answer(draft, "next", "") is NextStep.ON
         self._sign(
             Signing(
                 id="signing",
@@ -143,7 +143,7 @@ class Setting:
         return Draft(
             seed={"metrics": {"port": 0}},
             machine={"serial": SERIAL, "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
-            devices=(Answer("id003", "bench"),),
+            devices=(FoundDevice("id003", "bench"),),
             games={GAME: game},
             chosen=[GAME],
             denominations_cents=[*game.denominations_cents],
@@ -162,11 +162,11 @@ class Setting:
         stick.write(request, answer)
 
     def _sign(self, step, draft):
-        assert step.answer(draft, "sign", "") is Way.STAY
+        assert step.answer(draft, "sign", "") is NextStep.STAY
         for number in "12":
             step.answer(draft, "enter", number)
             move = step.answer(draft, "enter", pin_of(number))
-        assert move is Way.ON, move
+        assert move is NextStep.ON, move
 
 
 def child(doing, *, under=None, writes=None, seconds=None):

@@ -17,7 +17,7 @@ from rigs.moments import machine_clock
 from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.probing import Answer
+from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.wizard import SEED_NAME
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
@@ -404,7 +404,7 @@ def test_what_the_builder_has_said_is_not_asked_and_stands_in_the_file(tmp_path)
     assert [*draft.examine()] == ["maple-classic"]
     draft.chosen = [*draft.games]
     draft.denominations_cents = draft.offered_cents
-    draft.devices = (Answer("id003", "/dev/serial/by-id/a"),)
+    draft.devices = (FoundDevice("id003", "/dev/serial/by-id/a"),)
     cabinet, faults = draft.file()
     assert not faults
     assert cabinet.machine.site == 'L"ise'

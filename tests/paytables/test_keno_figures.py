@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from paytables import Depth, WinDistribution, analyse, build_game
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, win_distribution
-from paytables.keno.joint import Joint, Part
+from paytables.keno.joint import Joint, JointSelection
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "keno" / "published_tables.json"
 PUBLISHED = json.loads(VECTORS.read_text(encoding="utf-8"))
@@ -252,7 +252,9 @@ def test_twenty_kings_are_few_states():
 
 def test_a_named_ball_in_no_group_is_counted_too():
     """The placements of a named ball, against the closed form of the hypergeometric law."""
-    part = Part((frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0))
+    part = JointSelection(
+        (frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0)
+    )
     counted = Joint([part], numbers=9, drawn=4, named=1).compute_distribution()
     for catch in range(4):
         assert Fraction(counted.cases[catch * 10, 0], counted.total) == Fraction(

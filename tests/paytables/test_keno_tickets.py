@@ -7,7 +7,7 @@ import pytest
 
 from paytables import load_game
 from paytables.keno import claims
-from paytables.keno.claims import Condition, Presented, Refusal, TicketRecord, TicketRefused, TicketState
+from paytables.keno.claims import ClaimRefusal, Condition, Presented, TicketRecord, TicketRefused, TicketState
 from paytables.keno.paper import (
     LABELS,
     Acknowledgement,
@@ -153,8 +153,8 @@ def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
 def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
     record = claims.close(TicketRecord(a_paper()), 501)
     assert record.state is TicketState.VOID
-    assert refused(claims.pay, record) is Refusal.VOID
-    assert refused(claims.claim, record, present(record), place="cage-1", at=NOON) is Refusal.VOID
+    assert refused(claims.pay, record) is ClaimRefusal.VOID
+    assert refused(claims.claim, record, present(record), place="cage-1", at=NOON) is ClaimRefusal.VOID
 
 
 @pytest.mark.library_only("M-08")
@@ -163,7 +163,7 @@ def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
     record = played(40)
     for number in (None, "", "12", compute_control_number(a_paper(99), KEY)):
         bad = Presented(condition, number)
-        assert refused(claims.claim, record, bad, place="cage-1", at=NOON) is Refusal.NOT_PROVEN
+        assert refused(claims.claim, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
     after, claim = claims.claim(record, present(record, condition), place="cage-1", at=NOON)
     assert (claim.credits, claim.draws) == (40, (501,))
     assert claim.rescued is (condition is not Condition.INTACT)
@@ -174,7 +174,7 @@ def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
 def test_a_bad_paper_that_won_nothing_is_not_rescued():
     record = played(0, 0, 0)
     mutilated = present(record, Condition.MUTILATED)
-    assert refused(claims.claim, record, mutilated, place="cage-1", at=NOON) is Refusal.NO_PRIZE
+    assert refused(claims.claim, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
 
 
 @pytest.mark.library_only("M-09")
@@ -191,27 +191,30 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     record = played(0, 0, 20)
     assert record.deadline == date(2027, 3, 1)
     last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
-    assert refused(claims.claim, record, present(record), place="cage-2", at=last) is Refusal.WRONG_PLACE
+    assert refused(claims.claim, record, present(record), place="cage-2", at=last) is ClaimRefusal.WRONG_PLACE
     late = last + timedelta(minutes=1)
-    assert refused(claims.claim, record, present(record), place="cage-1", at=late) is Refusal.TOO_LATE
+    assert refused(claims.claim, record, present(record), place="cage-1", at=late) is ClaimRefusal.TOO_LATE
     after, claim = claims.claim(record, present(record), place="cage-1", at=last)
     assert claim.credits == 20
-    assert refused(claims.claim, after, present(record), place="cage-1", at=last) is Refusal.ALREADY_PAID
-    assert refused(claims.expire, record, last.date()) is Refusal.TOO_EARLY
+    assert refused(claims.claim, after, present(record), place="cage-1", at=last) is ClaimRefusal.ALREADY_PAID
+    assert refused(claims.expire, record, last.date()) is ClaimRefusal.TOO_EARLY
     gone, unclaimed = claims.expire(record, late.date())
     assert (gone.state, unclaimed) == (TicketState.EXPIRED, 20)
-    assert refused(claims.claim, gone, present(record), place="cage-1", at=last) is Refusal.NOT_IN_THIS_STATE
+    assert (
+        refused(claims.claim, gone, present(record), place="cage-1", at=last)
+        is ClaimRefusal.NOT_IN_THIS_STATE
+    )
 
 
 @pytest.mark.library_only("M-12")
 def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
     record = played(8)
     assert record.deadline is None
-    assert refused(claims.settle, record, 501, 8, NOON.date()) is Refusal.DRAW_IS_DECIDED
-    assert refused(claims.settle, record, 502, 8, NOON.date()) is Refusal.DRAW_IS_OPEN
-    assert refused(claims.settle, record, 999, 8, NOON.date()) is Refusal.NOT_ITS_DRAW
-    assert refused(claims.close, record, 501) is Refusal.DRAW_IS_DECIDED
-    assert refused(claims.close, record, 999) is Refusal.NOT_ITS_DRAW
+    assert refused(claims.settle, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
+    assert refused(claims.settle, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
+    assert refused(claims.settle, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
+    assert refused(claims.close, record, 501) is ClaimRefusal.DRAW_IS_DECIDED
+    assert refused(claims.close, record, 999) is ClaimRefusal.NOT_ITS_DRAW
     record, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
     assert claim.draws == (501,)
     record = claims.settle(claims.close(record, 502), 502, 0, NOON.date())
@@ -227,14 +230,14 @@ def test_a_ticket_is_taken_back_before_its_first_draw_only():
     assert (record.state, refund) == (TicketState.VOID, a_paper().cost_credits)
     record, refund = claims.cancel(TicketRecord(a_paper()))
     assert (record.state, refund) == (TicketState.VOID, 0)
-    assert refused(claims.cancel, claims.close(paid(), 501)) is Refusal.NOT_IN_THIS_STATE
-    assert refused(claims.cancel, record) is Refusal.VOID
+    assert refused(claims.cancel, claims.close(paid(), 501)) is ClaimRefusal.NOT_IN_THIS_STATE
+    assert refused(claims.cancel, record) is ClaimRefusal.VOID
 
 
 @pytest.mark.library_only("M-15")
 def test_a_draw_that_fails_gives_its_stake_back():
     record = claims.record_fault(claims.close(paid(), 501), 501, NOON.date())
-    assert refused(claims.settle, record, 501, 5, NOON.date()) is Refusal.DRAW_IS_DECIDED
+    assert refused(claims.settle, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
     _, claim = claims.claim(record, present(record), place="cage-1", at=NOON)
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
 
@@ -273,7 +276,7 @@ def test_nothing_happens_that_the_table_does_not_hold():
             if (state, event) in claims.TABLE:
                 assert call(record).state is claims.TABLE[state, event]
             else:
-                wanted = Refusal.VOID if state is TicketState.VOID else Refusal.NOT_IN_THIS_STATE
+                wanted = ClaimRefusal.VOID if state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE
                 assert refused(call, record) is wanted
 
 

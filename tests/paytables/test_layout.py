@@ -9,9 +9,9 @@ from paytables.definition import Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
     Case,
-    Form,
     Layout,
     Limits,
+    NamedWager,
     Odds,
     TableLimits,
     analyse_cases,
@@ -31,8 +31,8 @@ def spot(name: str, **more: object) -> Spot:
     return Spot(id=name, **fields)  # type: ignore[arg-type]
 
 
-def form(name: str, **bets: int) -> Form:
-    return Form(id=name, name=Text(**NAMES), bets=bets)
+def form(name: str, **bets: int) -> NamedWager:
+    return NamedWager(id=name, name=Text(**NAMES), bets=bets)
 
 
 SPOTS = (spot("line"), spot("odds", needs="line"), spot("shut", open=False))

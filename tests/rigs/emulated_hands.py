@@ -11,7 +11,7 @@ from rigs.screen_words import drawn, page_snapshot, shows
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
-from egm.app.first_start.probing import Answer
+from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.wizard import SEED_NAME, Wizard, build_steps
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
@@ -87,7 +87,7 @@ class FirstStart:
         await self._do("next")
         await self._do("pick:0", body=False)  # (another list of zones)
         await self._work()
-        self._draft.devices = tuple(Answer(name, f"/dev/{port}") for name, port in _ANSWERING.items())
+        self._draft.devices = tuple(FoundDevice(name, f"/dev/{port}") for name, port in _ANSWERING.items())
         await self._do("next", body=False)  # (another place's ports)
         await self._do("next")
         await self._do("next")

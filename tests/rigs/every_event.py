@@ -6,7 +6,7 @@ from fractions import Fraction
 from egm.devices.interface import Barcode, Note
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.host_money import HostMoney, Inquiry, Lock, Order
+from egm.money.host_money import HostMoney, Inquiry, Lock, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferKind
 from egm.play.keys import PlayKey
@@ -257,7 +257,7 @@ def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
         money.inquiry = Inquiry("asked", 1, TICKET)
     elif event in {EventType.TRANSFER_ORDERED, EventType.TRANSFER_CANCELLED}:
         cents = {CreditKind.CASHABLE: 100}
-        money.order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents)
+        money.order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents)
     elif event in {EventType.LOCK_REQUESTED, EventType.LOCK_ENDED}:
         granted = state is State.LOCKED
         money.lock = Lock(condition=1, until_ns=0, granted=granted)

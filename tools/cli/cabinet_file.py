@@ -10,7 +10,7 @@ from typing import Final
 from egm.app.first_start.draft import NAMES, list_game_levels
 from egm.config.cabinet_file import GameSlot
 from egm.config.keys import format_toml
-from egm.config.schema import Part, iter_parts
+from egm.config.schema import FileTable, iter_parts
 from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile
@@ -109,7 +109,7 @@ def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
 
 
 def _format_table(
-    part: Part, header: str, values: Mapping[str, str | None], *, first: bool = True
+    part: FileTable, header: str, values: Mapping[str, str | None], *, first: bool = True
 ) -> Iterator[str]:
     """Yield the lines of a table of the cabinet file; examples and default values are marked as such.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
-from paytables.analysis import Prize
+from paytables.analysis import PrizeFigures
 from paytables.wording import format_count
 from tools.cli.tables import Column, Columns, Table, build_facts_table, show
 from tools.cli.terminal import echo
@@ -122,7 +122,7 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
     return Table(columns, rows, naming=2)
 
 
-def _format_mean(prize: Prize, cost_credits: int) -> str:
+def _format_mean(prize: PrizeFigures, cost_credits: int) -> str:
     """Return a prize's mean payment in credits as text, or a dash."""
     mean = prize.mean_credits(cost_credits)
     return "-" if mean is None else f"{float(mean):,.2f}"

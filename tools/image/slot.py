@@ -35,7 +35,7 @@ class SlotError(OperatorError):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartitionContent:
     """The content of one partition of a release: its length in bytes and its SHA-256 in hexadecimal."""
 
     length: int
@@ -48,7 +48,7 @@ class Release:
 
     number: int
     version: str
-    parts: Mapping[str, Part]
+    parts: Mapping[str, PartitionContent]
     line: bytes
 
 
@@ -77,7 +77,7 @@ def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519Priva
     """Return the signed release line for these files."""
     lengths = {name: parts[name].stat().st_size for name in PARTS}
     measured = {
-        name: {"length": length, "sha256": _digest_of(parts[name], length)}
+        name: {"length": length, "sha256": _compute_digest(parts[name], length)}
         for name, length in lengths.items()
     }
     content = {"format": FORMAT, "number": number, "version": version, "parts": measured}
@@ -97,7 +97,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
     if content["format"] != FORMAT:
         raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")
-    parts = {name: Part(**content["parts"][name]) for name in PARTS}
+    parts = {name: PartitionContent(**content["parts"][name]) for name in PARTS}
     return Release(content["number"], content["version"], parts, line)
 
 
@@ -119,7 +119,7 @@ def check_slot(slot: Slot, public_key_hex: str) -> Release | None:
             return None
     release = read_slot_release(slot, public_key_hex)
     for name, part in release.parts.items():
-        if _digest_of(slot.part(name), part.length) != part.sha256:
+        if _compute_digest(slot.part(name), part.length) != part.sha256:
             raise SlotError(f"{slot.part(name)}: differs from release {release.version}")
     return release
 
@@ -160,12 +160,12 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
     _write_at(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
     _write_at(slot.esp, 0, first)
     for name, part in release.parts.items():
-        if _digest_of(slot.part(name), part.length) != part.sha256:
+        if _compute_digest(slot.part(name), part.length) != part.sha256:
             _write_at(slot.esp, 0, bytes(_FIRST))
             raise SlotError(f"{slot.part(name)}: what was read back differs from what was written")
 
 
-def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 0) -> bytes:
+def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0) -> bytes:
     """Write a part of a bundle to ``to`` without its first ``without`` bytes; return these once all of it was read."""
     sha256, remaining, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:
@@ -192,7 +192,7 @@ def _write_at(to: Path, where: int, data: bytes) -> None:
         os.fsync(stream.fileno())
 
 
-def _digest_of(path: Path, length: int) -> str:
+def _compute_digest(path: Path, length: int) -> str:
     """Return the SHA-256 of the first ``length`` bytes of a file or partition, read from the medium itself."""
     with path.open("rb") as stream:
         # to read the medium, not the page cache

@@ -53,7 +53,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ReturnVerdict:
     """A simulated return with its interval, compared with the exact one; returns are shares of the bet."""
 
     games: int
@@ -69,13 +69,13 @@ class Verdict:
         return self.low <= float(self.exact) <= self.high
 
 
-def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> Verdict:
+def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnVerdict:
     """Compare a simulated return with the exact one: interval and z-score by the exact standard deviation."""
     error = math.sqrt(float(variance) / tally.games) / cost
     mean = tally.credits / tally.games / cost
     away = mean - float(rtp)
     z = away / error if error else math.copysign(math.inf, away) if away else 0.0
-    return Verdict(tally.games, mean, mean - INTERVAL_Z * error, mean + INTERVAL_Z * error, rtp, z)
+    return ReturnVerdict(tally.games, mean, mean - INTERVAL_Z * error, mean + INTERVAL_Z * error, rtp, z)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
-from egm.app.first_start.probing import Answer
+from egm.app.first_start.probing import FoundDevice
 from egm.config.cabinet_file import CabinetFile, GameSlot
 from egm.config.faults import Fault, read
 from egm.config.keys import format_toml
@@ -41,7 +41,7 @@ class Draft:
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
     placed: bool = False
     """Whether the jurisdiction has been chosen."""
-    devices: tuple[Answer, ...] = ()
+    devices: tuple[FoundDevice, ...] = ()
     games: dict[str, Game] = field(default_factory=dict)
     """The games that the jurisdiction admits, by their names in the file."""
     chosen: list[str] = field(default_factory=list)

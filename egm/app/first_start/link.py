@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import Move, SetupStep, Way, say_failure, say_refusal
+from egm.app.first_start.steps import Move, NextStep, SetupStep, say_failure, say_refusal
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage, Words
 from egm.progressive.enrolling import build_error_table, build_fact_table
@@ -74,7 +74,7 @@ class Link(SetupStep):
             "without": self._skip_enrolment,
         }
         if action == "back":
-            return Way.BACK
+            return NextStep.BACK
         if action not in ways:
             return say_refusal("not_offered")
         self.message = None
@@ -88,7 +88,7 @@ class Link(SetupStep):
         key = self.folder.get_or_create_request_key()
         self.stick.ask(create_request(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
-        return Way.STAY
+        return NextStep.STAY
 
     def _read_answer(self, draft: Draft) -> Move:
         """Read the answer from the controller's memory stick, check it and use its certificate; stay on this step."""
@@ -96,7 +96,7 @@ class Link(SetupStep):
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.facts().check(draft.machine["serial"], digest, self.now())
         self.folder.put_into_use(self.folder.store_answer(answer))
-        return Way.STAY
+        return NextStep.STAY
 
     def _adopt_enrolment(self, draft: Draft) -> Move:
         """Add the progressive link, with the certificate in use, to the drafted cabinet file, and go to the next step.
@@ -107,12 +107,12 @@ class Link(SetupStep):
         if enrolled is None:
             return say_refusal("not_offered")
         draft.link, draft.link_table = enrolled, self.folder.table(*_parse_broker_address(enrolled))
-        return Way.ON
+        return NextStep.ON
 
     def _skip_enrolment(self, draft: Draft) -> Move:
         """Remove the progressive link from the drafted cabinet file, and go to the next first-start step."""
         draft.link, draft.link_table = None, {}
-        return Way.ON
+        return NextStep.ON
 
     def _find_valid_enrolment(self, draft: Draft) -> Facts | None:
         """Return the facts of the link certificate in use if it is for this machine, or None.

@@ -37,7 +37,7 @@ PATIENCE_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FoundDevice:
     """A device that replied to a probe on ``port``; a ``port`` of ``bench`` stands for a simulated device."""
 
     protocol: str
@@ -57,13 +57,13 @@ def find_serial_ports(more: Iterable[str] = ()) -> list[str]:
 
 async def probe(
     ports: Iterable[str], on_progress: Callable[[str, str], None] = lambda _port, _protocol: None
-) -> list[Answer]:
+) -> list[FoundDevice]:
     """Probe every port with every protocol, and return the devices that replied.
 
     On a bus several devices may reply; any other port has one. ``on_progress`` receives each port and
     protocol before it is probed.
     """
-    answers: list[Answer] = []
+    answers: list[FoundDevice] = []
     kinds: set[str] = set()
     for port in ports:
         is_bus: bool | None = None
@@ -74,7 +74,7 @@ async def probe(
             on_progress(port, protocol)
             identity = await _query_identity(port, protocol)
             if identity is not None:
-                answers.append(Answer(protocol, port, identity))
+                answers.append(FoundDevice(protocol, port, identity))
                 kinds.add(entry.kind)
                 is_bus = entry.is_bus
     return answers

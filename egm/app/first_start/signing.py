@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.steps import SIGNERS, Move, SetupStep, Way, say_failure, say_refusal
+from egm.app.first_start.steps import SIGNERS, Move, NextStep, SetupStep, say_failure, say_refusal
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
@@ -104,25 +104,25 @@ class SignerProofs(SetupStep):
             if action != "sign" or not self.may_sign(draft):
                 return say_refusal("not_offered")
             self.signs = True
-            return Way.STAY
+            return NextStep.STAY
         if action != "enter":
             return say_refusal("not_offered")
         if self.number is None:
             if not (text.isascii() and text.isdigit() and len(text) <= 8):
                 return say_refusal("not_digits")
             self.number = text
-            return Way.STAY
+            return NextStep.STAY
         return self._prove(draft, self.number, text)
 
-    def _go_back(self) -> Way:
+    def _go_back(self) -> NextStep:
         """Undo the last input: the signer's number; without one, all PINs; without any, go to the previous step."""
         if self.number is not None:
             self.number = None
         elif self.signs:
             self.signs, self.proved = False, []
         else:
-            return Way.BACK
-        return Way.STAY
+            return NextStep.BACK
+        return NextStep.STAY
 
     def _prove(self, draft: Draft, number: str, pin: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
@@ -142,12 +142,12 @@ class SignerProofs(SetupStep):
                 return say_refusal("not_permitted")
             self.proved.append(person)
             if len(self.proved) < SIGNERS:
-                return Way.STAY
+                return NextStep.STAY
             self.act(draft)
         except (RosterError, OSError, JournalError) as error:
             self.proved, self.number = [], None
             return say_failure(error)
-        return Way.ON
+        return NextStep.ON
 
     def build_signature(self, text: str, reason: str) -> Signature:
         """Return the record of who approves this text of the cabinet file, why and when.

@@ -12,7 +12,7 @@ from typing import Final
 from zoneinfo import available_timezones
 
 from egm.app.first_start.draft import SIMULATED, Draft
-from egm.app.first_start.probing import Answer, probe
+from egm.app.first_start.probing import FoundDevice, probe
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
@@ -29,7 +29,7 @@ SIGNERS: Final = 2
 _NEXT: Final = PageAction(id="next", label=say("first.next"), style="confirm")
 
 
-class Way(Enum):
+class NextStep(Enum):
     """What follows an answer in the first start: the same step (STAY), the next (ON) or the previous (BACK)."""
 
     STAY = auto()
@@ -38,7 +38,7 @@ class Way(Enum):
 
 
 #: Where an answer leads, or why it was refused.
-Move = Way | Words
+Move = NextStep | Words
 
 
 def say_refusal(reason: str) -> Words:
@@ -104,7 +104,7 @@ class Welcome(SetupStep):
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
         """Continue with the next first-start step if its key was touched."""
-        return Way.ON if action == "next" else say_refusal("not_offered")
+        return NextStep.ON if action == "next" else say_refusal("not_offered")
 
 
 @dataclass(slots=True)
@@ -146,9 +146,9 @@ class Fields(SetupStep):
         next_field = self._find_next_field(draft)
         if action == "back":
             if not self.values:
-                return Way.BACK
+                return NextStep.BACK
             self.values.popitem()
-            return Way.STAY
+            return NextStep.STAY
         if action == "enter" and next_field is not None:
             try:
                 read = next_field.read(text.upper() if next_field.name in _CAPITALS else text)
@@ -160,10 +160,10 @@ class Fields(SetupStep):
             ):
                 return say("first.refused.name")
             self.values[next_field.name] = value
-            return Way.STAY
+            return NextStep.STAY
         if action == "next" and next_field is None:
             self.take(draft, self.values)
-            return Way.ON
+            return NextStep.ON
         return say_refusal("not_offered")
 
     def _find_next_field(self, draft: Draft) -> Field | None:
@@ -197,11 +197,11 @@ class Pick(SetupStep):
         _, _, place = action.partition("pick:")
         options = self.options()
         if action == "back":
-            return Way.BACK
+            return NextStep.BACK
         if not place.isdigit() or int(place) >= len(options):
             return say_refusal("not_offered")
         self.take(draft, options[int(place)][0])
-        return Way.ON
+        return NextStep.ON
 
 
 @dataclass(slots=True)
@@ -264,15 +264,15 @@ class Devices(SetupStep):
         if self.asking is not None:
             return say_refusal("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
-            draft.devices = tuple(Answer(protocol, "bench") for protocol in SIMULATED)
-            return Way.STAY
-        return {"back": Way.BACK, "next": Way.ON}.get(action) or say_refusal("not_offered")
+            draft.devices = tuple(FoundDevice(protocol, "bench") for protocol in SIMULATED)
+            return NextStep.STAY
+        return {"back": NextStep.BACK, "next": NextStep.ON}.get(action) or say_refusal("not_offered")
 
     def _has_real_devices(self, draft: Draft) -> bool:
         return any(device.port != "bench" for device in draft.devices)
 
 
-def _format_identification(device: Answer) -> str:
+def _format_identification(device: FoundDevice) -> str:
     return "  ".join(part for part in (device.protocol, device.identity, device.port) if part)
 
 
@@ -328,13 +328,13 @@ class Toggle(SetupStep):
         _, _, place = action.partition("toggle:")
         options, chosen = self.options(draft), self.chosen(draft)
         if action == "back":
-            return Way.BACK
+            return NextStep.BACK
         if self.examining is None and place.isdigit() and int(place) < len(options):
             name = options[int(place)][0]
             now_chosen = set(chosen) ^ {name}
             self.take(draft, [each for each, _ in options if each in now_chosen])
-            return Way.STAY
-        return Way.ON if action == "next" and chosen else say_refusal("not_offered")
+            return NextStep.STAY
+        return NextStep.ON if action == "next" and chosen else say_refusal("not_offered")
 
 
 @dataclass(slots=True)
@@ -398,9 +398,9 @@ class Staff(SetupStep):
         """Process one field of a new person; the last one enrols the person."""
         if action == "back":
             if self.entry is None:
-                return Way.BACK
+                return NextStep.BACK
             self.entry = self.entry[:-1] or None
-            return Way.STAY
+            return NextStep.STAY
         if self.entry is None:
             return self._act_on_list(draft, action)
         return (
@@ -417,9 +417,11 @@ class Staff(SetupStep):
             draft.roster = self.before.pop()
         else:
             return (
-                Way.ON if action == "next" and self._has_enough_signers(draft) else say_refusal("not_offered")
+                NextStep.ON
+                if action == "next" and self._has_enough_signers(draft)
+                else say_refusal("not_offered")
             )
-        return Way.STAY
+        return NextStep.STAY
 
     def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
         """Check and store the next field of a new person; after the repeated PIN, enrol the person.
@@ -430,7 +432,7 @@ class Staff(SetupStep):
             why = _find_answer_error(draft.roster, len(entry), text)
             if why is None:
                 entry.append(text)
-            return why or Way.STAY
+            return why or NextStep.STAY
         number, name, role, pin = entry
         if text != pin:
             del entry[3:]
@@ -443,7 +445,7 @@ class Staff(SetupStep):
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
         self.before.append(roster_before)
-        return Way.STAY
+        return NextStep.STAY
 
     def _count_signers(self, draft: Draft) -> int:
         """Return how many of the enrolled persons may sign the cabinet file."""

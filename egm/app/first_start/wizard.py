@@ -19,11 +19,11 @@ from egm.app.first_start.signing import Signing, create_restore_step
 from egm.app.first_start.steps import (
     Devices,
     Fields,
+    NextStep,
     Pick,
     SetupStep,
     Staff,
     Toggle,
-    Way,
     Welcome,
     list_admitted_games,
     list_denominations,
@@ -89,11 +89,11 @@ class Wizard:
             self._draft, str(intent.value), str(options.get("input") or "")[:400]
         )
         self._notice = move if isinstance(move, Words) else None
-        if move is Way.ON and self._at + 1 == len(self._steps):
+        if move is NextStep.ON and self._at + 1 == len(self._steps):
             self.done.set()
-        elif move is Way.ON:
+        elif move is NextStep.ON:
             self._go_to(self._at + 1)
-        elif move is Way.BACK:
+        elif move is NextStep.BACK:
             self._go_to(max(0, self._at - 1))
         elif str(intent.value) == "again":
             self._go_to(self._at)

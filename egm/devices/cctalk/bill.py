@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver, parse_ticket_barcode
+from egm.devices.bill_driver import FRESH_SECONDS, BillDriver, EscrowCommand, parse_ticket_barcode
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
 from egm.devices.cctalk.events import (
@@ -233,13 +233,13 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         is_ordered = self._escrow.is_ordered()
         answer = self._find_escrow_command(self._mark or 0)
         now = asyncio.get_running_loop().time()
-        if answer is Answer.RETURN:
+        if answer is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((Route.RETURN,)))
-        elif answer is Answer.STACK or is_ordered:
+        elif answer is EscrowCommand.STACK or is_ordered:
             if self._measure_time_since_query() > FRESH_SECONDS:
                 return  # this process was not scheduled meanwhile: query once more
             await self._query(Header.ROUTE_BILL, bytes((Route.STACK,)))
-        elif answer is Answer.HOLD and now >= self._next_hold:
+        elif answer is EscrowCommand.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_SECONDS
             await self._query(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Frame, Header, Route
 from egm.devices.cctalk.twin import CctalkTwin, EventMemory
@@ -77,20 +77,20 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
     def _find_bill_type(self) -> int:
         return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
 
-    def _handle_phase_change(self, phase: Phase) -> None:
+    def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Store the event that the simulated validator reports on entering a phase."""
         match phase:
-            case Phase.ESCROW:
+            case ItemPhase.ESCROW:
                 kind = self._find_bill_type()
                 self._events.add(kind, codec.IN_ESCROW if kind else BillEvent.BARCODE)
-            case Phase.IN_BOX:
+            case ItemPhase.IN_BOX:
                 kind = self._find_bill_type()
                 self._accepted += self._paper is not None
                 self._events.add(kind, codec.STACKED if kind else BillEvent.UNKNOWN_STACKED)
                 self.acknowledge()
-            case Phase.REJECTING:
+            case ItemPhase.REJECTING:
                 self._events.add(0, BillEvent.INVALID_VALIDATION)
-            case Phase.CHEATED:
+            case ItemPhase.CHEATED:
                 self._events.add(0, BillEvent.FRAUD_STRING)
                 self._schedule_step(self.return_seconds, self._give_item_out)
             case _ if phase in _FAULT_EVENTS:
@@ -98,7 +98,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
 
     def _give_item_out(self) -> None:
         """Give the item out to the player, and store the event of its return."""
-        if self._phase in {Phase.RETURNING, Phase.CHEATED}:
+        if self._phase in {ItemPhase.RETURNING, ItemPhase.CHEATED}:
             self._events.add(0, BillEvent.RETURNED)
         super()._give_item_out()
 
@@ -122,24 +122,24 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         if self._stuck is not None:
             self._enter_phase(self._stuck)
             return
-        self._enter_phase(Phase.STARTING)
+        self._enter_phase(ItemPhase.STARTING)
         self._schedule_step(_START_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
         """Stack an item found inside after a power loss if it can no longer be returned; return any other."""
         if self._paper is None:
-            self._enter_phase(Phase.READY)
+            self._enter_phase(ItemPhase.READY)
         elif self._paper.past_return:
-            self._enter_phase(Phase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(Phase.IN_BOX))
+            self._enter_phase(ItemPhase.STACKING)
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.IN_BOX))
         else:
             self._start_returning()
 
 
-_FAULT_EVENTS: Final[Mapping[Phase, BillEvent]] = {
-    Phase.JAM: BillEvent.JAM_TRANSPORT,
-    Phase.STACKER_JAM: BillEvent.JAM_STACKER,
-    Phase.FULL: BillEvent.STACKER_FULL,
-    Phase.BOX_OUT: BillEvent.STACKER_REMOVED,
-    Phase.FAILED: BillEvent.STACKER_FAULTY,
+_FAULT_EVENTS: Final[Mapping[ItemPhase, BillEvent]] = {
+    ItemPhase.JAM: BillEvent.JAM_TRANSPORT,
+    ItemPhase.STACKER_JAM: BillEvent.JAM_STACKER,
+    ItemPhase.FULL: BillEvent.STACKER_FULL,
+    ItemPhase.BOX_OUT: BillEvent.STACKER_REMOVED,
+    ItemPhase.FAILED: BillEvent.STACKER_FAULTY,
 }

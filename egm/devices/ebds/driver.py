@@ -18,7 +18,7 @@ reported; its *states* (escrowed, idling) are used from the second reply on.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver, parse_ticket_barcode
+from egm.devices.bill_driver import BillDriver, EscrowCommand, parse_ticket_barcode
 from egm.devices.channel_values import DOLLARS, ReportedValue, compute_minor_units
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
@@ -108,13 +108,13 @@ class EbdsDriver(BillDriver[Frame]):
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
             await self._query(AuxiliaryCommand(self._ack, Query.TYPE))
-        answer = self._find_escrow_command(self._ack) if self._settled else Answer.UNDECIDED
+        answer = self._find_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
         poll = Poll(
             ack=self._ack,
             notes=sum(1 << code - 1 for code in self._note_codes_to_accept),
             barcodes=self._accepts_tickets,
-            stack=answer is Answer.STACK,
-            return_=answer is Answer.RETURN,
+            stack=answer is EscrowCommand.STACK,
+            return_=answer is EscrowCommand.RETURN,
         )
         code = self._worth.next_channel
         if code is not None and self._bits & (Bits.IDLING | Bits.ESCROWED):

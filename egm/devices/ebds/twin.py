@@ -7,7 +7,7 @@ it is returned. A "stacked" that was not acknowledged is retained without power 
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AuxiliaryCommand,
@@ -26,23 +26,23 @@ from egm.devices.twin import Port
 TYPE: Final = "AE2600 SIMULATED"
 _INITIALIZE_SECONDS: Final = 0.5
 
-_BITS: Final[Mapping[Phase, Bits]] = {
-    Phase.STARTING: Bits.POWER_UP,
-    Phase.READY: Bits.IDLING,
-    Phase.ACCEPTING: Bits.ACCEPTING,
-    Phase.ESCROW: Bits.ESCROWED,
-    Phase.HELD: Bits.ESCROWED,
-    Phase.STACKING: Bits.STACKING,
-    Phase.IN_BOX: Bits.IDLING | Bits.STACKED,
-    Phase.SETTLING: Bits.IDLING,
-    Phase.REJECTING: Bits.RETURNING,
-    Phase.RETURNING: Bits.RETURNING,
-    Phase.JAM: Bits.JAMMED,
-    Phase.STACKER_JAM: Bits.STALLED,
-    Phase.FULL: Bits.FULL,
-    Phase.BOX_OUT: Bits(0),
-    Phase.FAILED: Bits.FAILURE,
-    Phase.CHEATED: Bits.CHEATED,
+_BITS: Final[Mapping[ItemPhase, Bits]] = {
+    ItemPhase.STARTING: Bits.POWER_UP,
+    ItemPhase.READY: Bits.IDLING,
+    ItemPhase.ACCEPTING: Bits.ACCEPTING,
+    ItemPhase.ESCROW: Bits.ESCROWED,
+    ItemPhase.HELD: Bits.ESCROWED,
+    ItemPhase.STACKING: Bits.STACKING,
+    ItemPhase.IN_BOX: Bits.IDLING | Bits.STACKED,
+    ItemPhase.SETTLING: Bits.IDLING,
+    ItemPhase.REJECTING: Bits.RETURNING,
+    ItemPhase.RETURNING: Bits.RETURNING,
+    ItemPhase.JAM: Bits.JAMMED,
+    ItemPhase.STACKER_JAM: Bits.STALLED,
+    ItemPhase.FULL: Bits.FULL,
+    ItemPhase.BOX_OUT: Bits(0),
+    ItemPhase.FAILED: Bits.FAILURE,
+    ItemPhase.CHEATED: Bits.CHEATED,
 }
 
 
@@ -114,10 +114,10 @@ class EbdsTwin(BillTwin[Frame]):
     def _build_status(self, ack: int) -> Status:
         bits = _BITS[self._phase] | self._once | Bits.BARCODE_CAPABLE
         self._once = Bits(0)
-        if self._phase is not Phase.BOX_OUT:
+        if self._phase is not ItemPhase.BOX_OUT:
             bits |= Bits.BOX_PRESENT
-        self._said_stacked = self._phase is Phase.IN_BOX
-        paper = self._paper if self._phase in {Phase.ESCROW, Phase.HELD, Phase.IN_BOX} else None
+        self._said_stacked = self._phase is ItemPhase.IN_BOX
+        paper = self._paper if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.IN_BOX} else None
         if paper is None:
             return Status(ack=ack, bits=bits, model=1, revision=2)
         note = self._codes.get(paper.cents, 0)
@@ -133,16 +133,16 @@ class EbdsTwin(BillTwin[Frame]):
         return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)
 
     # ------------------------------------------------------------ the mechanics
-    def _handle_phase_change(self, phase: Phase) -> None:
+    def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Report a rejected item in the next status; end a bill's fraudulent removal after some time."""
-        if phase is Phase.REJECTING:
+        if phase is ItemPhase.REJECTING:
             self._once |= Bits.REJECTED
-        elif phase is Phase.CHEATED:
+        elif phase is ItemPhase.CHEATED:
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
         """Give the item out to the player, and report its return in the next status."""
-        if self._phase is Phase.RETURNING:
+        if self._phase is ItemPhase.RETURNING:
             self._once |= Bits.RETURNED
         super()._give_item_out()
 
@@ -156,15 +156,15 @@ class EbdsTwin(BillTwin[Frame]):
         if self._stuck is not None:
             self._enter_phase(self._stuck)
             return
-        self._enter_phase(Phase.STARTING)
+        self._enter_phase(ItemPhase.STARTING)
         self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
         """Become ready after the return of power; an item still inside is stacked or returned first."""
         if self._paper is None:
-            self._enter_phase(Phase.READY)
+            self._enter_phase(ItemPhase.READY)
         elif self._paper.past_return:
-            self._enter_phase(Phase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(Phase.IN_BOX))
+            self._enter_phase(ItemPhase.STACKING)
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.IN_BOX))
         else:
             self._start_returning()

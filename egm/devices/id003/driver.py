@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver, parse_ticket_barcode
+from egm.devices.bill_driver import BillDriver, EscrowCommand, parse_ticket_barcode
 from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue, compute_minor_units
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import (
@@ -215,11 +215,11 @@ class Id003Driver(BillDriver[Frame]):
     def _build_escrow_command(self, now: float) -> Frame | None:
         """Return the command that carries out the machine's decision on the item in escrow, or None if none is due."""
         match self._find_escrow_command():
-            case Answer.STACK:
+            case EscrowCommand.STACK:
                 return Frame(Command.STACK_1)
-            case Answer.RETURN:
+            case EscrowCommand.RETURN:
                 return Frame(Command.RETURN)
-            case Answer.HOLD if now >= self._next_hold:
+            case EscrowCommand.HOLD if now >= self._next_hold:
                 self._next_hold = now + _HOLD_SECONDS
                 return Frame(Command.HOLD)
             case _:

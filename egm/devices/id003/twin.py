@@ -8,7 +8,7 @@ differ, and the machine must handle both.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Phase, SimulatedPaper
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
 from egm.devices.twin import Port, Values, read_flag
@@ -16,21 +16,21 @@ from egm.devices.twin import Port, Values, read_flag
 _CHANNELS: Final = 8
 VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
 
-_STATUS: Final[Mapping[Phase, Status]] = {
-    Phase.ACCEPTING: Status.ACCEPTING,
-    Phase.ESCROW: Status.ESCROW,
-    Phase.HELD: Status.HOLDING,
-    Phase.STACKING: Status.STACKING,
-    Phase.IN_BOX: Status.VEND_VALID,
-    Phase.SETTLING: Status.STACKED,
-    Phase.REJECTING: Status.REJECTING,
-    Phase.RETURNING: Status.RETURNING,
-    Phase.JAM: Status.ACCEPTOR_JAM,
-    Phase.STACKER_JAM: Status.STACKER_JAM,
-    Phase.FULL: Status.STACKER_FULL,
-    Phase.BOX_OUT: Status.STACKER_OPEN,
-    Phase.FAILED: Status.FAILURE,
-    Phase.CHEATED: Status.CHEATED,
+_STATUS: Final[Mapping[ItemPhase, Status]] = {
+    ItemPhase.ACCEPTING: Status.ACCEPTING,
+    ItemPhase.ESCROW: Status.ESCROW,
+    ItemPhase.HELD: Status.HOLDING,
+    ItemPhase.STACKING: Status.STACKING,
+    ItemPhase.IN_BOX: Status.VEND_VALID,
+    ItemPhase.SETTLING: Status.STACKED,
+    ItemPhase.REJECTING: Status.REJECTING,
+    ItemPhase.RETURNING: Status.RETURNING,
+    ItemPhase.JAM: Status.ACCEPTOR_JAM,
+    ItemPhase.STACKER_JAM: Status.STACKER_JAM,
+    ItemPhase.FULL: Status.STACKER_FULL,
+    ItemPhase.BOX_OUT: Status.STACKER_OPEN,
+    ItemPhase.FAILED: Status.FAILURE,
+    ItemPhase.CHEATED: Status.CHEATED,
 }
 
 
@@ -80,12 +80,12 @@ class Id003Twin(BillTwin[Frame]):
         self._send(Frame(command, data).encode())
 
     def _build_status(self) -> Status:
-        if self._phase is Phase.STARTING:
+        if self._phase is ItemPhase.STARTING:
             if self._paper is None:
                 return Status.POWER_UP
             past = self._paper.past_return
             return Status.POWER_UP_BILL_IN_STACKER if past else Status.POWER_UP_BILL_IN_ACCEPTOR
-        if self._phase is Phase.READY:
+        if self._phase is ItemPhase.READY:
             if Command.INHIBIT not in self._settings:
                 return Status.INITIALIZE
             return Status.IDLE if self._is_accepting() else Status.DISABLED
@@ -94,11 +94,11 @@ class Id003Twin(BillTwin[Frame]):
     def _encode_status_data(self) -> bytes:
         """Return the data of the acceptor's status: the item in escrow, or the reason of a rejection."""
         paper = self._paper
-        if self._phase is Phase.ESCROW and paper is not None:
+        if self._phase is ItemPhase.ESCROW and paper is not None:
             if paper.barcode:
                 return bytes((codec.BARCODE_MARK,)) + paper.barcode.encode("ascii")
             return bytes((self._codes[paper.cents],))
-        if self._phase is Phase.REJECTING:
+        if self._phase is ItemPhase.REJECTING:
             return b"\x76" if paper is not None and paper.counterfeit else b"\x79"
         return b""
 
@@ -134,18 +134,18 @@ class Id003Twin(BillTwin[Frame]):
             self._enter_phase(self._stuck)
             return
         if self._paper is None:
-            self._enter_phase(Phase.READY)
+            self._enter_phase(ItemPhase.READY)
         elif self._paper.past_return:
-            self._enter_phase(Phase.STACKING)
+            self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, self._finish_interrupted)
         else:
-            self._enter_phase(Phase.RETURNING)
+            self._enter_phase(ItemPhase.RETURNING)
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _finish_interrupted(self) -> None:
         """Finish a stacking that a power loss interrupted: report it again if ``revend`` is set."""
         if self._revend:
-            self._enter_phase(Phase.IN_BOX)
+            self._enter_phase(ItemPhase.IN_BOX)
         else:
             self._count_item_in_box()
             self._finish_item()
@@ -156,7 +156,7 @@ class Id003Twin(BillTwin[Frame]):
 
     def handle_power_return(self) -> None:
         """Wait for the machine's reset; until then the status reports where the item was found."""
-        self._enter_phase(Phase.STARTING)
+        self._enter_phase(ItemPhase.STARTING)
 
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions of every acceptor, and ``revend``."""

@@ -150,7 +150,7 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class PulseCounts:
     """The I/O board's report of the pulses that it has given each hard meter."""
 
     boot: int
@@ -194,7 +194,7 @@ class Status:
         return _encode_frame(Type.STATUS, data)
 
 
-Message = Hello | Poll | Totals | Identity | Status | Counted
+Message = Hello | Poll | Totals | Identity | Status | PulseCounts
 
 
 def compute_next_edge_number(number: int) -> int:
@@ -269,7 +269,7 @@ def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
         case Type.TOTALS if len(data) == 4 * HARD_METERS:
             message = Totals(_decode_pulse_counts(data))
         case Type.COUNTED if len(data) == 2 + 4 * HARD_METERS:
-            message = Counted(int.from_bytes(data[:2], "little"), _decode_pulse_counts(data[2:]))
+            message = PulseCounts(int.from_bytes(data[:2], "little"), _decode_pulse_counts(data[2:]))
         case Type.IDENTITY if len(data) >= 2 and data[2:].isascii():
             message = Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
         case Type.STATUS if 9 <= len(data) <= 9 + EDGES_MAX:

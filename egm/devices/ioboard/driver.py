@@ -19,7 +19,7 @@ from egm.devices.interface import (
     KeyTurned,
 )
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
+from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, PulseCounts, Status, Totals
 from egm.devices.line import LineSettings, SerialLine
 
 LINE = LineSettings(baud=115200)
@@ -113,7 +113,7 @@ class IoBoardDriver(LineDriver[Message]):
                 self._emit(Identified(device=self.name, identity=message.text))
             case Status():
                 self._handle_status(message)
-            case Counted() if message.boot == self._boot:
+            case PulseCounts() if message.boot == self._boot:
                 self._counted = message.pulses
                 self._report_faults()
             case _:  # our own frames, looped back: ignored

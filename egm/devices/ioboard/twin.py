@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.codec import Counted, Edge, Hello, Identity, Message, Poll, Status, Totals
+from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, PulseCounts, Status, Totals
 from egm.devices.twin import ActionError, Port, Twin, Values, read_flag, read_number, read_word
 
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
@@ -46,8 +46,8 @@ class IoBoardTwin(Twin[Message]):
             case Totals():
                 self._totals = list(message.pulses)
                 self._pulse()
-                self._send(Counted(self._boot, tuple(self._counted)).encode())
-            case Identity() | Status() | Counted():
+                self._send(PulseCounts(self._boot, tuple(self._counted)).encode())
+            case Identity() | Status() | PulseCounts():
                 pass
 
     # ------------------------------------------------------------ the hard meters

@@ -73,7 +73,7 @@ class Print:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PrinterReply:
     """The printer's reply: its status and firmware version."""
 
     version: str
@@ -88,7 +88,7 @@ class Answer:
         return f"*S|{self.version}|{'|'.join(flags)}|*".encode("ascii")
 
 
-def cut_answer(buffer: bytes) -> Cut[Answer] | None:
+def cut_answer(buffer: bytes) -> Cut[PrinterReply] | None:
     """Cut the first reply of a printer from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _STAR)
     if not isinstance(framed, bytes):
@@ -102,7 +102,7 @@ def cut_answer(buffer: bytes) -> Cut[Answer] | None:
         if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
             return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status flag", flag))
         status.update({name: bool(flag[0] >> place & 1) for place, name in enumerate(flag_names)})
-    return Cut(len(framed), Answer(fields[1].decode("ascii"), PrinterStatus(**status)))
+    return Cut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 
 def cut_command(buffer: bytes) -> Cut[StatusQuery | Clear | Print] | None:

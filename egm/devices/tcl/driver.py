@@ -10,7 +10,7 @@ from egm.devices.line import LineSettings, SerialLine
 from egm.devices.printer_driver import PrinterDriver
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec
-from egm.devices.tcl.codec import Answer, Clear, Print, StatusQuery
+from egm.devices.tcl.codec import Clear, Print, PrinterReply, StatusQuery
 
 LINE: Final = LineSettings(baud=9600)
 
@@ -26,7 +26,7 @@ class Template:
     fields: Sequence[str]
 
 
-class TclDriver(PrinterDriver[Answer]):
+class TclDriver(PrinterDriver[PrinterReply]):
     """A :class:`~egm.devices.interface.TicketPrinter` that takes template commands."""
 
     def __init__(

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.devices.printer_twin import PrinterTwin
 from egm.devices.tcl import codec
-from egm.devices.tcl.codec import Answer, Clear, Print, StatusQuery
+from egm.devices.tcl.codec import Clear, Print, PrinterReply, StatusQuery
 from egm.devices.twin import Port
 
 VERSION: Final = "TCLSIM100"
@@ -24,7 +24,7 @@ class TclTwin(PrinterTwin[StatusQuery | Clear | Print]):
         """Answer a status query; execute other commands without a reply."""
         match message:
             case StatusQuery():
-                self._send(Answer(VERSION, self._build_status()).encode())
+                self._send(PrinterReply(VERSION, self._build_status()).encode())
             case Clear():
                 self._cancel()
             case Print():

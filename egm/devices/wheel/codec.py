@@ -6,7 +6,7 @@ semicolons::
     *X;state;game number;last number;warnings;rotor speed;direction CR LF
     *X;5;117;13;0;002;0
 
-``state`` is 1 to 6 (:class:`Phase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between such
+``state`` is 1 to 6 (:class:`ReaderPhase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between such
 lines it may send the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no checksum.
 
 Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
@@ -28,7 +28,7 @@ _STATUS: Final = re.compile(rb"\*X;([1-6]);(\d{3});(\d{1,2});([0-9A-F]);(\d{3});
 _ASIDE: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
 
 
-class Phase(IntEnum):
+class ReaderPhase(IntEnum):
     """The phases of one game on a real wheel, as the reader reports them."""
 
     WAITING = 1
@@ -61,7 +61,7 @@ NOTHING: Final = Warnings(0)
 class Status:
     """A status report of a wheel's reader: ``number`` belongs to ``game`` in phase NUMBER, before to the last game."""
 
-    phase: Phase
+    phase: ReaderPhase
     game: int
     number: int
     warnings: Warnings = NOTHING
@@ -109,5 +109,10 @@ def _parse_report_line(line: bytes) -> Report | ProtocolError:
     if int(number) not in NUMBERS:
         return ProtocolError(PROTOCOL, f"no pocket {int(number)}", line)
     return Status(
-        Phase(int(phase)), int(game), int(number), Warnings(int(warnings, 16)), int(speed), int(direction)
+        ReaderPhase(int(phase)),
+        int(game),
+        int(number),
+        Warnings(int(warnings, 16)),
+        int(speed),
+        int(direction),
     )

@@ -6,16 +6,16 @@ from egm.devices.driver import LineDriver
 from egm.devices.interface import EventSink, FaultCode, WheelPhase, WheelTurned
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.wheel import codec
-from egm.devices.wheel.codec import Aside, Phase, Report, Status, Warnings
+from egm.devices.wheel.codec import Aside, ReaderPhase, Report, Status, Warnings
 
 LINE: Final = LineSettings(baud=9600)
 _PHASES: Final = {
-    Phase.WAITING: WheelPhase.WAITING,
-    Phase.BETTING: WheelPhase.BETTING,
-    Phase.BALL_IN_TRACK: WheelPhase.BETTING,
-    Phase.NO_MORE_BETS: WheelPhase.NO_MORE_BETS,
-    Phase.NUMBER: WheelPhase.NUMBER,
-    Phase.CLOSED: WheelPhase.CLOSED,
+    ReaderPhase.WAITING: WheelPhase.WAITING,
+    ReaderPhase.BETTING: WheelPhase.BETTING,
+    ReaderPhase.BALL_IN_TRACK: WheelPhase.BETTING,
+    ReaderPhase.NO_MORE_BETS: WheelPhase.NO_MORE_BETS,
+    ReaderPhase.NUMBER: WheelPhase.NUMBER,
+    ReaderPhase.CLOSED: WheelPhase.CLOSED,
 }
 _VOID: Final = Warnings.NO_BALL | Warnings.SAME_DIRECTION | Warnings.VOID
 
@@ -53,10 +53,12 @@ class WheelDriver(LineDriver[Report]):
 
     def _build_wheel_turned(self, report: Status) -> WheelTurned:
         """Build the event of a wheel's report; it has a number only if the spin is decided without a warning."""
-        void = report.phase in {Phase.BETTING, Phase.BALL_IN_TRACK, Phase.NO_MORE_BETS} and bool(
-            report.warnings & _VOID
-        )
-        decided = report.phase is Phase.NUMBER and not report.warnings
+        void = report.phase in {
+            ReaderPhase.BETTING,
+            ReaderPhase.BALL_IN_TRACK,
+            ReaderPhase.NO_MORE_BETS,
+        } and bool(report.warnings & _VOID)
+        decided = report.phase is ReaderPhase.NUMBER and not report.warnings
         return WheelTurned(
             device=self.name,
             phase=_PHASES[report.phase],

@@ -5,15 +5,15 @@ from typing import Final
 
 from egm.devices.twin import ActionError, Port, Twin, Values, read_flag, read_number
 from egm.devices.wheel import codec
-from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
+from egm.devices.wheel.codec import NOTHING, NUMBERS, ReaderPhase, Report, Status, Warnings
 
 #: The duration of each phase, in seconds, and the next phase.
-COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
-    Phase.WAITING: (3.0, Phase.BETTING),
-    Phase.BETTING: (15.0, Phase.BALL_IN_TRACK),
-    Phase.BALL_IN_TRACK: (8.0, Phase.NO_MORE_BETS),
-    Phase.NO_MORE_BETS: (8.0, Phase.NUMBER),
-    Phase.NUMBER: (4.0, Phase.WAITING),
+COURSE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
+    ReaderPhase.WAITING: (3.0, ReaderPhase.BETTING),
+    ReaderPhase.BETTING: (15.0, ReaderPhase.BALL_IN_TRACK),
+    ReaderPhase.BALL_IN_TRACK: (8.0, ReaderPhase.NO_MORE_BETS),
+    ReaderPhase.NO_MORE_BETS: (8.0, ReaderPhase.NUMBER),
+    ReaderPhase.NUMBER: (4.0, ReaderPhase.WAITING),
 }
 _SAYS_SECONDS: Final = 0.5
 _GAMES: Final = 256
@@ -30,7 +30,7 @@ class WheelTwin(Twin[Report]):
         super().__init__(name, port, codec.cut, speed)
         self._game = 0
         self._number = 0
-        self._phase = Phase.WAITING
+        self._phase = ReaderPhase.WAITING
         self._warnings = NOTHING
         self._stuck = NOTHING
         self._lands: int | None = None
@@ -40,7 +40,7 @@ class WheelTwin(Twin[Report]):
         """Start the simulated games of the wheel."""
         if not self._begun:
             self._begun = True
-            self._enter_phase(Phase.WAITING)
+            self._enter_phase(ReaderPhase.WAITING)
             self._send_status()
 
     def process_message(self, message: Report) -> None:
@@ -52,27 +52,27 @@ class WheelTwin(Twin[Report]):
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
         self._schedule_step(_SAYS_SECONDS, self._send_status)
 
-    def _enter_phase(self, phase: Phase) -> None:
+    def _enter_phase(self, phase: ReaderPhase) -> None:
         """Enter a phase of the simulated game and schedule the next one."""
         self._phase = phase
-        if phase is Phase.BETTING:
+        if phase is ReaderPhase.BETTING:
             self._warnings = NOTHING
-        if phase is Phase.WAITING:
+        if phase is ReaderPhase.WAITING:
             self._game = (self._game + 1) % _GAMES
-        if phase is Phase.NUMBER:
+        if phase is ReaderPhase.NUMBER:
             self._number = (self._number + _STEP) % len(NUMBERS) if self._lands is None else self._lands
             self._lands = None
         if phase in COURSE:
             seconds, following = COURSE[phase]
             self._schedule_step(seconds, lambda: self._enter_next_phase(following))
 
-    def _enter_next_phase(self, following: Phase) -> None:
+    def _enter_next_phase(self, following: ReaderPhase) -> None:
         """Enter the next phase of the game; after a faulty spin, launch the ball again in the same game."""
-        if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
+        if self._phase is not ReaderPhase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter_phase(following)
         else:  # a faulty spin is void: the ball is launched again, in the same game
             self._warnings = NOTHING
-            self._enter_phase(Phase.NO_MORE_BETS)
+            self._enter_phase(ReaderPhase.NO_MORE_BETS)
 
     def handle_power_loss(self) -> None:
         """Stop the rotor for lack of power: the current game is void."""
@@ -146,18 +146,18 @@ class WheelTwin(Twin[Report]):
     def _report_false_number(self, values: Values) -> str:
         """Report once that the ball is on ``number``, wherever it is."""
         reported = read_number(values, "number", default=0) % len(NUMBERS)
-        self._send(Status(Phase.NUMBER, self._game, reported).encode())
-        return f"said that the ball lies on {reported}"
+        self._send(Status(ReaderPhase.NUMBER, self._game, reported).encode())
+        return f"reported that the ball lies on {reported}"
 
     def _close(self, _: Values) -> str:
         """Close the table: the rotor stops after the current game."""
-        return self._hold_phase(Phase.CLOSED, "closed")
+        return self._hold_phase(ReaderPhase.CLOSED, "closed")
 
     def _open(self, _: Values) -> str:
         """Open the table: the next game begins."""
-        return self._hold_phase(Phase.WAITING, "open")
+        return self._hold_phase(ReaderPhase.WAITING, "open")
 
-    def _hold_phase(self, phase: Phase, text: str) -> str:
+    def _hold_phase(self, phase: ReaderPhase, text: str) -> str:
         """Enter a phase of the game and stay in it, and return ``text``."""
         self._stop_timers()
         self._begun = True

@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class FunctionRequest:
     """A special function that a verifier has requested, with its decoded parameters.
 
     ``components``: the components to sign; empty means all.
@@ -87,14 +87,14 @@ def list_offered_functions(components: frozenset[str]) -> tuple[Function, ...]:
     return tuple(function for function in FUNCTIONS if components.issuperset(function.components))
 
 
-def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> Order:
+def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> FunctionRequest:
     """Decode the special function that a verifier requests. Raises :class:`FunctionRefusedError`.
 
     The seed may be omitted, which signs under an empty one.
     """
     if parameters[0] == LIST:
         _check_parameter_count(parameters, 1)
-        return Order(Kind.LIST)
+        return FunctionRequest(Kind.LIST)
     for function in list_offered_functions(components):
         if parameters[:2] == (function.feature, function.parameter):
             break
@@ -102,13 +102,13 @@ def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> Orde
         raise FunctionRefusedError(f"no special function {' '.join(parameters[:2])!r}")
     if function.algorithm is None:
         _check_parameter_count(parameters, 2)
-        return Order(function.kind)
+        return FunctionRequest(function.kind)
     _check_parameter_count(parameters, 3)
     try:
         seed = read_seed("".join(parameters[2:]))
     except OperatorError as error:
         raise FunctionRefusedError(f"{' '.join(parameters[:2])}: {error}") from None
-    return Order(function.kind, function.algorithm, seed, function.components)
+    return FunctionRequest(function.kind, function.algorithm, seed, function.components)
 
 
 def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> None:

@@ -19,7 +19,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.gat import codec
 from egm.links.gat.codec import Packet
-from egm.links.gat.functions import Order
+from egm.links.gat.functions import FunctionRequest
 from egm.links.gat.report import About
 from egm.links.gat.service import Service
 from egm.verify.digest import Algorithm
@@ -69,7 +69,7 @@ class GatPort:
         path = str(context.folder.gat_port) if own else port
         self._line = SerialLine(path, LINE, _open_own if own else open_port)
         self._scope = find_scope(context.file)
-        self._orders: asyncio.Queue[Order] = asyncio.Queue()
+        self._orders: asyncio.Queue[FunctionRequest] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
         about = About(
             name=_NAME,
@@ -105,7 +105,7 @@ class GatPort:
                 self._calculation = group.create_task(self._sign(order))
             self._calculation = None
 
-    async def _sign(self, order: Order) -> None:
+    async def _sign(self, order: FunctionRequest) -> None:
         """Compute the signatures of the requested components, and store them or the reason for the failure."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:

@@ -26,7 +26,13 @@ from egm.links.gat.codec import (
     ResultsQuery,
     StatusQuery,
 )
-from egm.links.gat.functions import FunctionRefusedError, Kind, Order, list_offered_functions, parse_order
+from egm.links.gat.functions import (
+    FunctionRefusedError,
+    FunctionRequest,
+    Kind,
+    list_offered_functions,
+    parse_order,
+)
 from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
 from egm.links.keys import LinksKey
 
@@ -53,7 +59,7 @@ class Service:
         machine: Machine,
         about: About,
         components: frozenset[str],
-        begin: Callable[[Order], None],
+        begin: Callable[[FunctionRequest], None],
         cancel: Callable[[], None],
     ) -> None:
         self._machine = machine
@@ -109,7 +115,7 @@ class Service:
             self.store_result(values)
         return True
 
-    def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
+    def _record_request(self, request: Initiate, order: FunctionRequest | None, trouble: str = "") -> None:
         """Record a requested signature calculation; with ``trouble`` it has failed at once, for this reason."""
         self._machine.post(
             GAT_REQUEST,

@@ -21,7 +21,7 @@ class MalformedPollError(PeerError):
         super().__init__(f"SAS poll {poll.code:02X}: {why} in {poll.frame.hex(' ')}")
 
 
-class Form(StrEnum):
+class ReplyForm(StrEnum):
     """The forms in which a SAS reply is sent on the line."""
 
     DATA = "data"
@@ -43,21 +43,21 @@ class Reply:
     """
 
     data: bytes = b""
-    form: Form = Form.DATA
+    form: ReplyForm = ReplyForm.DATA
     once: bool = False
 
     def build_frame(self, address: int, code: int) -> bytes:
         """Return the complete reply to command ``code`` as the bytes to send from the machine at ``address``."""
-        if self.form is Form.DATA:
+        if self.form is ReplyForm.DATA:
             return append_crc(bytes((address, code)) + self.data)
-        if self.form is Form.BUSY:
+        if self.form is ReplyForm.BUSY:
             return bytes((address, 0))
-        return bytes((address | (_NACK_BIT if self.form is Form.NACK else 0),))
+        return bytes((address | (_NACK_BIT if self.form is ReplyForm.NACK else 0),))
 
 
-ACK: Final = Reply(form=Form.ACK, once=True)
-NACK: Final = Reply(form=Form.NACK, once=True)
-BUSY: Final = Reply(form=Form.BUSY)
+ACK: Final = Reply(form=ReplyForm.ACK, once=True)
+NACK: Final = Reply(form=ReplyForm.NACK, once=True)
+BUSY: Final = Reply(form=ReplyForm.BUSY)
 
 
 # ---------------------------------------------------------------------------------------------- numbers

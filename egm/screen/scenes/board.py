@@ -1,7 +1,7 @@
 """The content of the field: a step of the game being shown, a decision, or the last result."""
 
 from egm.screen.marks import is_keno
-from egm.screen.outcome import Result
+from egm.screen.outcome import ReelSpin
 from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
 from egm.screen.scenes.decide import draw_decision
 from egm.screen.scenes.feature import draw_title
@@ -69,7 +69,7 @@ def _draw_idle(stage: Stage) -> None:
         draw_keno(stage, find_last_step(view), None, 0.0)
         return
     last, result = find_last_step(view), find_standing_result(view)
-    if last is not None and not isinstance(last, Result):
+    if last is not None and not isinstance(last, ReelSpin):
         ended_time = StepTime(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
         _draw_step_without_reels(stage, last, ended_time, LONGEST)
         return
@@ -85,7 +85,7 @@ def _draw_idle(stage: Stage) -> None:
 def _draw_step(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
     """Draw a step of the show, on reels or of any other kind."""
     step: Step = show.steps[index]
-    if isinstance(step, Result):
+    if isinstance(step, ReelSpin):
         _draw_reels(stage, show, index, time, since)
     else:
         _draw_step_without_reels(stage, step, time, since)
@@ -109,9 +109,9 @@ def _draw_reels(stage: Stage, show: Show, index: int, time: StepTime, since: flo
     """Draw a step on reels: they spin, then each window of a cascade and its wins are shown in turn."""
     step = show.steps[index]
     game = stage.view.game
-    assert isinstance(step, Result)
+    assert isinstance(step, ReelSpin)
     assert game is not None
-    earlier = [one for one in show.steps[:index] if isinstance(one, Result)]
+    earlier = [one for one in show.steps[:index] if isinstance(one, ReelSpin)]
     previous = earlier[-1] if earlier else show.reels_before
     field = stage.view.fields[game.id][step.stage]
     stood = find_reels_stop_time(time, stage.theme.motion)

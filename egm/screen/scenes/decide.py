@@ -10,7 +10,7 @@ from functools import partial
 from egm.kernel.messages import Decision
 from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
-from egm.screen.outcome import Field, Result
+from egm.screen.outcome import Field, ReelSpin
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
@@ -108,7 +108,7 @@ def _draw_held_reels(stage: Stage) -> None:
     """Draw the reels at rest, and on each a key that holds it, lit while the reel is held."""
     view = stage.view
     field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
-    if field is None or not isinstance(last, Result):
+    if field is None or not isinstance(last, ReelSpin):
         return
     draw_still(stage, field, last.window)
     for rect, action in lay_out_answers(stage):

@@ -53,7 +53,7 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
     p.shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:
         _draw_searchlights(stage, arrive * (1 - clamp((share - 0.9) * 10)))
-    _, games = count_games_awarded(show, index, stand=False)
+    _, games = count_games_awarded(show, index, has_stopped=False)
     name = format_stage_name(stage, find_step_stage(show, index))
     style = Style("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
     high = 0.0 if view.reduced_motion else 40 * (1 - arrive)

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.messages import GameView
 from egm.screen.layout import Layout
 from egm.screen.marks import compute_current_form_price, find_current_form
-from egm.screen.outcome import Field, Prize, compute_prize_at_bet
+from egm.screen.outcome import Field, PrizeTableRow, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.felt_glass import draw_felt_glasses
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
@@ -30,7 +30,7 @@ def find_base_field(stage: Stage) -> Field | None:
     return next(iter(fields.values()), None)
 
 
-def list_current_prizes(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
+def list_current_prizes(stage: Stage, field: Field) -> list[tuple[PrizeTableRow, int]]:
     """Return every prize of the current bet with its credits, the highest first (C-22)."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
@@ -190,7 +190,7 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
 
 
 def _draw_prizes(
-    stage: Stage, field: Field, prizes: list[tuple[Prize, int]], rect: Rect, heading: str
+    stage: Stage, field: Field, prizes: list[tuple[PrizeTableRow, int]], rect: Rect, heading: str
 ) -> None:
     p, (x, y, w, h) = stage.painter, rect
     draw_caption(stage, heading, (x + 10, y + 12, w - 20, 40))
@@ -205,7 +205,7 @@ def _draw_prizes(
         _draw_prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
 
 
-def _draw_prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) -> None:
+def _draw_prize(stage: Stage, field: Field, prize: PrizeTableRow, rect: Rect, credits_: int) -> None:
     """Draw one prize on a panel: its symbols, or else its name, and its pay in credits."""
     p, (x, y, w, h) = stage.painter, rect
     icons = field.icons(prize)

@@ -11,7 +11,7 @@ import pygame
 from egm.screen.art.ink import Ink
 from egm.screen.art.paths import box
 from egm.screen.layout import FINGER, grow_rect
-from egm.screen.outcome import Field, Prize, compute_prize_at_bet
+from egm.screen.outcome import Field, PrizeTableRow, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.chart import draw_chart, find_strategy_chart
 from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
@@ -42,17 +42,17 @@ NO_PRIZE: Final = "\u2013"
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class HelpPage:
     """One help page: its heading and the function that draws it in a rectangle."""
 
     heading: str
     draw: Callable[[Stage, Rect], None]
 
 
-def list_help_sheets(stage: Stage) -> list[Sheet]:
+def list_help_sheets(stage: Stage) -> list[HelpPage]:
     """Return the help pages of the game on the screen."""
     say = stage.texts.say
-    pages = [*_list_tournament_sheets(stage), Sheet(say("help.rules"), _draw_rules)]
+    pages = [*_list_tournament_sheets(stage), HelpPage(say("help.rules"), _draw_rules)]
     pages += _list_departure_sheets(stage)
     field = find_base_field(stage)
     if field is not None and field.prizes:
@@ -61,35 +61,37 @@ def list_help_sheets(stage: Stage) -> list[Sheet]:
         prizes = sorted(field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.count))
         for start in range(0, len(prizes), rows_a_page):
             part = prizes[start : start + rows_a_page]
-            pages.append(Sheet(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=part)))
+            pages.append(HelpPage(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=part)))
         if read_merchandise_prizes(stage):
-            pages.append(Sheet(say("help.in_kind"), _draw_merchandise_prizes))
+            pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
         if field.lines:
-            pages.append(Sheet(say("help.lines"), partial(_draw_lines, field=field)))
+            pages.append(HelpPage(say("help.lines"), partial(_draw_lines, field=field)))
     if stage.view.game is not None and "tables" in stage.view.game.presentation:
-        pages.append(Sheet(say("help.prizes"), _draw_keno_table))
+        pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
     if is_wheel(stage):
-        pages.append(Sheet(say("help.prizes"), draw_wheel_prizes))
+        pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
     entries = list_prize_pages(stage)
-    pages += [Sheet(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
+    pages += [HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
     if list_pays(stage):
-        pages.append(Sheet(say("help.prizes"), partial(draw_pays, rows=list_pays(stage))))
+        pages.append(HelpPage(say("help.prizes"), partial(draw_pays, rows=list_pays(stage))))
     if find_strategy_chart(stage) is not None:
-        pages.append(Sheet(say("chart.title"), draw_chart))
+        pages.append(HelpPage(say("chart.title"), draw_chart))
     pages += [
-        Sheet(say("odds.chances"), partial(draw_chances, entries=entries))
+        HelpPage(say("odds.chances"), partial(draw_chances, entries=entries))
         for entries in list_chance_pages(stage)
     ]
-    pages += [Sheet(say("odds.title"), partial(draw_odds, entries=entries)) for entries in odds_pages(stage)]
-    pages.append(Sheet(say("help.about"), _draw_game_facts))
-    pages.append(Sheet(say("help.responsible"), _draw_responsible_gambling))
+    pages += [
+        HelpPage(say("odds.title"), partial(draw_odds, entries=entries)) for entries in odds_pages(stage)
+    ]
+    pages.append(HelpPage(say("help.about"), _draw_game_facts))
+    pages.append(HelpPage(say("help.responsible"), _draw_responsible_gambling))
     snapshot = stage.view.snapshot
     if snapshot is not None and snapshot.protection.limits:
-        pages.append(Sheet(say("help.limits_title"), draw_limits))
+        pages.append(HelpPage(say("help.limits_title"), draw_limits))
     return pages
 
 
-def _compute_highest_pay(stage: Stage, prize: Prize) -> int:
+def _compute_highest_pay(stage: Stage, prize: PrizeTableRow) -> int:
     """Return what a prize pays at the highest bet."""
     game = stage.view.game
     return (
@@ -170,7 +172,7 @@ def _draw_rules(stage: Stage, rect: Rect) -> None:
     _write_fitting(stage, [_BREAKS.sub(" ", part) for part in paragraphs], (x, y, w, h))
 
 
-def _list_tournament_sheets(stage: Stage) -> list[Sheet]:
+def _list_tournament_sheets(stage: Stage) -> list[HelpPage]:
     """Return the pages with the published rules of a tournament, one for each section."""
     snapshot = stage.view.snapshot
     tournament = None if snapshot is None else snapshot.tournament
@@ -179,7 +181,7 @@ def _list_tournament_sheets(stage: Stage) -> list[Sheet]:
     sections = tournament.rules.get(stage.texts.language) or next(iter(tournament.rules.values()))
     title = stage.texts.choose_translation(tournament.name)
     return [
-        Sheet(title, partial(_draw_tournament_section, heading=heading, sentences=sentences))
+        HelpPage(title, partial(_draw_tournament_section, heading=heading, sentences=sentences))
         for heading, sentences in sections
     ]
 
@@ -191,11 +193,11 @@ def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: 
     _write_fitting(stage, paragraphs, rect)
 
 
-def _list_departure_sheets(stage: Stage) -> list[Sheet]:
+def _list_departure_sheets(stage: Stage) -> list[HelpPage]:
     """Return the pages that say where the game departs from the rules of its name."""
     departures = () if stage.view.game is None else stage.view.game.departures
     return [
-        Sheet(
+        HelpPage(
             stage.texts.say("help.departures"),
             partial(_draw_departures, departures=departures[start : start + _DEPARTURES_A_PAGE]),
         )
@@ -253,7 +255,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     return high + 16
 
 
-def _describe_prize_award(stage: Stage, field: Field, prize: Prize) -> str:
+def _describe_prize_award(stage: Stage, field: Field, prize: PrizeTableRow) -> str:
     """Return what a prize awards, preceded by its name if not all of its symbols are pictured."""
     if len(field.icons(prize)) == prize.count:
         return _format_additional_awards(stage, prize)
@@ -261,7 +263,7 @@ def _describe_prize_award(stage: Stage, field: Field, prize: Prize) -> str:
     return f"{name}  ·  {_format_additional_awards(stage, prize)}"
 
 
-def _format_additional_awards(stage: Stage, prize: Prize) -> str:
+def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
     """Return the text of what a prize awards in addition to credits."""
     kinds = {
         str(one["id"]): stage.texts.choose_translation(one["name"]) for one in read_merchandise_prizes(stage)
@@ -312,7 +314,7 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     p.write_paragraph(exact, (x, y, w, h), Style("text", "small", "text_dim"))
 
 
-def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) -> None:
+def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[PrizeTableRow]) -> None:
     """Draw each prize in credits for each bet (C-22)."""
     game = stage.view.game
     if game is None:
@@ -376,7 +378,9 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
             )
 
 
-def _draw_prize_name(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
+def _draw_prize_name(
+    stage: Stage, field: Field, prize: PrizeTableRow, at: tuple[float, float], width: float
+) -> None:
     """Draw a prize's name and what it awards in addition to credits, on a separate line if the column is narrow."""
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
     awards = _format_additional_awards(stage, prize)

@@ -11,7 +11,7 @@ from egm.screen.art.ink import Ink, Linear, create_painted_surface
 from egm.screen.art.paths import box, mirror, scale
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
-from egm.screen.outcome import Field, Result, Window
+from egm.screen.outcome import Field, ReelSpin, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, Style
 from egm.screen.scenes.feature import draw_awaited
 from egm.screen.scenes.stage import Stage, build_metal_gradient
@@ -184,7 +184,7 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
 
 
 def draw_running(
-    stage: Stage, field: Field, result: Result, previous: Result | None, time: StepTime, since: float
+    stage: Stage, field: Field, result: ReelSpin, previous: ReelSpin | None, time: StepTime, since: float
 ) -> None:
     """Draw the reels as they spin to their stops, ``since`` seconds into the show."""
     grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
@@ -220,7 +220,7 @@ def draw_running(
 
 
 def _choose_strip(
-    field: Field, result: Result, previous: Result | None, reel: int
+    field: Field, result: ReelSpin, previous: ReelSpin | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip that a reel runs on, its start and its end.
 

@@ -142,7 +142,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     say, win = stage.texts.say, find_lit_win(stage)
     tournament = snapshot.current_tournament
     if tournament is not None:
-        is_playing = tournament.entry and not tournament.over
+        is_playing = tournament.entry and not tournament.over and not tournament.starts_utc
         if not is_playing or int(stage.view.now / _TURN_SECONDS) % 2:
             return _describe_tournament(stage, tournament), "info"
     bought = (
@@ -176,6 +176,8 @@ def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
         return say("tournament.waits")
     if tournament.over:
         return say("tournament.over", points=stage.texts.number(tournament.won_points), **values)
+    if tournament.starts_utc:
+        return say("tournament.starts", time=stage.texts.clock(tournament.starts_utc), **values)
     if tournament.games_left is not None:
         return say("tournament.round_games", left=stage.texts.number(tournament.games_left), **values)
     return say("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
@@ -301,7 +303,7 @@ def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, 
         name = format_stage_name(stage, step.stage)
         if name:
             series = find_feature_steps(show, index)
-            number, games = count_games_awarded(show, index, stand=since >= line.steps[index].stopped)
+            number, games = count_games_awarded(show, index, has_stopped=since >= line.steps[index].stopped)
             progress = say("feature.free_left", left=number, total=games)
             won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []

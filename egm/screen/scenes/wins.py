@@ -7,7 +7,7 @@ from egm.screen.art.ink import Ink, Paint, Radial
 from egm.screen.art.paths import box, ellipse
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import pulse
-from egm.screen.outcome import Field, Result, Window, WinView
+from egm.screen.outcome import Field, ReelSpin, Window, WinView
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.reels import LINE_COLOURS, Grid, render_symbol
 from egm.screen.scenes.stage import Stage
@@ -52,7 +52,7 @@ def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) ->
     return None if phase == 0 else paid_wins[phase - 1]
 
 
-def find_current_window(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
+def find_current_window(result: ReelSpin, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
     """Return the winning window of a cascade that is shown now, with its wins.
 
     The windows are shown in turn, each long enough for all of its lines.
@@ -76,7 +76,7 @@ def find_lit_win(stage: Stage) -> WinView | None:
         find_last_step(view),
         view.now,
     )
-    if not isinstance(last, Result) or view.snapshot is None:
+    if not isinstance(last, ReelSpin) or view.snapshot is None:
         return None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since -= show.began + find_reels_stop_time(line.steps[-1], motion) + len(last.falls) * motion.fall

@@ -29,7 +29,7 @@ from egm.staff.entries import (
     MenuEntered,
     MenuLeft,
     OpenMenu,
-    Reason,
+    ReasonedAct,
 )
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
 from egm.staff.form import authorise
@@ -190,7 +190,7 @@ def _sign_out(machine: Machine, why: str) -> None:
         details = MenuLeft(why=why, menu=desk.menu, person=menu.person)
         machine.post(MENU_LEFT, details, state={StaffKey.MENU: None})
     elif menu is not None:
-        machine.post(MENU_GIVEN_UP, Reason(why=why), state={StaffKey.MENU: None})
+        machine.post(MENU_GIVEN_UP, ReasonedAct(why=why), state={StaffKey.MENU: None})
     desk.close()
 
 

@@ -6,7 +6,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
 from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
-from egm.staff.sheet import Sheet, iter_sheets
+from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
 
 #: Sheets listed at the machine; ``egm intervention list`` lists them all.
@@ -43,7 +43,7 @@ class SheetList(MenuPage):
 class SheetPage(MenuPage):
     """Page of one intervention sheet, as it was when it was opened."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: InterventionSheet) -> None:
         self._sheet = sheet
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
@@ -56,12 +56,12 @@ class SheetPage(MenuPage):
         return refuse("not_offered")
 
 
-def _list_last_sheets(machine: Machine) -> list[Sheet]:
+def _list_last_sheets(machine: Machine) -> list[InterventionSheet]:
     """Return the sheets of the last interventions, newest first."""
     return list(iter_sheets(machine.journal, machine.entries))[::-1][:_LISTED]
 
 
-def _format_end(sheet: Sheet) -> Words:
+def _format_end(sheet: InterventionSheet) -> Words:
     """Return when the intervention ended, or that it is open, as text."""
     return say_time(sheet.ended) if sheet.ended else say("service.sheet.open")
 

@@ -10,7 +10,7 @@ from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.forms import OPTIONS
 from egm.staff.options import AMOUNTS
-from egm.staff.records import Options
+from egm.staff.records import OperatorOptions
 from egm.staff.service.filling import Filling
 from egm.staff.words import (
     BACK,
@@ -28,7 +28,7 @@ class OptionList(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the options as they will be from the next start on."""
-        options = Options.of(machine)
+        options = OperatorOptions.of(machine)
         rows = []
         for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
             offered = options.list_denominations(game_id, admitted)
@@ -88,7 +88,7 @@ class OneGame(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
         options, admitted = (
-            Options.of(machine),
+            OperatorOptions.of(machine),
             machine.component(InstalledGames).denominations_cents[self.game_id],
         )
         offered_cents = options.denominations_cents.get(self.game_id, admitted)

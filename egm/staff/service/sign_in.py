@@ -29,7 +29,7 @@ from egm.staff.entries import (
     STAFF_PIN,
     STAFF_RESTORED,
     STAFF_UNREADABLE,
-    Reason,
+    ReasonedAct,
     RosterChanged,
     SignInNotPermitted,
 )
@@ -125,12 +125,12 @@ def read_staff(machine: Machine) -> None:
             if refused:
                 loaded_roster.path.unlink(missing_ok=True)
                 roster.write_to(loaded_roster.path)
-                machine.post(STAFF_RESTORED, Reason(why=str(refused)))
+                machine.post(STAFF_RESTORED, ReasonedAct(why=str(refused)))
                 if not isinstance(refused, RosterDamaged):
                     _raise_roster_fault(machine, str(refused))
         except (OperatorError, OSError) as error:
             machine.install(Roster(loaded_roster.path, spare=loaded_roster.spare))
-            machine.post(STAFF_UNREADABLE, Reason(why=str(error)))
+            machine.post(STAFF_UNREADABLE, ReasonedAct(why=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
     current_roster = machine.component(Roster)

@@ -237,13 +237,13 @@ class Template(_Table):
         """Refuse a ticket template that breaks any of the rules below."""
         for code, locale in self.locales.items():
             _check_locale(code, locale)
-        self._check_words()
+        self._check_texts()
         for language in self.locales:
             self._check_mandatory(language)
         self._check_positions_on_paper()
         return self
 
-    def _check_words(self) -> None:
+    def _check_texts(self) -> None:
         """Refuse a ticket template that lacks a text in one of its languages, or names an unknown field."""
         tables = {
             **{f"kinds.{kind}": self.kinds.get(kind, {}) for kind in TicketKind},

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import comb
 from typing import ClassVar, Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
+from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures
 from paytables.cards import JOKER, RANKS, format_card, rank_of
 from paytables.cards.ranking import Ranking, find_category, unpack_ranks
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
@@ -241,7 +241,9 @@ class PaiGowPokerRules(TwoHands):
             cost_credits=stake,
             options={"bets": {spot.id: stake}},
             rtp=distribution.moment(1) / stake,
-            prizes=(Prize(name="won", where=spot.id, credits=back, rate=chance, rtp=chance * back / stake),),
+            prizes=(
+                PrizeFigures(name="won", where=spot.id, credits=back, rate=chance, rtp=chance * back / stake),
+            ),
             variance=distribution.variance(),
             hit_probability=chance,
             return_bet_probability=chance,

@@ -149,7 +149,7 @@ def list_flushes(house: HouseWayRules, patterns: Patterns, ranks: Sequence[int] 
 
 
 @dataclass(frozen=True)
-class Result:
+class PairCounts:
     """How many pairs of pai gow hands the player wins and loses with the best settings, and with the bank's own way."""
 
     pairs: int
@@ -182,7 +182,7 @@ def count(
     ranks: Sequence[int] = ALL,
     parallel_map: Each = map,
     report_progress: Callable[[int, int], None] = lambda *_: None,
-) -> Result:
+) -> PairCounts:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
     A won hand is worth ``win``, a lost one minus ``lose``; the best way to set a hand has the highest sum of
@@ -201,7 +201,7 @@ def count(
     sums = questions.count_pairs(parallel_map, plain, right, win, lose)
     report_progress(5, 5)
     cards = 4 * len(ranks) + 1
-    return Result(comb(cards, HAND) * comb(cards - HAND, HAND), (sums[0], sums[1]), (sums[2], sums[3]))
+    return PairCounts(comb(cards, HAND) * comb(cards - HAND, HAND), (sums[0], sums[1]), (sums[2], sums[3]))
 
 
 class SuitQuestions:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Prize
+from paytables.analysis import Analysis, BetAnalysis, PrizeFigures
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
@@ -82,13 +82,15 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
     ).with_distribution(law)
 
 
-def _build_prize(won: Won, unit: int, cost: int) -> Prize:
+def _build_prize(won: Won, unit: int, cost: int) -> PrizeFigures:
     """Return one way of paying a poker bet as a prize, with a first stake of ``unit`` of the wager's ``cost``.
 
     Both are in credits.
     """
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
-    return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
+    return PrizeFigures(
+        name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost
+    )
 
 
 def _estimate_proof_time(definition: PokerDefinition) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from paytables.cards import parse_cards
-from paytables.cards.ranking import FIVE, FOUR, THREE, Order, Ranking
+from paytables.cards.ranking import FIVE, FOUR, THREE, Ranking, RankingRules
 from paytables.definition import Identifier, NaturalInt, PositiveInt, Strict, Text
 from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import HandRow
@@ -19,7 +19,7 @@ from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay, Progressive
 from paytables.wording import format_known_names
 
-ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
+ORDERS: Final[dict[str, RankingRules]] = {"three": THREE, "four": FOUR, "five": FIVE}
 OrderName = Literal["three", "four", "five"]
 #: The result of a bet: ``pays`` is by the rows of its pay table or, if none fits, by ``otherwise``.
 Result = Literal["win", "push", "lose", "pays"]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Prize, ProgressiveShare, WinDistribution
+from paytables.analysis import Analysis, BetAnalysis, PrizeFigures, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
@@ -107,7 +107,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     )
     cycle = definition.cycle if hands == 1 else None
     prizes = tuple(
-        Prize(
+        PrizeFigures(
             name=row.id,
             where="",
             credits=pay,

@@ -22,7 +22,7 @@ from paytables.cards.subsets import Sets, build_sets
 from paytables.errors import AnalysisError
 from paytables.poker.pays import find_row, parse_span
 from paytables.poker.policy import HAND
-from paytables.poker.video.schema import Hold, VideoPokerDefinition, Way
+from paytables.poker.video.schema import Hold, SimpleStrategy, VideoPokerDefinition
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -38,7 +38,7 @@ STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DealPart:
     """The cards at certain indices of a video poker deal, as data with one array entry per class of deals.
 
     They are ranks and suits of the cards that are not wild, as bits; the number of pairs among these; the
@@ -141,7 +141,7 @@ class Holds:
         )
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
-    def select_cards_held_by(self, way: Way) -> Ints:
+    def select_cards_held_by(self, way: SimpleStrategy) -> Ints:
         """Return the video poker cards that a simple way to hold keeps in each class of deals, as bits of indices.
 
         Raises :class:`AnalysisError` if no line of it fits some deal.
@@ -169,7 +169,7 @@ class Holds:
         return masks
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[DealPart]:
         """Return the data of the cards at each choice of indices of a deal; the list index is the choice as bits."""
         wild = self.definition.deck.order.wild
         cards = self.sets.members[self.deals].astype(np.int64).T
@@ -185,7 +185,7 @@ class Holds:
             on = [place for place in range(HAND) if mask >> place & 1]
             off = [place for place in range(HAND) if place not in on]
             found.append(
-                Part(
+                DealPart(
                     np.bitwise_or.reduce([*zero, *ranks[on]]),
                     np.bitwise_or.reduce([*zero, *suits[on]]),
                     np.sum([*zero, *(alike[pair] for pair in combinations(on, 2))], axis=0),

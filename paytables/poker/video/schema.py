@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from paytables.cards import RANKS
-from paytables.cards.ranking import CATEGORIES, FIVE, JOKER_RANK, Order
+from paytables.cards.ranking import CATEGORIES, FIVE, JOKER_RANK, RankingRules
 from paytables.definition import Definition, Identifier, Listed, NaturalInt, PositiveInt, Strict, Text
 from paytables.poker.pays import Category, HandRow, Span, parse_wild_ranks
 from paytables.poker.policy import HAND, Policy
@@ -35,10 +35,10 @@ class Deck(Strict):
         return value
 
     @property
-    def order(self) -> Order:
+    def order(self) -> RankingRules:
         """Return the order by which hands of this deck are ranked."""
         wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
-        return Order(categories=CATEGORIES, wild=wild) if wild else FIVE
+        return RankingRules(categories=CATEGORIES, wild=wild) if wild else FIVE
 
 
 class Pay(HandRow):
@@ -126,7 +126,7 @@ class Hold(Strict):
     ways: NaturalInt = 0
 
 
-class Way(Strict):
+class SimpleStrategy(Strict):
     """A published simple way to hold video poker cards: lines in order, of which the first that fits applies.
 
     If a line fits several sets of the dealt cards, those of the lowest ranks are held.
@@ -142,7 +142,7 @@ class Simplest(Strict):
     way: Identifier
 
     @property
-    def data(self) -> Way:
+    def data(self) -> SimpleStrategy:
         """Return the simple way to hold video poker cards that has this name."""
         return _load_simple_ways()[self.way]
 
@@ -156,10 +156,10 @@ class Simplest(Strict):
 
 
 @cache
-def _load_simple_ways() -> dict[str, Way]:
+def _load_simple_ways() -> dict[str, SimpleStrategy]:
     """Return the simple ways to hold video poker cards in :file:`simple.toml`, by name."""
     text = Path(__file__).with_name("simple.toml").read_text()
-    return {name: Way.model_validate(way) for name, way in tomllib.loads(text).items()}
+    return {name: SimpleStrategy.model_validate(way) for name, way in tomllib.loads(text).items()}
 
 
 class VideoPokerDefinition(Definition):

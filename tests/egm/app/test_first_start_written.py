@@ -8,9 +8,9 @@ import pytest
 
 from egm.app.first_start import signing
 from egm.app.first_start.draft import Draft
-from egm.app.first_start.probing import Answer
+from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.signing import Signing, create_restore_step
-from egm.app.first_start.steps import SIGNERS, Way, say_failure
+from egm.app.first_start.steps import SIGNERS, NextStep, say_failure
 from egm.app.first_start.wizard import build_steps
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
@@ -38,7 +38,7 @@ def drafted():
         roster = roster.enrol_person(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
     return Draft(
         machine={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
-        devices=(Answer("id003", "bench"),),
+        devices=(FoundDevice("id003", "bench"),),
         games={GAME: game},
         chosen=[GAME],
         denominations_cents=[*game.denominations_cents],
@@ -60,7 +60,7 @@ def step(folder, file):
 
 def sign(signing_step, draft, *numbers):
     """Sign as these persons; what the last answer led to."""
-    assert signing_step.answer(draft, "sign", "") is Way.STAY
+    assert signing_step.answer(draft, "sign", "") is NextStep.STAY
     move = None
     for number in numbers:
         signing_step.answer(draft, "enter", number)
@@ -106,7 +106,7 @@ def test_a_power_cut_at_any_write_leaves_a_machine_that_asks_again_or_one_that_r
             sign(step(folder, file), drafted(), "1", "2")
     assert not file.exists()
     assert create_restore_step(folder, file, CLOCK.now) is None  # nothing has been played: all is asked again
-    assert sign(step(folder, file), drafted(), "2", "1") is Way.ON
+    assert sign(step(folder, file), drafted(), "2", "1") is NextStep.ON
     assert started(folder, file, monkeypatch) == set()
     assert started(folder, file, monkeypatch) == set()
     with Journal.open(folder.root, now=CLOCK.now) as journal:

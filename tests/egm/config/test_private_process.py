@@ -113,7 +113,7 @@ def test_an_open_folder_that_holds_other_things_is_refused_and_left_as_it_is(tmp
     root.mkdir()
     (root / "somebodys").write_text("own")
     root.chmod(mode)
-    with pytest.raises(OperatorError, match=rf"shared: others .*mode {mode & 0o777:o}.*chmod 700"):
+    with pytest.raises(OperatorError, match=rf"shared: users other .*mode {mode & 0o777:o}.*chmod 700"):
         StateFolder(root).prepare()
     assert _mode(root) == mode
 

@@ -126,7 +126,7 @@ STATUS = st.builds(PrinterStatus, **dict.fromkeys(PrinterStatus.__dataclass_fiel
 
 @given(STATUS)
 def test_printer_statuses_round_trip(status):
-    assert whole(tcl.cut_answer, tcl.Answer("V1", status).encode()) == [tcl.Answer("V1", status)]
+    assert whole(tcl.cut_answer, tcl.PrinterReply("V1", status).encode()) == [tcl.PrinterReply("V1", status)]
     sent = b"".join(byte.encode() for byte in ithaca.encode_status(status))
     first, second = whole(ithaca.cut_answer, sent)
     assert ithaca.read_status(first, second) == status

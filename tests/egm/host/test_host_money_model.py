@@ -23,7 +23,7 @@ from egm.host.ticket_port import HostTickets, NumberAnswer
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.records.host import Redeeming, TransferKind, TransferStatus
 from egm.testing.clearing import clear_with_decisions
@@ -51,7 +51,7 @@ class Machine:
         self.moved: set[str] = set()
         self.numbers = 0
         self.orders = 0
-        self.asked: Order | None = None
+        self.asked: TransferOrder | None = None
         self.escrow: str | None = None
         self.place = folder / "place.toml"
         switched = "[tickets]\npromotional = true\nrestricted_out = true"
@@ -208,7 +208,7 @@ class Machine:
         self.orders += 1
         again = self.asked is not None and self.dice.random() < 0.2
         cents = {kind: self.dice.choice((0, 0, 1, 250, 900)) for kind in KINDS}
-        order = Order(
+        order = TransferOrder(
             identifier=self.asked.identifier if again else f"T{self.orders}",
             kind=self.dice.choice(tuple(TransferKind)),
             cents=cents,

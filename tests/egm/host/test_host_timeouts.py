@@ -11,7 +11,7 @@ from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.jumping_loop import LoopClock, jump
 from egm.testing.machine import MachineRig
@@ -119,7 +119,7 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
         port = HostTransfers(rig.engine, rig.happen)
         today = rig.machine.local_date
         cents = {CreditKind.RESTRICTED: 100}
-        order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
+        order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
         port.order(order, asset_number=7)
         await asyncio.sleep(3600)
         assert rig.credit_cents == 100
@@ -133,7 +133,7 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
 def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_configured_any_more(tmp_path):
     async def lent(rig):
         today, cents = rig.machine.local_date, {CreditKind.RESTRICTED: 100}
-        order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
+        order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
         HostTransfers(rig.engine, rig.happen).order(order, asset_number=7)
 
     async def over(rig):

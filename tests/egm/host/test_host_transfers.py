@@ -13,7 +13,7 @@ from egm.host.transfers import HISTORY
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.logs import Log
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import payout_is_due
 from egm.money.records.host import HostTicketRecord, Redeeming, TransferKind, TransferStatus
@@ -49,9 +49,9 @@ def make(tmp_path):
         one.close()
 
 
-def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=0, **more) -> Order:
+def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=0, **more) -> TransferOrder:
     cents = {CASHABLE: cashable, RESTRICTED: restricted, NONRESTRICTED: nonrestricted}
-    return Order(identifier=identifier, kind=kind, cents=cents, **more)
+    return TransferOrder(identifier=identifier, kind=kind, cents=cents, **more)
 
 
 def ask(rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:

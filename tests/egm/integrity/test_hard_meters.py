@@ -45,7 +45,7 @@ def a_board(tmp_path) -> IoBoardDriver:
 def says(board: IoBoardDriver, *pulses: int) -> None:
     """The board reports its counters, as its frames do."""
     board._boot = 1
-    board._process_message(codec.Counted(1, pulses))
+    board._process_message(codec.PulseCounts(1, pulses))
 
 
 @pytest.mark.requirement("D-20")

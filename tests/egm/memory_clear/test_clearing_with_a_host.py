@@ -10,7 +10,7 @@ from egm.config.cabinet_file import Validation
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.memory_clear.carrying import inspect_claims
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.testing.clearing import build_clearance, build_paid_decision
@@ -26,7 +26,7 @@ def hosted(folder: Path) -> MachineRig:
 def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
     port = HostTransfers(rig.engine, rig.happen)
     amounts = {each: cents.get(each.value, 0) for each in CreditKind}
-    answer = port.order(Order(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
+    answer = port.order(TransferOrder(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
     if answer is TransferStatus.PENDING:
         answer = port.last.status
         port.acknowledge_result()

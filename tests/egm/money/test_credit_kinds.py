@@ -13,7 +13,7 @@ from egm.host.transfers import execute_transfer_order
 from egm.kernel.credits import CreditKind, build_credit_transfers, split_stakes
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
@@ -54,7 +54,9 @@ def generous(tmp_path):
 def gift(rig: MachineRig, **cents: int) -> MachineRig:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
-    rig.machine.component(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
+    rig.machine.component(HostMoney).order = TransferOrder(
+        identifier="gift", kind=TransferKind.IN, cents=given
+    )
     execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
     return rig
 
@@ -154,7 +156,9 @@ def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_awa
     chance, rig.machine.chance = rig.machine.chance, create_generator()
     number = rig.cash_out_ticket()
     rig.machine.chance = chance
-    order = Order(identifier="day", kind=TransferKind.IN, cents={RESTRICTED: 5}, expires=date(2026, 1, 2))
+    order = TransferOrder(
+        identifier="day", kind=TransferKind.IN, cents={RESTRICTED: 5}, expires=date(2026, 1, 2)
+    )
     rig.machine.component(HostMoney).order = order
     execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
     rig.play()

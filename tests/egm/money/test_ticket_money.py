@@ -26,7 +26,7 @@ from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import digest
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import compute_commitment, find_proof, list_accepted_redemptions
-from egm.tickets.record import Action
+from egm.tickets.record import TicketAction
 from egm.tickets.restoration import restore
 from egm.tickets.store import PURPOSE, TicketStore, encode_head
 from meters import open_view
@@ -443,7 +443,7 @@ def test_after_a_lost_ledger_tickets_go_on_when_two_persons_have_begun_a_new_one
 
 def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tickets(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
-    rig.store.move(number, Action.EXPIRE, at=rig.clock.wall, by="cage")
+    rig.store.move(number, TicketAction.EXPIRE, at=rig.clock.wall, by="cage")
     rows, last = [], ""
     for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place"):
         last = hashlib.sha256(json.dumps([last, *row[:-1]], ensure_ascii=False).encode()).hexdigest()

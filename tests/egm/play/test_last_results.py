@@ -4,7 +4,7 @@ import pytest
 
 from egm.app.view import snapshot
 from egm.kernel.events import EventType, State
-from egm.play.last_results import MAX_RESULTS, LastResults, Result
+from egm.play.last_results import MAX_RESULTS, LastResults, TableResult
 from egm.testing.machine import MachineRig
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -81,7 +81,7 @@ def test_no_more_than_what_is_kept_is_told(tmp_path):
     played(rig, red=8)
     known = rig.machine.component(LastResults)
     digest = rig.machine.games[ROULETTE].digest
-    known.by_digest[digest] = (Result("1"),) * MAX_RESULTS
+    known.by_digest[digest] = (TableResult("1"),) * MAX_RESULTS
     played(rig, red=8)
     assert len(told(rig)) == MAX_RESULTS
     rig.close()

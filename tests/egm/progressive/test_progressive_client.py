@@ -11,12 +11,12 @@ from egm.progressive.display import Status
 from egm.progressive.feeder import RETRY_NS, WINDOW
 from egm.progressive.link import (
     AmountLocked,
+    ClaimPhase,
     Complaint,
     ControllerAhead,
     ControllerBehind,
     Link,
     PaymentRecorded,
-    Phase,
 )
 from egm.testing.controller import SmallController, create_pool
 from tools.floor.progressive.controller import Controller, ReceivedMessage
@@ -164,7 +164,7 @@ def test_no_more_than_a_window_is_sent_ahead():
     assert [c.sequence for c in link.take_messages()] == list(range(1, WINDOW + 1))
     link.receive(m.Counted(machine="EGM-1", level="TOP", sequence=10), RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(range(WINDOW + 1, WINDOW + 11))
-    gap = m.Refused(machine="EGM-1", reason=m.Reason.GAP, of="contribution", level="TOP", next=12)
+    gap = m.Refused(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", level="TOP", next=12)
     link.receive(gap, RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(range(12, WINDOW + 12))
 
@@ -205,7 +205,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire = Wire().connect()
     wire.link.queue_contribution(contribution(1), wire.now)
     wire.link.open_hit_claim(claim(after=1), wire.now)
-    assert wire.link.list_open_claims() == {"c1": Phase.CLAIMING}
+    assert wire.link.list_open_claims() == {"c1": ClaimPhase.CLAIMING}
     wire.run()
     assert (
         type(wire.sent[-1]) is m.Contribution
@@ -216,13 +216,13 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     (locked,) = wire.link.take_news()
     assert locked == AmountLocked("c1", 1500)
     wire.link.note_award_locked("c1")
-    assert wire.link.list_open_claims() == {"c1": Phase.AWARDED}
+    assert wire.link.list_open_claims() == {"c1": ClaimPhase.AWARDED}
     wire.wait(3 * RETRY_NS)
     assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
     wire.link.report_payment(
         m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now
     )
-    assert wire.link.list_open_claims() == {"c1": Phase.COMMITTED}
+    assert wire.link.list_open_claims() == {"c1": ClaimPhase.COMMITTED}
     wire.run()
     assert wire.link.take_news() == [PaymentRecorded("c1")]
     wire.link.drop_claim("c1")

@@ -36,7 +36,7 @@ FILE = {
         m.Claim(machine="EGM-1", level="a", claim="x:1", after=1, shown_cents=7),
         m.Commit(machine="EGM-1", level="a", claim="x:1", amount_cents=7, way="hand"),
         m.Value(level="a", sequence=4, time_utc="2026-01-01T00:00:00+00:00", amount_cents=7),
-        m.Refused(machine="EGM-1", reason=m.Reason.GAP, of="contribution", next=3),
+        m.Refused(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", next=3),
     ],
 )
 def test_a_message_comes_back_as_it_was(message):

@@ -66,7 +66,7 @@ def test_tiles_have_no_key_of_four_colours_and_cards_have(theme):
 
 
 @pytest.mark.parametrize(
-    ("language", "said"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise : {}")]
+    ("language", "said"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise\xa0: {}")]
 )
 def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
     _, stage = staged("quebec-blackjack-options", theme, language)

@@ -168,7 +168,7 @@ def test_a_hand_that_is_split_moves_alone_and_keeps_its_name_when_another_is_spl
 @pytest.mark.parametrize("seats", [4, 7])
 def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_are_split(theme, seats):
     _, _, stages = at_table(theme, "quebec-blackjack-options")
-    own = {"seat": 2, "own": True}
+    own = {"seat": 2, "is_own": True}
     others = [Hand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
     one = [Hand("bank", ("9c",), {}), *others, Hand("box-3", ("8h", "8s"), {}, **own)]
     three = [*one, *(Hand(f"box-3-{n}", ("8h",), {}, **own) for n in (2, 3))]

@@ -57,7 +57,7 @@ def test_a_hand_that_several_bet_on_is_named_with_the_player_who_holds_it(theme,
     hands = read_final_hands(view.show.result.display)
     labels = [_format_hand_label(stage, hand, hands) for hand in hands]
     assert labels[1:] == [f"Tableau 1 ({player})", f"Tableau 2 ({player})"]
-    own = _format_hand_label(stage, replace(hands[1], own=True), hands)
+    own = _format_hand_label(stage, replace(hands[1], is_own=True), hands)
     assert own == {"en": "Tableau 1 (You)", "fr": "Tableau 1 (Vous)"}[language]
 
 

@@ -8,7 +8,7 @@ from test_picture import LETTERS_MIN, Watcher
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
-from egm.app.first_start.probing import Answer
+from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.steps import list_profiles
 from egm.app.first_start.wizard import Wizard, build_steps
 from egm.config.cabinet_file import StateFolder
@@ -25,7 +25,11 @@ from tools.floor.progressive.certificates import answer_request, make_authority
 from tools.lab.views import build_idle_view
 
 BY_ID = "/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A1B2C3D4-if00-port0"
-FOUND = (Answer("id003", BY_ID, "JCM UBA-10-SS"), Answer("tcl", BY_ID, "FL-PSA66"), Answer("ioboard", BY_ID))
+FOUND = (
+    FoundDevice("id003", BY_ID, "JCM UBA-10-SS"),
+    FoundDevice("tcl", BY_ID, "FL-PSA66"),
+    FoundDevice("ioboard", BY_ID),
+)
 PEOPLE = (("11", "Morgan", "manager", "4826"), ("12", "Inès Tremblay-Bouchard", "technician", "905173"))
 
 

@@ -4,7 +4,7 @@ import pytest
 from rigs.library import REELS
 
 from egm.screen.motion import ReelTravel
-from egm.screen.outcome import Result
+from egm.screen.outcome import ReelSpin
 from egm.screen.scenes.reels import _choose_strip
 from egm.screen.show import build_timeline
 from egm.screen.theme import load_theme
@@ -34,7 +34,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
     spins = 0
     for view, outcome in shows(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
-        results = [step for step in view.show.steps if isinstance(step, Result)]
+        results = [step for step in view.show.steps if isinstance(step, ReelSpin)]
         for told, result in zip(steps, results, strict=True):
             assert [list(column) for column in result.window] == told["window"]
             field = view.fields[name][result.stage]
@@ -56,7 +56,7 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
     for view, _ in shows(name):
         first = view.show.steps[0]
         field = view.fields[view.game.id][first.stage]
-        held = sum(a == b for a, b in zip(first.first, first.stops, strict=False))
+        held = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
         line = build_timeline(view.show, THEME.motion, 0)
         if held or line.steps[-1].stopped > 40:
             continue  # reels that stand do not stop, and a long show is paced as a whole
@@ -112,7 +112,7 @@ def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
 def test_only_symbols_of_a_prize_that_is_paid_are_lit(name):
     for view, outcome in shows(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
-        results = [step for step in view.show.steps if isinstance(step, Result)]
+        results = [step for step in view.show.steps if isinstance(step, ReelSpin)]
         for told, result in zip(steps, results, strict=True):
             paid = {tuple(cell) for win in told["wins"] for cell in win.get("positions", ())}
             lit = {(reel, row) for _, wins in result.pictures for win in wins for reel, row in win.positions}

@@ -153,3 +153,16 @@ def test_the_help_has_every_sentence_of_the_published_rules(layout, language):
             for sentence in (heading, *sentences):
                 words = Texts(language).choose_translation({language: sentence}).split()
                 assert "".join(words) in "".join(read), sentence
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Entry 14, round 1: play starts at 7:00\N{NARROW NO-BREAK SPACE}p.m."),
+        ("fr", "Inscription 14, manche 1 : début du jeu à 19 h 00"),
+    ],
+)
+def test_before_the_start_the_player_reads_when_play_starts(language, sentence):
+    view = view_of(language, **PLAYED, starts_utc="2027-03-08T19:00:00+00:00")
+    read = [words.replace("\N{NO-BREAK SPACE}", " ") for words in read_all(view, LAYOUTS["landscape"])]
+    assert sentence.replace("\N{NO-BREAK SPACE}", " ") in read, read

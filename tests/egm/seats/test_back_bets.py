@@ -142,6 +142,14 @@ def test_a_machine_of_one_position_takes_no_bet_on_another_hand(seats):
     assert rig.credit_cents == CREDIT_CENTS
 
 
+def test_the_highest_stake_of_a_round_is_that_of_a_hand_or_of_bets_on_all_the_others():
+    rules = load_game(GAME).rules
+    hand = 500 * 2 + 500 // 2  # split, and insured
+    others = 6 * (500 - 2)  # each hand has a bet of at least 2 of its own
+    assert rules.find_highest_stake(10**6) == max(hand, others)
+    assert rules.find_highest_stake(hand) == hand
+
+
 @pytest.mark.requirement("S-11:b")
 def test_a_position_is_offered_the_hands_of_the_machines_other_positions(seats):
     rigs = seats(GAME, count=3)

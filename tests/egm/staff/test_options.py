@@ -13,7 +13,7 @@ from egm.staff.entries import OptionsChanged
 from egm.staff.events import OptionsForm
 from egm.staff.forms import OPTIONS
 from egm.staff.options import AMOUNTS
-from egm.staff.records import Options, OptionValues
+from egm.staff.records import OperatorOptions, OptionValues
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 
@@ -252,7 +252,7 @@ def test_a_restart_is_asked_by_somebody_with_a_name(menu):
 
 def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     rig = room_of(tmp_path)
-    kept = Options(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
+    kept = OperatorOptions(off=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None)
     write_undeclared(rig.machine, "options.changed", state={"options": kept})
     rig.close()
     again = room_of(tmp_path)
@@ -263,7 +263,7 @@ def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
 def test_every_amount_is_stored_recorded_and_asked_under_its_name():
     for option in AMOUNTS:
         name = f"{option}_cents"
-        for record in (Options, OptionValues, OptionsForm, OptionsChanged):
+        for record in (OperatorOptions, OptionValues, OptionsForm, OptionsChanged):
             assert name in {field.name for field in fields(record)}, f"{record.__name__} has no field {name}"
         (asked,) = OPTIONS[option].fields
         assert asked.name == name

@@ -18,7 +18,7 @@ from egm.tickets.copies import FILE_NAME
 from egm.tickets.errors import InvalidTicket, TicketLedgerDamaged, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.record import LIFE, Action
+from egm.tickets.record import LIFE, TicketAction
 from egm.tickets.redemption import Redemption
 from egm.tickets.store import TicketStore
 
@@ -91,17 +91,17 @@ def test_machines_that_share_a_new_ledger_number_their_own_tickets(tmp_path):
 # ---------------------------------------------------------------- the life
 PATHS = {
     TicketState.RESERVED: (),
-    TicketState.ISSUED: (Action.ISSUE,),
-    TicketState.PENDING: (Action.ISSUE, Action.LOCK),
-    TicketState.REDEEMED: (Action.ISSUE, Action.LOCK, Action.REDEEM),
-    TicketState.VOID: (Action.FAIL,),
-    TicketState.EXPIRED: (Action.ISSUE, Action.EXPIRE),  # of a ledger from before
+    TicketState.ISSUED: (TicketAction.ISSUE,),
+    TicketState.PENDING: (TicketAction.ISSUE, TicketAction.LOCK),
+    TicketState.REDEEMED: (TicketAction.ISSUE, TicketAction.LOCK, TicketAction.REDEEM),
+    TicketState.VOID: (TicketAction.FAIL,),
+    TicketState.EXPIRED: (TicketAction.ISSUE, TicketAction.EXPIRE),  # of a ledger from before
 }
 
 
 @pytest.mark.requirement("H-07")
 @pytest.mark.parametrize("state", TicketState)
-@pytest.mark.parametrize("action", [action for action in Action if action is not Action.RESERVE])
+@pytest.mark.parametrize("action", [action for action in TicketAction if action is not TicketAction.RESERVE])
 def test_every_state_and_action(tmp_path, state, action):
     """Each pair, from the table of a ticket's life; what it does not allow changes nothing."""
     with TicketStore.open(tmp_path, key=KEY) as store:
@@ -125,8 +125,8 @@ def test_together_is_all_or_nothing(tmp_path):
 
         def issue_and_redeem():
             with store.transaction():
-                store.move(number, Action.ISSUE, at=NOW, by="m")
-                store.move(number, Action.REDEEM, at=NOW, by="m")
+                store.move(number, TicketAction.ISSUE, at=NOW, by="m")
+                store.move(number, TicketAction.REDEEM, at=NOW, by="m")
 
         with pytest.raises(TicketOrderError, match="redeem while issued"):
             issue_and_redeem()
@@ -145,7 +145,7 @@ def test_the_sums_are_those_of_the_tickets(tmp_path):
     office.desk.redeem_commit("b")
     office.issued("x", 5000, kind=TicketKind.RESTRICTED)
     office.desk.failed(office.desk.prepare("y", 70, denomination_cents=1).number, "paper out")
-    office.store.move(office.issued("z", 80).number, Action.EXPIRE, at=NOW, by="m")
+    office.store.move(office.issued("z", 80).number, TicketAction.EXPIRE, at=NOW, by="m")
     sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.sums()}
     assert sums == {
         (TicketState.ISSUED, TicketKind.CASHABLE): (4, 1000),

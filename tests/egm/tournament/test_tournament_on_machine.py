@@ -20,7 +20,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.kernel.services import MachineContext
 from egm.links.sas.tables.meters import METERS
-from egm.money.host_money import HostMoney, Inquiry, Lock, Order
+from egm.money.host_money import HostMoney, Inquiry, Lock, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.people import Role
@@ -133,7 +133,7 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     money = room.machine.component(HostMoney)
     for waits in (
-        {"order": Order(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})},
+        {"order": TransferOrder(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})},
         {"lock": Lock(condition=1, until_ns=10**12)},
         {"inquiry": Inquiry("asked", 1, "071111222233334444")},
     ):
@@ -257,7 +257,7 @@ def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
     port = HostTransfers(room.engine, room.happen)
     for kind in (TransferKind.IN, TransferKind.OUT):
         assert not port.can_execute(kind)
-    order = Order(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})
+    order = TransferOrder(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})
     port.order(order, asset_number=4711, key=b"", if_locked=False)
     assert port.last.status is not TransferStatus.FULL
     assert port.lock(1, 100) is not True
@@ -394,12 +394,15 @@ def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_
     assert room.machine.component(RulesFile).read() == hall.rules.read()
     waits = [clock.compute_seconds_to_wait()]
     hall.enter().sell(1, "P-1")
+    waits.append(clock.compute_seconds_to_wait())
+    assert snapshot(room.engine, fingerprint="").tournament.starts_utc == "2027-03-08T19:00:00+00:00"
     hall.open_play()
+    assert snapshot(room.engine, fingerprint="").tournament.starts_utc == ""
     waits.append(clock.compute_seconds_to_wait())
     hall.play_round(games=1)
     room.clock.pass_seconds(30)
     waits.append(clock.compute_seconds_to_wait())
-    assert waits == [None, None, pytest.approx(30.1)]
+    assert waits == [None, pytest.approx(7 * 3600 + 0.1), None, pytest.approx(30.1)]
     room.clock.pass_seconds(9 * 60 - 30)
 
     async def run_until_the_time_is_over():

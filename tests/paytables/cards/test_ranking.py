@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paytables.cards import parse_cards, ranking
-from paytables.cards.ranking import FIVE, FOUR, PAI_GOW, PAI_GOW_LOW, THREE, Order, Ranking
+from paytables.cards.ranking import FIVE, FOUR, PAI_GOW, PAI_GOW_LOW, THREE, Ranking, RankingRules
 from paytables.cards.subsets import build_sets
 from tests.paytables.poker import hands_brute as brute
 
@@ -140,7 +140,7 @@ def test_the_low_hand_of_pai_gow():
 @pytest.mark.parametrize("wilds", [1, 2])
 def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
     """Against trying every card of the deck in the place of each wild one."""
-    rank = Ranking(Order(categories=ranking.CATEGORIES, wild=(0,)))
+    rank = Ranking(RankingRules(categories=ranking.CATEGORIES, wild=(0,)))
     names = ["high-card", "pair", "two-pair", "three-of-a-kind", "straight", "flush", "full-house"]
     names += ["four-of-a-kind", "straight-flush", "royal-flush", "five-of-a-kind"]
     draw = seeded_draw(f"wild {wilds}")

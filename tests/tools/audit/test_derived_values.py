@@ -16,7 +16,7 @@ from egm.devices.interface import Devices
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.money.host_money import Order
+from egm.money.host_money import TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
@@ -67,7 +67,7 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
     rig = with_host(tmp_path)
     transfers = HostTransfers(rig.engine, rig.happen)
     day = rig.machine.local_date + timedelta(days=30)
-    order = Order(
+    order = TransferOrder(
         identifier="T1", kind=TransferKind.IN, cents={CreditKind.RESTRICTED: 500}, expires=day, pool=1
     )
     transfers.order(order, asset_number=7)

@@ -14,7 +14,7 @@ from egm.host.ticket_port import HostTickets
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
@@ -74,7 +74,7 @@ def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
     rig = with_host(tmp_path)
     transfers = HostTransfers(rig.engine, rig.happen)
     cents, day = {CreditKind.RESTRICTED: 5}, rig.machine.local_date
-    order = Order(identifier="T1", kind=TransferKind.IN, cents=cents, expires=day, pool=1)
+    order = TransferOrder(identifier="T1", kind=TransferKind.IN, cents=cents, expires=day, pool=1)
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()
     rig.play()

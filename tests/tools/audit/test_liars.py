@@ -19,7 +19,7 @@ from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.positions import Position
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator, write_undeclared
 from meters import Transfer, open_view
@@ -65,7 +65,9 @@ def money(rig):
             (TransferKind.OUT, {CreditKind.CASHABLE: 100}),
         )
     ):
-        rig.machine.component(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
+        rig.machine.component(HostMoney).order = TransferOrder(
+            identifier=f"T{number}", kind=kind, cents=cents
+        )
         rig.engine.handle(EventType.TRANSFER_ORDERED)
 
 
@@ -389,7 +391,7 @@ def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
     rig.machine.component(HostMoney).transfers = True
     cents = {CreditKind.NONRESTRICTED: 100}
-    rig.machine.component(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
+    rig.machine.component(HostMoney).order = TransferOrder(identifier="T1", kind=TransferKind.IN, cents=cents)
     rig.engine.handle(EventType.TRANSFER_ORDERED)
     own, promotional = (
         rig.machine.name_credit_account(CreditKind.CASHABLE),

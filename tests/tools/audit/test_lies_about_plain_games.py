@@ -500,7 +500,9 @@ CHANGES = {
     "positions are named": add_facts(positions=True),
     "nothing has shown a position": add_facts(positions=None),
     "no game has shown sessions": add_facts(session=None),
-    "an entry named its position": lambda auditor, entry, _: auditor.conduct._odd.append(entry),
+    "an entry named its position": lambda auditor, entry, _: auditor.conduct._entries_unlike_others.append(
+        entry
+    ),
     "credit is reserved": hold_credit,
     "restricted credit": add_promotion("restricted"),
     "nonrestricted credit": add_promotion("nonrestricted"),

@@ -18,7 +18,7 @@ from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.numbers import is_system
-from egm.tickets.record import Action
+from egm.tickets.record import TicketAction
 from egm.tickets.redemption import Reason, Redemption
 from egm.tickets.store import PURPOSE
 from egm.tickets.templates import CageRules, load_template
@@ -183,7 +183,7 @@ def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(offi
 def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
     """Its clock was wrong for a moment, and it wrote that into every ticket; there was no way back."""
     number = office.issued().number
-    office.store.move(number, Action.EXPIRE, at=office.clock.wall, by="cage")
+    office.store.move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
     assert two.pay(number).reason is Reason.EXPIRED
     two.revive(number, "the clock was wrong")
     assert isinstance(two.pay(number), Redemption)

@@ -21,7 +21,7 @@ from egm.progressive.messages import (
     Enrolment,
     Join,
     Joined,
-    Reason,
+    RefusalReason,
     Refused,
 )
 from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
@@ -86,10 +86,10 @@ def floor(controller):
 @pytest.mark.requirement("I-03")
 def test_a_machine_that_asks_or_offers_anything_else_is_not_enrolled(floor):
     for answer, reason in (
-        (floor.join("EGM-1", stake=26), Reason.OTHER_STAKE),
-        (floor.join("EGM-1", odds=ODDS + Fraction(1, 10**12)), Reason.OTHER_ODDS),
-        (floor.join("EGM-1", name="petit"), Reason.UNKNOWN_LEVEL),
-        (floor.join("EGM-9"), Reason.UNKNOWN_MACHINE),
+        (floor.join("EGM-1", stake=26), RefusalReason.OTHER_STAKE),
+        (floor.join("EGM-1", odds=ODDS + Fraction(1, 10**12)), RefusalReason.OTHER_ODDS),
+        (floor.join("EGM-1", name="petit"), RefusalReason.UNKNOWN_LEVEL),
+        (floor.join("EGM-9"), RefusalReason.UNKNOWN_MACHINE),
     ):
         assert isinstance(answer, Refused)
         assert answer.reason is reason
@@ -119,7 +119,7 @@ def test_each_contribution_is_counted_once_in_its_order_to_the_fraction(floor):
     assert floor.give("EGM-1", 1).sequence == 1
     assert floor.give("EGM-1", 1).sequence == 1
     gap = floor.give("EGM-1", 3)
-    assert (gap.reason, gap.next) == (Reason.GAP, 2)
+    assert (gap.reason, gap.next) == (RefusalReason.GAP, 2)
     assert floor.give("EGM-1", 2).sequence == 2
     assert floor.give("EGM-2", 1).sequence == 1
     held = floor.record().level
@@ -145,9 +145,9 @@ def test_the_check_finds_a_level_that_the_ledger_or_the_register_does_not_bear_o
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"wager": 50, "amount": 2 * SHARE}, Reason.WRONG_AMOUNT),
-        ({"amount": SHARE + Fraction(1, 10**9)}, Reason.WRONG_AMOUNT),
-        ({"name": "petit"}, Reason.UNKNOWN_LEVEL),
+        ({"wager": 50, "amount": 2 * SHARE}, RefusalReason.WRONG_AMOUNT),
+        ({"amount": SHARE + Fraction(1, 10**9)}, RefusalReason.WRONG_AMOUNT),
+        ({"name": "petit"}, RefusalReason.UNKNOWN_LEVEL),
     ],
 )
 def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
@@ -155,7 +155,9 @@ def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
     assert floor.give("EGM-1", 1, **changes).reason is reason
     assert floor.record() == before
     floor.give("EGM-1", 1)
-    assert floor.give("EGM-1", 1, wager=50, amount=2 * SHARE).reason is Reason.WRONG_AMOUNT  # another first
+    assert (
+        floor.give("EGM-1", 1, wager=50, amount=2 * SHARE).reason is RefusalReason.WRONG_AMOUNT
+    )  # another first
     floor.controller.check()
 
 
@@ -278,13 +280,13 @@ def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(flo
 @pytest.mark.requirement("I-10")
 def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
     early = floor.claim("EGM-1", "c1", after=1)
-    assert (early.reason, early.next) == (Reason.CLAIM_EARLY, 1)
+    assert (early.reason, early.next) == (RefusalReason.CLAIM_EARLY, 1)
     floor.give("EGM-1", 1)
     floor.claim("EGM-1", "c1", after=1)
     floor.give("EGM-2", 1)
-    assert floor.claim("EGM-2", "c1", after=1).reason is Reason.CLAIM_DIFFERS
-    assert floor.commit("EGM-2", "c1", 1_000_00).reason is Reason.UNKNOWN_CLAIM
-    assert floor.commit("EGM-1", "c2", 1_000_00).reason is Reason.UNKNOWN_CLAIM
+    assert floor.claim("EGM-2", "c1", after=1).reason is RefusalReason.CLAIM_DIFFERS
+    assert floor.commit("EGM-2", "c1", 1_000_00).reason is RefusalReason.UNKNOWN_CLAIM
+    assert floor.commit("EGM-1", "c2", 1_000_00).reason is RefusalReason.UNKNOWN_CLAIM
     assert len(floor.controller.register()) == 1
 
 
@@ -370,7 +372,7 @@ def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
     late = floor.claim("EGM-1", "c1", 2)
     assert late.amount_cents == 1_000_00  # what it showed at its end
     assert floor.claim("EGM-1", "c1", 2) == late
-    assert floor.join("EGM-1").reason is Reason.LEVEL_CLOSED
+    assert floor.join("EGM-1").reason is RefusalReason.LEVEL_CLOSED
     for wrong in (("grand", "petit"), ("petit", "grand"), ("petit", "petit"), ("none", "petit")):
         with pytest.raises(ControllerError):
             floor.controller.give_up(*wrong)
@@ -380,7 +382,7 @@ def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
 def test_a_machine_let_go_is_heard_no_more_and_what_it_gave_stays(floor):
     floor.give("EGM-1", 1)
     floor.controller.dismiss_machine("EGM-1")
-    assert floor.give("EGM-1", 2).reason is Reason.UNKNOWN_MACHINE
+    assert floor.give("EGM-1", 2).reason is RefusalReason.UNKNOWN_MACHINE
     assert floor.record().level.current == 1_000_00 + SHARE
     with pytest.raises(ControllerError, match="EGM-1"):
         floor.controller.dismiss_machine("EGM-1")

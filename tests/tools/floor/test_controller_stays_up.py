@@ -22,7 +22,7 @@ from egm.progressive.messages import (
     Contribution,
     Counted,
     ProgressiveMessageError,
-    Reason,
+    RefusalReason,
     Refused,
     decode_controller_message,
     decode_machine_message,
@@ -148,7 +148,7 @@ def test_a_ruling_s_reason_has_a_limit_and_its_answer_is_sent(floor):
     """A reason of 585 characters ended the controller at every repeat of the claim, for good."""
     floor.give("EGM-2", 1)
     assert isinstance(floor.claim("EGM-2", "a", 1), Award)
-    assert floor.claim("EGM-2", "b", 1).reason is Reason.CLAIM_HELD
+    assert floor.claim("EGM-2", "b", 1).reason is RefusalReason.CLAIM_HELD
     with pytest.raises(RulingError, match="585 characters; at most 400"):
         floor.controller.rule("b", "decline", ("1", "2"), "r" * 585)
     floor.controller.rule("b", "decline", ("1", "2"), "r" * 400)

@@ -14,7 +14,7 @@ from egm.config.levels import Kind
 from egm.people import Person, Role, Roster
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, Reason
+from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, RefusalReason
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.frequency import IMPROBABLE, bound_win_probability, is_improbable
@@ -79,8 +79,8 @@ def machine(controller):
 
 @pytest.mark.requirement("I-14", "I-15")
 def test_a_claim_for_no_wager_is_refused_and_recorded(machine):
-    assert machine.claim("free", after=0).reason is Reason.NO_WAGER
-    assert machine.wager().claim("early", after=2).reason is Reason.CLAIM_EARLY
+    assert machine.claim("free", after=0).reason is RefusalReason.NO_WAGER
+    assert machine.wager().claim("early", after=2).reason is RefusalReason.CLAIM_EARLY
     assert machine.controller.register() == ()
     ((_, _, told),) = machine.events("refused")
     assert told["reason"] == "no_wager"
@@ -91,7 +91,7 @@ def test_one_wager_is_awarded_once_however_often_it_claims(machine):
     machine.wager(5)
     assert isinstance(machine.claim("a"), Award)
     for name in ("b", "c", "b"):
-        assert machine.claim(name).reason is Reason.CLAIM_HELD
+        assert machine.claim(name).reason is RefusalReason.CLAIM_HELD
     assert [hit.claim for hit in machine.controller.register()] == ["a"]
     assert len(machine.events("refused")) == 2  # each claim once, however often it is made
     machine.controller.check()
@@ -103,14 +103,14 @@ def test_a_level_that_one_wager_can_hit_twice_says_so(controller):
     machine.wager(5)
     assert isinstance(machine.claim("a"), Award)
     assert isinstance(machine.claim("b"), Award)
-    assert machine.claim("c").reason is Reason.CLAIM_HELD
+    assert machine.claim("c").reason is RefusalReason.CLAIM_HELD
 
 
 @pytest.mark.requirement("I-14", "I-15")
 def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
     answers = [machine.wager().claim(f"c{n}") for n in range(6)]
     assert [type(answer) for answer in answers[:3]] == [Award] * 3
-    assert {answer.reason for answer in answers[3:]} == {Reason.CLAIM_HELD}
+    assert {answer.reason for answer in answers[3:]} == {RefusalReason.CLAIM_HELD}
     with pytest.raises(RulingError, match="two people"):
         machine.controller.rule("c3", "award", ("alice",), "seen")
     with pytest.raises(RulingError, match="two people"):
@@ -120,9 +120,9 @@ def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
     machine.controller.rule("c3", "award", ("alice", "bob"), "the reels were seen")
     machine.controller.rule("c4", "decline", ("alice", "bob"), "its door was open")
     assert isinstance(machine.claim("c3", after=4), Award)
-    assert machine.claim("c3", after=5).reason is Reason.CLAIM_DIFFERS
-    assert machine.claim("c4", after=5).reason is Reason.CLAIM_DECLINED
-    assert machine.claim("c5", after=6).reason is Reason.CLAIM_HELD
+    assert machine.claim("c3", after=5).reason is RefusalReason.CLAIM_DIFFERS
+    assert machine.claim("c4", after=5).reason is RefusalReason.CLAIM_DECLINED
+    assert machine.claim("c5", after=6).reason is RefusalReason.CLAIM_HELD
     assert [told["ruling"] for _, _, told in machine.events("ruled")] == ["award", "decline"]
     machine.controller.check()
 

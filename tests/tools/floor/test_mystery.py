@@ -20,7 +20,7 @@ from egm.progressive.messages import (
     Counted,
     Enrolment,
     Join,
-    Reason,
+    RefusalReason,
     decode_controller_message,
     encode,
 )
@@ -202,7 +202,7 @@ def test_no_machine_decides_a_mystery_itself(floor):
         made = Claim(machine="EGM-1", level="luck", claim=claim, after=1, shown_cents=100)
         refused = floor.tell("EGM-1", made)
         assert not isinstance(refused, Award)
-        assert refused.reason is Reason.UNKNOWN_CLAIM
+        assert refused.reason is RefusalReason.UNKNOWN_CLAIM
     assert floor.record() == before
     assert floor.controller.register() == ()
 
@@ -210,7 +210,7 @@ def test_no_machine_decides_a_mystery_itself(floor):
 @pytest.mark.requirement("I-03")
 def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
     other = compute_mystery_odds(replace(TERMS, ceiling_cents=106), STAKE)
-    assert floor.join("EGM-1", odds=other).reason is Reason.OTHER_ODDS
+    assert floor.join("EGM-1", odds=other).reason is RefusalReason.OTHER_ODDS
     joined = floor.join("EGM-1")
     assert (joined.mystery, joined.base_cents, joined.ceiling_cents) == (True, 100, 105)
 

@@ -15,7 +15,7 @@ from tools.lab.rng.battery import independent, selection
 from tools.lab.rng.battery.judgement import adjust_by_holm, judge
 from tools.lab.rng.battery.planted import DEFECTS
 from tools.lab.rng.battery.result import (
-    Result,
+    StatisticalResult,
     TooFewOutcomes,
     compute_chi_square_result,
     compute_duplicates_result,
@@ -33,7 +33,7 @@ def good(game: Numbers | Selection, plays: int, seed: int = 1) -> np.ndarray:
     return game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays)
 
 
-def p_value(results: list[Result], test: str, detail: str = "") -> float:
+def p_value(results: list[StatisticalResult], test: str, detail: str = "") -> float:
     return min(r.p_value for r in results if r.test == test and r.detail.startswith(detail))
 
 
@@ -148,7 +148,9 @@ class TestArithmetic:
             independent.run_maximum_test,
         ],
     )
-    def test_too_few_numbers_are_refused(self, test: Callable[[np.ndarray, int], Iterator[Result]]) -> None:
+    def test_too_few_numbers_are_refused(
+        self, test: Callable[[np.ndarray, int], Iterator[StatisticalResult]]
+    ) -> None:
         with pytest.raises(TooFewOutcomes):
             list(test(good(Numbers(22, 2), 6), 22))
 
@@ -171,9 +173,9 @@ class TestJudgement:
         assert even.p_value == 1.0
         assert judge([even, *self.results([0.3, 0.6])], 0.01).has_passed
 
-    def results(self, p_values: list[float]) -> list[Result]:
+    def results(self, p_values: list[float]) -> list[StatisticalResult]:
         return [
-            Result(test=f"t{i}", detail="", statistic=0.0, dof=9, p_value=p, outcomes=1)
+            StatisticalResult(test=f"t{i}", detail="", statistic=0.0, dof=9, p_value=p, outcomes=1)
             for i, p in enumerate(p_values)
         ]
 

@@ -5,7 +5,7 @@ state. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
 (:mod:`tools.audit.rules.pattern`). The rows are the ``RULES`` of the modules of this
 package, each about one subject: ``papers``, ``cash_outs`` and ``transfers`` (money in and out), ``games``,
 ``wheel``, ``levels``, ``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what staff pay, note and
-decide), ``staff``, ``openings``, ``work``, ``life``, ``links`` and ``memory``. A new module needs no registration.
+decide), ``staff``, ``openings``, ``work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
 value, or depends on what was before it, add a row to its group::

@@ -17,7 +17,7 @@ from egm.integrity.entries import POWER_UP
 from egm.kernel.service_pages import PageRow
 from egm.kernel.service_pages import PageTable as LinesTable
 from egm.screen.text import Texts
-from egm.staff.sheet import Sheet, iter_sheets
+from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import build_column_titles, say, say_plain, say_time
 from meters import JournalError, JournalView, open_view
 from paytables.wording import format_count, format_known_names
@@ -46,13 +46,13 @@ def _open_view(state: Path | None) -> Iterator[JournalView]:
 
 
 @contextmanager
-def _read_sheets(state: Path | None) -> Iterator[list[Sheet]]:
+def _read_sheets(state: Path | None) -> Iterator[list[InterventionSheet]]:
     """Provide the printable sheets of a machine's interventions while its journal is open for reading."""
     with _open_view(state) as view:
         yield list(iter_sheets(view, FEATURES.entries))
 
 
-def _find_sheet(sheets: list[Sheet], name: str) -> Sheet:
+def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet:
     sheet = next((sheet for sheet in sheets if sheet.id == name), None)
     if sheet is None:
         known = format_known_names(name, (sheet.id for sheet in sheets))
@@ -159,12 +159,12 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     write_result(out, build_pdf(title, tables, texts, NO_MONEY), format_count(len(of_day), "sheet"))
 
 
-def _format_sheet(sheet: Sheet, language: str) -> str:
+def _format_sheet(sheet: InterventionSheet, language: str) -> str:
     texts = Texts(language)
     return format_as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
 
 
-def _build_document(sheet: Sheet) -> dict[str, Any]:
+def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
     """Return the sheet of an intervention as JSON data."""
     moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
     data = asdict(sheet)

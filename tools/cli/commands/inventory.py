@@ -7,7 +7,7 @@ import click
 
 from egm.config.cabinet_file import default_state_dir
 from egm.screen.text import Texts
-from egm.staff.inventory import Sheet, read_technical_sheet
+from egm.staff.inventory import InventorySheet, read_technical_sheet
 from meters import JournalError, open_view
 from tools.cli.commands.register import iter_journals
 from tools.cli.result_file import write_result
@@ -25,7 +25,7 @@ def command() -> None:
     """Print what the venue's inventory records of this machine, now and in the past (Monaco arts 19.1-19.4)."""
 
 
-def _read_sheet(state: Path | None) -> Sheet:
+def _read_sheet(state: Path | None) -> InventorySheet:
     """Return the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
@@ -101,7 +101,7 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
         raise click.ClickException("\n".join(twice))
 
 
-def _format_title(texts: Texts, sheet: Sheet) -> str:
+def _format_title(texts: Texts, sheet: InventorySheet) -> str:
     return texts.say(
         "service.inventory.title", number=sheet.now["operator_number"], serial=sheet.now["serial"]
     )

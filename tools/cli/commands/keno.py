@@ -16,7 +16,7 @@ from tools.cli.tables import Column, Form, Table, add_form_options, number_colum
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
 from tools.lab.named import path_or_id_from_text
-from tools.lab.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
+from tools.lab.simulation import INTERVAL_Z, ReturnVerdict, Tally, judge, simulate
 
 #: The number of amounts of the distribution that are printed; ``--json`` has them all.
 ROWS = 24
@@ -77,7 +77,7 @@ def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
     }
 
 
-def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Verdict]:
+def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, ReturnVerdict]:
     """Simulate the ticket with the production code; the interval uses the exact standard deviation."""
     *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
     assert bet.variance is not None  # every ticket has a variance

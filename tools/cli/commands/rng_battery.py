@@ -20,13 +20,13 @@ from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.service import start_service
 
 if TYPE_CHECKING:
-    from tools.lab.rng.battery.run import Verdict
+    from tools.lab.rng.battery.run import GameVerdict
 
 DEFECT_NAMES = ("modulo-bias", "sticky", "correlated-pair", "biased-shuffle")
 GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
-def _build_test_table(verdict: "Verdict") -> Table:
+def _build_test_table(verdict: "GameVerdict") -> Table:
     """Return a table of the statistical tests in the last run of a game's verdict."""
     run = verdict.runs[-1]
     alpha = run.judgement.alpha
@@ -44,7 +44,7 @@ def _build_test_table(verdict: "Verdict") -> Table:
     return Table(columns, rows, title=f"{verdict.game}, {run.plays:,} plays")
 
 
-def _print_verdict(console: Terminal, verdict: "Verdict") -> None:
+def _print_verdict(console: Terminal, verdict: "GameVerdict") -> None:
     show("text", _build_test_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
@@ -103,7 +103,7 @@ def battery(
         return create_raw_reader(start_service()) if planted else Production(start_service())
 
     console = Terminal()
-    verdicts: list[Verdict] = []
+    verdicts: list[GameVerdict] = []
     try:
         for name in names or GAMES:
             game, default_plays = GAMES[name]
@@ -124,7 +124,7 @@ def battery(
 
 
 def _write_report(
-    verdicts: "Sequence[Verdict]",
+    verdicts: "Sequence[GameVerdict]",
     alpha: float,
     read: Callable[[int], bytes],
     json_file: Path | None,

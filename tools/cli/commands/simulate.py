@@ -16,10 +16,10 @@ from tools.cli.whole_number import WholeNumber
 from tools.lab.parsheet import format_percent
 from tools.lab.simulation import (
     Fit,
+    ReturnVerdict,
     Share,
     SimulationError,
     Tally,
-    Verdict,
     compute_sample_variance,
     estimate_return,
     judge,
@@ -35,7 +35,7 @@ class _Result:
 
     bet: BetAnalysis
     tally: Tally
-    verdict: Verdict
+    verdict: ReturnVerdict
     hits: Share | None
     fit: Fit | None
     seconds: float

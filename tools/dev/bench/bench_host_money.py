@@ -13,7 +13,7 @@ from egm.errors import check_invariant
 from egm.host.keys import HostKey
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from meters import Journal
 from tools.dev.bench import BareDisk, Figure
@@ -33,7 +33,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
         began = time.perf_counter()
         for number in range(TRANSFERS):
             cents = {CreditKind.CASHABLE: 100}
-            order = Order(identifier=f"bench-{number}", kind=TransferKind.OUT, cents=cents)
+            order = TransferOrder(identifier=f"bench-{number}", kind=TransferKind.OUT, cents=cents)
             ordered = time.perf_counter()
             transfers.order(order, asset_number=_ASSET)
             orders_ms.append((time.perf_counter() - ordered) * 1000)

@@ -7,7 +7,7 @@ from math import comb
 from typing import Final, TypeVar
 
 from paytables import Depth, load_game, play_through
-from paytables.keno.joint import Caught, Joint, Part, Won
+from paytables.keno.joint import Caught, Joint, JointSelection, Won
 from rng import Personalization, RandomService, ReseedPolicy
 from tools.dev.bench import Figure, measure_call
 
@@ -58,7 +58,7 @@ def _win(caught: Mapping[Caught, int]) -> Won:
 
 
 def _joint() -> dict[int, int]:
-    parts = [Part((card,), frozenset({len(card)}), _win) for card in CARDS]
+    parts = [JointSelection((card,), frozenset({len(card)}), _win) for card in CARDS]
     return {won: n for (won, _), n in Joint(parts, NUMBERS, DRAWN).compute_distribution().cases.items()}
 
 
@@ -73,7 +73,7 @@ def _every_draw() -> dict[int, int]:
 
 def _kings(kings: int) -> int:
     groups = tuple(frozenset({n}) for n in range(1, kings + 1))
-    part = Part(groups, frozenset({3, 5}), _win)
+    part = JointSelection(groups, frozenset({3, 5}), _win)
     return Joint([part], 80, 20).compute_distribution().total
 
 

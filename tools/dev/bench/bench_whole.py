@@ -150,7 +150,7 @@ def figures() -> Iterator[Figure]:
                 better="lower",
                 aim="about two polls of 100 ms more",
             )
-        said = tcl.Answer("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
+        said = tcl.PrinterReply("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
         yield Figure(
             "whole machine: cash-out to ticket printed and settled",
             1000 * median(tickets),

@@ -101,9 +101,9 @@ CODECS: Final[Mapping[str, Codec]] = {
     ),
     "wheel": Codec(
         cutter=wheel.cut,
-        samples=(wheel.Status(wheel.Phase.NUMBER, 117, 13).encode(), b"13\r\n", b"*F;12\r\n"),
+        samples=(wheel.Status(wheel.ReaderPhase.NUMBER, 117, 13).encode(), b"13\r\n", b"*F;12\r\n"),
     ),
-    "tcl_answer": Codec(cutter=tcl.cut_answer, samples=(tcl.Answer("V1", _PRINTER).encode(),)),
+    "tcl_answer": Codec(cutter=tcl.cut_answer, samples=(tcl.PrinterReply("V1", _PRINTER).encode(),)),
     "tcl_command": Codec(
         cutter=tcl.cut_command,
         samples=(tcl.StatusQuery().encode(), tcl.Clear().encode(), tcl.Print("0", ("a", "b")).encode()),

@@ -25,7 +25,7 @@ from egm.config.levels import is_host
 from egm.errors import OperatorError
 from egm.progressive import topics
 from egm.progressive.certificates import raise_read_errors
-from egm.progressive.enrolment import Answer, compute_key_digest, read_request
+from egm.progressive.enrolment import EnrolmentAnswer, compute_key_digest, read_request
 from egm.secret_files import replace_private, replace_public, require_private, sync_folder
 
 CONTROLLER: Final = "controller"
@@ -121,7 +121,9 @@ def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str
     _store_certificate(folder, name, _sign_certificate(folder, name, key.public_key(), now, tuple(hosts)))
 
 
-def answer_request(folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]) -> Answer:
+def answer_request(
+    folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]
+) -> EnrolmentAnswer:
     """Sign the certificate that a machine requests; return the answer to be taken back to the machine.
 
     ``request`` is a PKCS #10 request (PEM), ``key`` the digest of its key as shown on the machine's screen,
@@ -153,7 +155,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
         certificate = _sign_certificate(folder, serial, public, now)
         _store_certificate(folder, serial, certificate)
     texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
-    return Answer(*broker, *texts).with_signature(signer)
+    return EnrolmentAnswer(*broker, *texts).with_signature(signer)
 
 
 def _sign_certificate(

@@ -30,7 +30,7 @@ from egm.progressive.messages import (
     Join,
     Joined,
     LevelWin,
-    Reason,
+    RefusalReason,
     Refused,
     Value,
 )
@@ -147,7 +147,9 @@ class Controller:
             )
             return []
         if not session.may_enrol(message.machine):
-            return [self._refuse(session, message, Reason.UNKNOWN_MACHINE, "it is not in this link's list")]
+            return [
+                self._refuse(session, message, RefusalReason.UNKNOWN_MACHINE, "it is not in this link's list")
+            ]
         match message:
             case Join():
                 return [self._join(session, message, enrolment) for enrolment in message.levels]
@@ -168,16 +170,18 @@ class Controller:
         """Enrol a machine in a level; refuse if its stake or chance differs from the level's (s.92)."""
         record = session.read_level(enrolment.level)
         if record is None:
-            return self._refuse_join(session, join, enrolment, Reason.UNKNOWN_LEVEL, "there is no such level")
+            return self._refuse_join(
+                session, join, enrolment, RefusalReason.UNKNOWN_LEVEL, "there is no such level"
+            )
         if record.successor:
             why = f"it was given up, and {record.successor} has what it held"
-            return self._refuse_join(session, join, enrolment, Reason.LEVEL_CLOSED, why)
+            return self._refuse_join(session, join, enrolment, RefusalReason.LEVEL_CLOSED, why)
         if enrolment.stake_cents != record.stake_cents:
             why = f"a wager of {enrolment.stake_cents}; every machine of this level asks {record.stake_cents}"
-            return self._refuse_join(session, join, enrolment, Reason.OTHER_STAKE, why)
+            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_STAKE, why)
         if enrolment.odds != record.odds:
             why = f"{enrolment.odds} hits a wager; every machine of this level offers {record.odds}"
-            return self._refuse_join(session, join, enrolment, Reason.OTHER_ODDS, why)
+            return self._refuse_join(session, join, enrolment, RefusalReason.OTHER_ODDS, why)
         self._books.correct_outdated_level(session, record, join.machine, enrolment)
         terms, counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
         if counted is None:
@@ -199,7 +203,7 @@ class Controller:
         )
 
     def _refuse_join(
-        self, session: Session, join: Join, enrolment: Enrolment, reason: Reason, why: str
+        self, session: Session, join: Join, enrolment: Enrolment, reason: RefusalReason, why: str
     ) -> FromController:
         """Record why a machine may not enrol in a level, and return the refusal."""
         refused = Refused(
@@ -221,12 +225,14 @@ class Controller:
             session.read_last_counted(contribution.machine, contribution.level),
         )
         if record is None:
-            return self._refuse(session, contribution, Reason.UNKNOWN_LEVEL, "there is no such level")
+            return self._refuse(session, contribution, RefusalReason.UNKNOWN_LEVEL, "there is no such level")
         if counted is None:
-            return self._refuse(session, contribution, Reason.NOT_JOINED, "it has not enrolled in this level")
+            return self._refuse(
+                session, contribution, RefusalReason.NOT_JOINED, "it has not enrolled in this level"
+            )
         if contribution.sequence > counted + 1:
             return self._refuse(
-                session, contribution, Reason.GAP, f"{counted + 1} is next", following=counted + 1
+                session, contribution, RefusalReason.GAP, f"{counted + 1} is next", following=counted + 1
             )
         if contribution.sequence == counted + 1:
             owed = record.stake_cents * record.level.terms.increment
@@ -240,7 +246,7 @@ class Controller:
             )
         if (contribution.wager_cents, contribution.amount) != right:
             why = f"{contribution.amount} of a wager of {contribution.wager_cents}; {right[1]} of {right[0]} is right"
-            return self._refuse(session, contribution, Reason.WRONG_AMOUNT, why)
+            return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, why)
         if contribution.sequence > counted:
             session.add_contribution(
                 contribution, hidden=contribution.wager_cents * record.level.terms.hidden
@@ -270,27 +276,27 @@ class Controller:
                 claim.after,
                 str(claim.share or ""),
             ):
-                return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
+                return self._refuse(session, claim, RefusalReason.CLAIM_DIFFERS, "it was another hit's first")
             return _build_award(recorded_hit)
         record, counted = (
             session.read_level(claim.level),
             session.read_last_counted(claim.machine, claim.level),
         )
         if record is None:
-            return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
+            return self._refuse(session, claim, RefusalReason.UNKNOWN_LEVEL, "there is no such level")
         if counted is None:
-            return self._refuse(session, claim, Reason.NOT_JOINED, "it has not enrolled in this level")
+            return self._refuse(session, claim, RefusalReason.NOT_JOINED, "it has not enrolled in this level")
         if record.level.terms.mystery or claim.claim.startswith(CLAIM_PREFIX):
             why = "the controller decides who wins a mystery level"
-            return self._refuse(session, claim, Reason.UNKNOWN_CLAIM, why)
+            return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, why)
         if claim.share is not None and str(claim.share) not in record.shares:
             why = f"{claim.share} of it; no wager wins that part of this level"
-            return self._refuse(session, claim, Reason.OTHER_ODDS, why)
+            return self._refuse(session, claim, RefusalReason.OTHER_ODDS, why)
         if claim.after < 1:
-            return self._refuse(session, claim, Reason.NO_WAGER, "it names no contribution")
+            return self._refuse(session, claim, RefusalReason.NO_WAGER, "it names no contribution")
         if counted < claim.after:
             why = f"contribution {claim.after} is not counted yet"
-            return self._refuse(session, claim, Reason.CLAIM_EARLY, why, following=counted + 1)
+            return self._refuse(session, claim, RefusalReason.CLAIM_EARLY, why, following=counted + 1)
         return self._hold_improbable_claim(session, record, claim) or _build_award(
             self._books.pay_hit(session, record, claim)
         )
@@ -307,14 +313,14 @@ class Controller:
             why = holding.find_claim_doubt(session, record, claim)
             if not why:
                 return None
-            answer = self._refuse(session, claim, Reason.CLAIM_HELD, why)
+            answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, why)
             holding.hold(session, claim.claim, claim, why, self._format_time())
             return answer
         if Claim.model_validate(held_claim.message) != claim:
-            return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
+            return self._refuse(session, claim, RefusalReason.CLAIM_DIFFERS, "it was another hit's first")
         if held_claim.ruling == holding.AWARD:
             return None
-        reason = Reason.CLAIM_DECLINED if held_claim.ruling else Reason.CLAIM_HELD
+        reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
         return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
 
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
@@ -333,13 +339,15 @@ class Controller:
         """
         hit = session.find_claim(commit.claim)
         if hit is None or (hit.machine, hit.level) != (commit.machine, commit.level):
-            return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
+            return self._refuse(session, commit, RefusalReason.UNKNOWN_CLAIM, "no such hit of this machine")
         paid_cents = commit.amount_cents
         if commit.way == "void":  # no more can be returned than was awarded
             paid_cents = min(paid_cents, hit.amount_cents)
         if hit.closed_at:
             if (hit.paid_cents, hit.way) != (paid_cents, commit.way):
-                session.note(self._format_time(), "commit_differs", claim=hit.claim, said=commit.amount_cents)
+                session.note(
+                    self._format_time(), "commit_differs", claim=hit.claim, reported=commit.amount_cents
+                )
             return Closed(machine=commit.machine, claim=commit.claim)
         paid = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid)
@@ -362,7 +370,7 @@ class Controller:
 
     # ------------------------------------------------------------------ refusals
     def _refuse(
-        self, session: Session, message: FromMachine, reason: Reason, why: str, following: int = 0
+        self, session: Session, message: FromMachine, reason: RefusalReason, why: str, following: int = 0
     ) -> FromController:
         """Return the refusal of a machine's message, and record it.
 
@@ -370,10 +378,11 @@ class Controller:
         contribution of its own wager is not recorded as a fault: refusing it restores the order.
         """
         level = getattr(message, "level", "")
-        is_recorded = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
-            reason is Reason.CLAIM_HELD and session.find_held_claim(getattr(message, "claim", "")) is not None
+        is_recorded = reason in {RefusalReason.CLAIM_EARLY, RefusalReason.CLAIM_DECLINED} or (
+            reason is RefusalReason.CLAIM_HELD
+            and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
-        if reason is Reason.GAP:
+        if reason is RefusalReason.GAP:
             is_recorded = self._gaps.get((message.machine, level)) == following
             self._gaps[message.machine, level] = following
         refused = Refused(

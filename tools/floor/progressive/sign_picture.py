@@ -62,9 +62,9 @@ def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect,
     p.text(_BETWEEN.join(names), (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
     if plate.win is not None:
         money = stage.texts.money(plate.win.amount_cents, currency)
-        said = stage.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
+        winner_text = stage.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
         h -= head * 0.8
-        p.text(said, (x + w / 2, y + h + head * 0.4), Style("heavy", "title", "win"), width=w - 8)
+        p.text(winner_text, (x + w / 2, y + h + head * 0.4), Style("heavy", "title", "win"), width=w - 8)
     drums: Rect = (x, y + head, w, h - head)
     if plate.thousandths is None:
         _draw_no_amount(stage, both, drums)

@@ -34,7 +34,7 @@ from tools.lab.certification.finding import Case, Finding, Rule, Status, status_
 from tools.lab.parsheet import format_one_in, format_percent
 from tools.lab.simulation import (
     INTERVAL_Z,
-    Verdict,
+    ReturnVerdict,
     choose_as_player,
     compute_chi_square_z,
     judge,
@@ -407,7 +407,7 @@ def simulation(case: Case) -> Iterator[Finding]:
     times in this number of games. The bets are judged singly and together. If the games are too few to show
     anything about a bet, the check fails.
     """
-    verdicts: list[Verdict] = []
+    verdicts: list[ReturnVerdict] = []
     untestable_count = 0
     for bet in case.analysis.bets:
         if bet.variance is None:
@@ -460,7 +460,7 @@ def simulation(case: Case) -> Iterator[Finding]:
         yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, words)
 
 
-def _judge_bets_together(verdicts: Sequence[Verdict]) -> Finding:
+def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     """Judge whether all bets of a game deviate one way, or vary more than chance explains."""
     bets = len(verdicts)
     leaning = sum(v.z for v in verdicts) / math.sqrt(bets)

@@ -25,7 +25,7 @@ from rng.self_test import TESTS
 from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import LEVELS
 from tools.lab.rng.battery.judgement import judge
-from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, Verdict
+from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, GameVerdict
 from tools.lab.rng.exhaustion import BOUNDS, exhaust_range
 from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
 
@@ -92,7 +92,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
 
 
 def build_report(
-    verdicts: Sequence[Verdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
+    verdicts: Sequence[GameVerdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
 ) -> Report:
     """Return the report on RNG tests as JSON data: every measurement, and what it means."""
     dieharder = read_dieharder()
@@ -154,7 +154,7 @@ def build_report(
     }
 
 
-def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
+def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
     """Draw every random word once for each range, and return a row for each.
 
     Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
@@ -178,7 +178,7 @@ def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
     return rows
 
 
-def _judge_all_games(verdicts: Sequence[Verdict], alpha: float) -> Report:
+def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> Report:
     """Return, over all games, the p-values expected and found below each level, and the findings."""
     p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {

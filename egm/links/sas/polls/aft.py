@@ -11,7 +11,7 @@ from datetime import datetime, time
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.host.transfer_port import HostTransfers, Registration, Result
+from egm.host.transfer_port import HostTransferResult, HostTransfers, Registration
 from egm.host.transfers import HISTORY
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
@@ -28,7 +28,7 @@ from egm.links.sas.host import Host
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.wire import LongPoll
-from egm.money.host_money import HostMoney, Order
+from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.restricted import find_restricted_terms
 
@@ -125,7 +125,7 @@ def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: 
     if body[0] not in {_FULL_ONLY, _PARTIAL}:
         wrong = TransferStatus.BAD_FUNCTION
     status = transfers.order(
-        Order(
+        TransferOrder(
             identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
             kind=_TYPES.get(body[2], TransferKind.OTHER),
             cents=cents,
@@ -183,7 +183,7 @@ def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -
     return Reply(prepend_length(_encode_result(host, result)))
 
 
-def _encode_result(host: Host, result: Result) -> bytes:
+def _encode_result(host: Host, result: HostTransferResult) -> bytes:
     """Encode the result of a transfer: its position in the history, status, amounts, and the meters it has moved."""
     identifier = result.identifier.encode("latin-1")
     at = result.at.astimezone(host.machine.identity.venue.zone)
@@ -204,7 +204,7 @@ def _encode_result(host: Host, result: Result) -> bytes:
     )
 
 
-def _encode_cumulative_meters(host: Host, result: Result) -> bytes:
+def _encode_cumulative_meters(host: Host, result: HostTransferResult) -> bytes:
     """Return the cumulative meters of the credit kinds that the transfer moved; sizes of zero if it moved nothing."""
     if not result.status.moved:
         return bytes(3)

@@ -15,7 +15,7 @@ import numpy as np
 from tools.lab.rng.battery.result import (
     Floats,
     Ints,
-    Result,
+    StatisticalResult,
     TooFewOutcomes,
     compute_chi_square_result,
     compute_duplicates_result,
@@ -33,7 +33,7 @@ LAGS = (1, 2, 3)
 _COUPON_OUTCOMES_MAX = 2_000_000
 
 
-def run_distribution_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_distribution_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that every number is equally frequent at each position."""
     plays, positions = data.shape
     for i in range(positions):
@@ -44,7 +44,7 @@ def run_distribution_test(data: Ints, bound: int) -> Iterator[Result]:
         )
 
 
-def run_overlaps_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_overlaps_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test overlapping pairs of consecutive numbers with the difference of Good's statistics.
 
     Source: I. J. Good, The serial test for sampling numbers (1953). The statistic of overlapping pairs itself
@@ -110,7 +110,7 @@ def compute_moments(lengths: Floats) -> tuple[float, float]:
     return mean, float((lengths * (at - mean) ** 2).sum())
 
 
-def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many draws it takes until every number has been drawn."""
     flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = compute_coupon_lengths(bound)
@@ -127,13 +127,15 @@ def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[Result]:
     )
 
 
-def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the runs of low and high numbers at each position."""
     for i in range(data.shape[1]):
         yield compute_runs_result("runs", f"position {i + 1}", data[:, i], bound)
 
 
-def compute_contingency_result(test: str, detail: str, first: Ints, second: Ints, bound: int) -> Result:
+def compute_contingency_result(
+    test: str, detail: str, first: Ints, second: Ints, bound: int
+) -> StatisticalResult:
     """Test whether two series are independent, by the table of their pairs against its own margins."""
     count = len(first)
     groups = compute_group_count(bound, count)
@@ -151,14 +153,14 @@ def compute_contingency_result(test: str, detail: str, first: Ints, second: Ints
     )
 
 
-def run_interplay_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_interplay_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that every two positions of the same play are independent."""
     for i, j in combinations(range(data.shape[1]), 2):
         detail = f"positions {i + 1} and {j + 1}"
         yield compute_contingency_result("interplay correlation", detail, data[:, i], data[:, j], bound)
 
 
-def run_serial_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_serial_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that each position is independent of the same position a few plays earlier."""
     for i in range(data.shape[1]):
         for lag in LAGS:
@@ -168,7 +170,7 @@ def run_serial_test(data: Ints, bound: int) -> Iterator[Result]:
             )
 
 
-def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how often complete plays repeat; several short plays are joined and compared together."""
     flat, positions = data.ravel(), data.shape[1]
     joined = positions
@@ -183,7 +185,7 @@ def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[Result]:
     yield compute_duplicates_result("duplicates", detail, codes, bound**counted)
 
 
-def run_gap_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the gaps between numbers from the lowest part of the range."""
     flat = data.ravel()
     marked = max(1, bound // 8)
@@ -212,7 +214,7 @@ def _compute_stirling_second(n: int, k: int) -> int:
     return k * _compute_stirling_second(n - 1, k) + _compute_stirling_second(n - 1, k - 1)
 
 
-def run_poker_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_poker_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many different values five consecutive numbers contain."""
     flat = data.ravel()
     hands = np.sort(flat[: len(flat) // 5 * 5].reshape(-1, 5), axis=1)
@@ -236,7 +238,7 @@ def encode_order_patterns(rows: Ints) -> Ints:
     return code
 
 
-def run_permutation_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_permutation_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the order of each four consecutive numbers; groups with equal numbers are left out."""
     if bound < 4:
         return
@@ -250,7 +252,7 @@ def run_permutation_test(data: Ints, bound: int) -> Iterator[Result]:
     )
 
 
-def run_maximum_test(data: Ints, bound: int) -> Iterator[Result]:
+def run_maximum_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the distribution of the largest of each five consecutive numbers."""
     flat = data.ravel()
     largest = flat[: len(flat) // 5 * 5].reshape(-1, 5).max(axis=1)
@@ -268,6 +270,6 @@ TESTS = (
 )  # fmt: skip
 
 
-def run_battery(data: Ints, bound: int) -> list[Result]:
+def run_battery(data: Ints, bound: int) -> list[StatisticalResult]:
     """Return the results of every test for games of independent numbers, in order."""
     return [result for test in TESTS for result in test(data, bound)]

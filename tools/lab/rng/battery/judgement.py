@@ -13,7 +13,7 @@ from typing import Final
 from scipy import stats
 
 from rng.errors import InvalidPolicy
-from tools.lab.rng.battery.result import Result
+from tools.lab.rng.battery.result import StatisticalResult
 
 #: With fewer degrees of freedom a perfect fit is not rare, because counts are whole numbers.
 _DOF_BOTH_ENDS: Final = 3
@@ -65,7 +65,7 @@ def check_level(alpha: float) -> None:
         raise InvalidPolicy(f"a level of significance lies between 0 and 1; it is {alpha}")
 
 
-def judge(results: Sequence[Result], alpha: float) -> Judgement:
+def judge(results: Sequence[StatisticalResult], alpha: float) -> Judgement:
     """Judge all test results of a game together. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
     check_level(alpha)
     evenness = float(stats.kstest([result.p_value for result in results], "uniform").pvalue)

@@ -22,7 +22,7 @@ class TooFewOutcomes(RngError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class StatisticalResult:
     """The result of one statistical test of the RNG: its statistic and p-value.
 
     A small p-value means that values fit badly, cluster, or repeat too often. A p-value close to 1 means that
@@ -71,7 +71,7 @@ def compute_chi_square_result(
     *,
     outcomes: int,
     keep: bool = False,
-) -> Result:
+) -> StatisticalResult:
     """Return the result of Pearson's chi-square test against known expectations.
 
     Small cells are merged first. With ``keep``, the result stores the observed and expected counts.
@@ -79,7 +79,7 @@ def compute_chi_square_result(
     observed_cells, expected_cells = merge_small_cells(observed, expected)
     statistic = float(((observed_cells - expected_cells) ** 2 / expected_cells).sum())
     dof = len(observed_cells) - 1
-    return Result(
+    return StatisticalResult(
         test=test,
         detail=detail,
         statistic=statistic,
@@ -93,13 +93,15 @@ def compute_chi_square_result(
 
 def compute_scaled_chi_square_result(
     test: str, detail: str, statistic: float, dof: int, outcomes: int
-) -> Result:
+) -> StatisticalResult:
     """Return the result for a statistic that already follows chi-square with ``dof``."""
     p_value = float(stats.chi2.sf(statistic, dof))
-    return Result(test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcomes)
+    return StatisticalResult(
+        test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcomes
+    )
 
 
-def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Result:
+def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> StatisticalResult:
     """Return the result of the Wald-Wolfowitz test of runs of low and high values.
 
     The middle value of an odd range is left out. The p-value is small if there are few runs, and close to 1
@@ -118,10 +120,10 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Res
     count = 1 + int((high[1:] != high[:-1]).sum())
     z = (count - mean) / variance**0.5
     p_value = float(stats.norm.cdf(z))
-    return Result(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)
+    return StatisticalResult(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)
 
 
-def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -> Result:
+def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -> StatisticalResult:
     """Return the result of the test of repeated outcomes.
 
     Pairs of equal codes follow a Poisson distribution while they are few; therefore only a tenth of ``cells``
@@ -133,7 +135,7 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -
     pairs = int((counts * (counts - 1) // 2).sum())
     mean = len(used) * (len(used) - 1) / 2 / cells
     p_value = float(stats.poisson.sf(pairs, mean) + stats.poisson.pmf(pairs, mean) / 2)
-    return Result(
+    return StatisticalResult(
         test=test, detail=detail, statistic=float(pairs), dof=None, p_value=p_value, outcomes=len(used)
     )
 

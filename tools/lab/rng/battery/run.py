@@ -12,7 +12,7 @@ from typing import Final
 
 from tools.lab.rng.battery import independent, selection
 from tools.lab.rng.battery.judgement import Judgement, check_level, judge
-from tools.lab.rng.battery.result import Ints, Result
+from tools.lab.rng.battery.result import Ints, StatisticalResult
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSample
 from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
@@ -32,23 +32,23 @@ RETEST_FACTOR: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class BatteryRun:
     """One run of all tests on a game's data: their results, the judgement, and the digest of the data."""
 
     game: str
     plays: int
-    results: tuple[Result, ...]
+    results: tuple[StatisticalResult, ...]
     judgement: Judgement
     rejected_words: int
     data_sha256: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GameVerdict:
     """The verdict of the battery on one game: its test runs, one, or two if the first had a finding."""
 
     game: str
-    runs: tuple[Run, ...]
+    runs: tuple[BatteryRun, ...]
 
     @property
     def has_passed(self) -> bool:
@@ -56,7 +56,7 @@ class Verdict:
         return self.runs[-1].judgement.has_passed
 
 
-def run_all_tests(game: Numbers | Selection, data: Ints) -> list[Result]:
+def run_all_tests(game: Numbers | Selection, data: Ints) -> list[StatisticalResult]:
     """Return the results of every test that applies to the game, on its data."""
     if isinstance(game, Numbers):
         return independent.run_battery(data, game.bound)
@@ -80,7 +80,7 @@ def run_game(
     alpha: float,
     fresh: Callable[[], Source],
     outcomes: Draw = draw_honestly,
-) -> Verdict:
+) -> GameVerdict:
     """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
 
     If the test has a finding, it is repeated once with more plays, and that run decides. ``fresh`` returns a
@@ -91,7 +91,7 @@ def run_game(
     check_level(alpha)
     if plays < 1:
         raise InvalidSample(f"{name}: a battery needs plays, not {plays}")
-    runs: list[Run] = []
+    runs: list[BatteryRun] = []
     for size in (plays, plays * RETEST_FACTOR):
         source = fresh()
         if isinstance(source, Production):
@@ -102,7 +102,7 @@ def run_game(
             data = outcomes(compiled, game, size)
         results = run_all_tests(game, data)
         runs.append(
-            Run(
+            BatteryRun(
                 game=name,
                 plays=size,
                 results=tuple(results),
@@ -113,4 +113,4 @@ def run_game(
         )
         if runs[-1].judgement.has_passed:
             break
-    return Verdict(game=name, runs=tuple(runs))
+    return GameVerdict(game=name, runs=tuple(runs))

@@ -15,7 +15,7 @@ from tools.lab.rng.battery.result import (
     EXPECTED_MIN,
     Floats,
     Ints,
-    Result,
+    StatisticalResult,
     TooFewOutcomes,
     compute_chi_square_result,
     compute_duplicates_result,
@@ -48,7 +48,7 @@ def _tally(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
     return counts
 
 
-def run_distribution_test(data: Ints, population: int) -> Iterator[Result]:
+def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test that every number is equally frequent; for a full deck, every card at every position.
 
     A play cannot contain a number twice, so counts vary less than independent ones: the plain statistic times
@@ -85,7 +85,7 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[Result]:
     )
 
 
-def run_overlaps_test(data: Ints, population: int) -> Iterator[Result]:
+def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test ordered pairs of neighbouring numbers: one pair per play, at each position in turn."""
     plays, picks = data.shape
     cells = population * (population - 1)
@@ -123,7 +123,7 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
     return np.array(chances)
 
 
-def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Result]:
+def run_coupon_collector_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how many plays it takes until every number was drawn.
 
     For a full deck, until every card was on top.
@@ -150,13 +150,13 @@ def _choose_places(picks: int) -> tuple[int, ...]:
     return tuple(sorted({0, picks // 2, picks - 1}))
 
 
-def run_low_high_runs_test(data: Ints, population: int) -> Iterator[Result]:
+def run_low_high_runs_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test the runs of low and high numbers at the first, the middle and the last position."""
     for pick in _choose_places(data.shape[1]):
         yield compute_runs_result("runs", f"place {pick + 1}", data[:, pick], population)
 
 
-def run_interplay_test(data: Ints, population: int) -> Iterator[Result]:
+def run_interplay_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test pairs of neighbouring positions, and first with last, against the exact chance of each pair."""
     plays, picks = data.shape
     groups = compute_group_count(population, plays)
@@ -195,7 +195,7 @@ def _count_derangements(n: int) -> int:
     return 1 if n == 0 else n * _count_derangements(n - 1) + (-1) ** (n % 2)
 
 
-def run_serial_test(data: Ints, population: int) -> Iterator[Result]:
+def run_serial_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how much each play has in common with the next one."""
     common, chances = count_common_numbers(data, population)
     observed = np.bincount(common, minlength=len(chances))
@@ -208,7 +208,7 @@ def run_serial_test(data: Ints, population: int) -> Iterator[Result]:
     )
 
 
-def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Result]:
+def run_repeated_hands_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how often the same hand, in any order, is drawn again."""
     size = min(_HAND, data.shape[1])
     hands = np.sort(data[:, :size].astype(np.int64), axis=1)
@@ -219,7 +219,7 @@ def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Result]:
     yield compute_duplicates_result("duplicates", f"first {size} among {cells}", codes, cells)
 
 
-def run_permutation_test(data: Ints, _population: int) -> Iterator[Result]:
+def run_permutation_test(data: Ints, _population: int) -> Iterator[StatisticalResult]:
     """Test that the first four numbers are drawn in every order equally often."""
     if data.shape[1] < _ORDERED:
         return
@@ -242,7 +242,7 @@ def count_cycles(data: Ints) -> Ints:
     return counts
 
 
-def run_cycles_test(data: Ints, population: int) -> Iterator[Result]:
+def run_cycles_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test the number of cycles of a shuffle against Stirling numbers of the first kind; full decks only."""
     if data.shape[1] < population:
         return
@@ -261,6 +261,6 @@ TESTS = (
 )  # fmt: skip
 
 
-def run_battery(data: Ints, population: int) -> list[Result]:
+def run_battery(data: Ints, population: int) -> list[StatisticalResult]:
     """Return the results of every test for games that draw without replacement, in order."""
     return [result for test in TESTS for result in test(data, population)]
