@@ -83,6 +83,23 @@ def test_a_game_below_the_floor_is_refused(tmp_path):
     assert "99.00 %" in refused[0].reason
 
 
+@pytest.mark.requirement("C-05", "B-12")
+def test_the_floor_and_the_odds_are_held_to_the_exact_figure():
+    """What the game returns exactly, and its rarest award, are allowed; a hair more or less refuses it."""
+    profile = load_profile("generic")
+    slots = (GameSlot(game="maple-classic"),)
+    exact = admit_games(slots, profile)[0]["maple-classic"].return_min
+
+    def is_offered(table, **keys):
+        changed = getattr(profile, table).model_copy(update=keys)
+        return bool(admit_games(slots, profile.model_copy(update={table: changed}))[0])
+
+    assert is_offered("returns", reels=exact)
+    assert not is_offered("returns", reels=exact + Fraction(1, 10**12))
+    assert is_offered("awards", longest_one_in=13824)
+    assert not is_offered("awards", longest_one_in=13823)
+
+
 @pytest.mark.requirement("C-06", "M-10", "R-09")
 @pytest.mark.parametrize(
     ("game", "prize", "lower", "said"),

@@ -14,7 +14,7 @@ from egm.screen.text import Texts
 from egm.staff.keys import StaffKey
 from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from tools.cli import main
 
 MECHANIC = NUMBERS[Role.MECHANIC]
@@ -237,7 +237,11 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     assert shown["Machine stopped"] == texts.format_time(stopped.isoformat())
     assert shown["Machine returned to service"] == texts.format_time(rig.clock.now().isoformat())
     assert shown["Machine stopped"] != shown["Machine returned to service"]
+    assert (shown["Reason"], shown["Work done"]) == ("bill jam", "cleaned")
     assert "Signature" in shown
+    meters = menu.page.tables[-1]
+    rows = [tuple(translate_words(cell, "en") for cell in row.cells) for row in meters.rows]
+    assert [row for row in rows if row[1] != row[2]] == [("Main door", "0", "1")]
     rig.close()
 
     def egm(*words):

@@ -9,14 +9,15 @@ import pytest
 from egm.profiles import load_profile
 from paytables import Depth, analyse, load_game
 from paytables.definition import read_source
+from paytables.odds import list_awards
 from tools.dev.gallery import Walk
 from tools.lab.certification.finding import Case, Status
-from tools.lab.certification.rules import return_by_stake
+from tools.lab.certification.rules import longest_odds, return_by_stake, return_floor
 
 
-def case_of(game):
+def case_of(game, profile=None):
     """A game as certification sees it, its analysis exact."""
-    profile = load_profile("quebec-casino")
+    profile = profile or load_profile("quebec-casino")
     return Case(game, game.id, analyse(game, Depth.FULL), profile, Walk("case"), 0)
 
 
@@ -37,6 +38,26 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
     assert finding.status is Status.NOTED
     assert "two" in finding.evidence
     assert "after one" in finding.evidence
+
+
+def held(rule, table, **keys):
+    """The status of a rule's first finding about maple-classic, where the profile has these keys in a table."""
+    profile = load_profile("generic")
+    changed = getattr(profile, table).model_copy(update=keys)
+    case = case_of(load_game("maple-classic"), profile.model_copy(update={table: changed}))
+    return next(iter(rule(case))).status
+
+
+@pytest.mark.requirement("C-05", "R-09", "B-12")
+def test_floor_and_odds_are_held_to_the_exact_figure():
+    """A floor of exactly the game's return, and odds of exactly its rarest award, pass; a hair more fails."""
+    (bet,) = analyse(load_game("maple-classic"), Depth.FULL).bets
+    hair = Fraction(1, 10**12)
+    assert held(return_floor, "returns", reels=bet.rtp) is Status.PASS
+    assert held(return_floor, "returns", reels=bet.rtp + hair) is Status.FAIL
+    one_in = int(1 / list_awards(bet)[0].rate)
+    assert held(longest_odds, "awards", longest_one_in=one_in) is Status.PASS
+    assert held(longest_odds, "awards", longest_one_in=one_in - 1) is Status.FAIL
 
 
 @pytest.mark.requirement("C-07", "C-10:b")
