@@ -29,6 +29,11 @@ def test_a_game_that_is_none_is_answered_with_what_was_meant():
     ("asked", "meant"),
     [
         (("par", "maple-clasic"), "did you mean maple-classic,"),
+        (
+            ("par", "quebec-roulette-french", "--bet", f"red={'9' * 5000}"),
+            "write SPOT=CREDITS, a whole number",
+        ),
+        (("par", "maple-classic", "--meter", f"grand={'9' * 5000}"), "write LEVEL=CREDITS, a whole number"),
         (("simulate", "maple-clasic"), "did you mean maple-classic,"),
         (("keno", "odds", "aurora-kno", "1,2"), "did you mean aurora-keno"),
         (("certify", "maple-clasic", "--jurisdiction", "generic"), "did you mean maple-classic,"),
