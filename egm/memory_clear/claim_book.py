@@ -287,7 +287,7 @@ class ClaimMaker:
 def parse_position(name: str) -> int:
     """Return the number of the player position to which a name in the journal's state belongs."""
     number, slash, _ = name.partition("/")
-    return int(number) if slash and number.isdigit() else 1
+    return int(number) if slash and number.isdecimal() else 1
 
 
 def format_state_name(position: int, key: Key) -> str:

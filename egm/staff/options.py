@@ -152,7 +152,7 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
             return replace(options, off=off)
         case OptionsForm(
             option="denomination", game=str(game), denomination_cents=str(cents), on=str(on)
-        ) if cents.isdigit() and int(cents) in machine.component(InstalledGames).denominations_cents.get(
+        ) if cents.isdecimal() and int(cents) in machine.component(InstalledGames).denominations_cents.get(
             game, ()
         ):
             current_cents = set(

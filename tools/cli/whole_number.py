@@ -7,6 +7,14 @@ import click
 _NUMBER_MAX: Final = (1 << 63) - 1
 
 
+def parse_whole_number(text: str) -> int | None:
+    """Return a text of decimal digits as a whole number, or None for any other text and above 64 bits."""
+    if not (text.isdecimal() and len(text) <= len(str(_NUMBER_MAX))):
+        return None
+    number = int(text)
+    return number if number <= _NUMBER_MAX else None
+
+
 class WholeNumber(click.IntRange):
     """A whole number from ``min`` to the largest 64-bit value."""
 

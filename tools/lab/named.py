@@ -5,6 +5,7 @@ from pathlib import Path
 from paytables import DefinitionError
 from paytables.source import read_contents
 from tools.lab.rewriting import find_line
+from tools.lab.tuning import parse_key
 
 
 def path_or_id_from_text(text: str) -> str | Path:
@@ -14,7 +15,7 @@ def path_or_id_from_text(text: str) -> str | Path:
 
 def format_definition_error(error: DefinitionError) -> str:
     """Return an error of a game definition as text: file, line, key and reason."""
-    key = tuple(int(part) if part.isdigit() else part for part in error.key.split("."))
+    key = parse_key(error.key)
     try:
         line = find_line(read_contents(Path(error.file)).decode(), key)
     except (OSError, UnicodeDecodeError, ValueError):

@@ -5,6 +5,7 @@ result is what the cabinet will play.
 """
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -14,6 +15,8 @@ from paytables import Depth, PaytableError, analyse, build_game
 from paytables.wording import format_count, format_percent
 
 Path = tuple[str | int, ...]
+#: An index of a list in a key; any other text names a key of a table.
+_INDEX: Final = re.compile(r"[0-9]{1,9}")
 #: The distance below which a return, or a hit frequency, counts as reached.
 NEAR = Fraction(1, 2000)
 #: The number of candidates that a search without progress follows at once, and for how many rounds.
@@ -32,7 +35,7 @@ class TuningError(Exception):
 
 def parse_key(key: str) -> Path:
     """Return the path for a key in text form, such as ``stage.base.pay.3.pays.5``."""
-    return tuple(int(part) if part.isdigit() else part for part in key.split("."))
+    return tuple(int(part) if _INDEX.fullmatch(part) else part for part in key.split("."))
 
 
 def _resolve_key_part(container: Any, part: str | int) -> str | int:

@@ -198,7 +198,7 @@ class Pick(SetupStep):
         options = self.options()
         if action == "back":
             return NextStep.BACK
-        if not place.isdigit() or int(place) >= len(options):
+        if not place.isdecimal() or int(place) >= len(options):
             return say_refusal("not_offered")
         self.take(draft, options[int(place)][0])
         return NextStep.ON
@@ -329,7 +329,7 @@ class Toggle(SetupStep):
         options, chosen = self.options(draft), self.chosen(draft)
         if action == "back":
             return NextStep.BACK
-        if self.examining is None and place.isdigit() and int(place) < len(options):
+        if self.examining is None and place.isdecimal() and int(place) < len(options):
             name = options[int(place)][0]
             now_chosen = set(chosen) ^ {name}
             self.take(draft, [each for each, _ in options if each in now_chosen])

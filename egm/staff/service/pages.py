@@ -100,7 +100,7 @@ class Meters(MenuPage):
         """Return the text of a meter dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
             return say("service.meters.no_part")
-        if self.dimension.endswith("_cents") and part.isdigit():
+        if self.dimension.endswith("_cents") and part.isdecimal():
             return say_money(int(part))
         resident = machine.component(InstalledGames).games.get(part) if self.dimension == "game" else None
         return say_plain(part) if resident is None else say_local(resident.title)

@@ -64,6 +64,7 @@ async def walked(folder):
         await touch("enter", text)
     await touch("next")
     await touch("pick:100")
+    await touch("pick:\N{SUPERSCRIPT TWO}")
     draft.devices = FOUND
     for _ in range(3):
         await touch("next")

@@ -157,7 +157,16 @@ def test_a_clear_cut_short_is_finished_by_the_same_command(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    "words", ["credit:1:cashable", "x=pay", "x=paid", "x=paid:1", "x=paid:a:b", "x=carry:1:A"]
+    "words",
+    [
+        "credit:1:cashable",
+        "x=pay",
+        "x=paid",
+        "x=paid:1",
+        "x=paid:a:b",
+        "x=carry:1:A",
+        f"x=paid:{'9' * 5000}:A",
+    ],
 )
 def test_a_word_about_a_claim_that_is_none_is_refused(tmp_path, words):
     MachineRig(tmp_path).boot().close()

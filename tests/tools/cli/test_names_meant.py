@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from paytables import DefinitionError, load_game
+from paytables.definition import read_source
 from paytables.wording import find_nearest_words, format_known_names
 from tools.cli import main
 
@@ -29,6 +30,11 @@ def test_a_game_that_is_none_is_answered_with_what_was_meant():
     ("asked", "meant"),
     [
         (("par", "maple-clasic"), "did you mean maple-classic,"),
+        (
+            ("par", "quebec-roulette-french", "--bet", f"red={'9' * 5000}"),
+            "write SPOT=CREDITS, a whole number",
+        ),
+        (("par", "maple-classic", "--meter", f"grand={'9' * 5000}"), "write LEVEL=CREDITS, a whole number"),
         (("simulate", "maple-clasic"), "did you mean maple-classic,"),
         (("keno", "odds", "aurora-kno", "1,2"), "did you mean aurora-keno"),
         (("certify", "maple-clasic", "--jurisdiction", "generic"), "did you mean maple-classic,"),
@@ -63,3 +69,15 @@ def test_a_definition_in_a_file_of_another_name_is_a_file_of_the_wrong_name(comm
         assert run.exit_code == 1, run.output
         assert said in " ".join(run.output.split())
         assert "there are" not in run.output or name.startswith("xx")
+
+
+@pytest.mark.parametrize("key", ["\N{SUPERSCRIPT TWO}", "1\N{SUPERSCRIPT TWO}", "9" * 5000])
+@pytest.mark.parametrize("command", [("par",), ("game", "check")], ids=" ".join)
+def test_a_key_of_strange_digits_is_refused_by_its_name(tmp_path, command, key):
+    file = tmp_path / "own.toml"
+    file.write_text(
+        f'"{key}" = 1\n' + read_source("maple-classic").path.read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    refused = CliRunner().invoke(main, [*command, str(file)])
+    assert refused.exit_code == 1
+    assert f"{key}: " in refused.output

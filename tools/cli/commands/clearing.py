@@ -43,6 +43,7 @@ from tools.cli.tables import (
     show,
 )
 from tools.cli.terminal import echo
+from tools.cli.whole_number import parse_whole_number
 
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 _SECOND = click.option(
@@ -264,9 +265,10 @@ def _parse_decisions(
         act, *paid = words.split(":", 2)
         if not equals or act not in _ACTS or claim in decisions:
             raise click.BadParameter(f"{value!r}: once each CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended")
-        if (act == "paid") != (len(paid) == 2 and paid[0].isdecimal()):
-            raise click.BadParameter(f"{value!r}: a payment is written as CLAIM=paid:CENTS:WHO")
-        cents, by = (int(paid[0]), paid[1]) if paid else (None, "")
+        cents = parse_whole_number(paid[0]) if len(paid) == 2 else None
+        if (act == "paid") != (cents is not None) or (paid and cents is None):
+            raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
+        by = paid[1] if paid else ""
         decisions[claim] = ClaimDecision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
     return decisions
 

@@ -24,12 +24,15 @@ from tools.cli.par_sheet import print_level_returns, print_par_sheet
 from tools.cli.result_file import write_result
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo, format_json
+from tools.cli.whole_number import parse_whole_number
 from tools.lab.named import format_definition_error, path_or_id_from_text
 from tools.lab.parsheet import build_sheet, format_percent
 from tools.lab.parsheet.forms import to_csv, to_html
 
 #: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
+#: The most characters of an argument that a refusal repeats.
+_QUOTED_MAX = 80
 
 
 def load(name: str) -> Game:
@@ -135,9 +138,11 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
             raise click.ClickException(
                 f"--bet {text}: there is no spot {spot!r}; {format_known_names(spot, spot_ids)}"
             )
-        if not credits_.isdecimal():
-            raise click.ClickException(f"--bet {text}: write SPOT=CREDITS, a whole number of credits")
-        laid[spot] = laid.get(spot, 0) + int(credits_)
+        if (number := parse_whole_number(credits_)) is None:
+            raise click.ClickException(
+                f"--bet {text[:_QUOTED_MAX]}: write SPOT=CREDITS, a whole number of credits"
+            )
+        laid[spot] = laid.get(spot, 0) + number
     bet = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
     return _wrap_single_bet(
         game, replace(bet, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items()))
@@ -170,9 +175,11 @@ def _print_present_returns(
 def _parse_meter(text: str) -> tuple[str, int]:
     """Return level and amount from ``LEVEL=CREDITS``. Raises MeterError for another form."""
     level, _, value = text.partition("=")
-    if not value.isdecimal():
-        raise click.ClickException(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")
-    return level, int(value)
+    if (number := parse_whole_number(value)) is None:
+        raise click.ClickException(
+            f"--meter {text[:_QUOTED_MAX]}: write LEVEL=CREDITS, a whole number of credits"
+        )
+    return level, number
 
 
 def describe_estimate(name: str, game: Game, reason: str) -> str:
