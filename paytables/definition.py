@@ -178,7 +178,7 @@ def format_canonical_text(data: Mapping[str, Any]) -> str:
     )
 
 
-def digest_of(data: Mapping[str, Any]) -> str:
+def compute_digest(data: Mapping[str, Any]) -> str:
     """Return the digest that identifies a definition: the SHA-256 of its canonical JSON, in hex."""
     return hashlib.sha256(format_canonical_text(data).encode()).hexdigest()
 
