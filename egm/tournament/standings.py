@@ -170,7 +170,7 @@ def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[S
     rounds = islice(_iter_rounds(rules, results, _Outcome()), number - 1, number)
     for _, standings, qualified in rounds:
         return standings, qualified
-    raise ResultsError(f"round {number}: the rules have {len(rules.rounds)}")
+    raise ResultsError(f"round {number}: the rules have only {len(rules.rounds)} rounds")
 
 
 def _restore_other_entries(

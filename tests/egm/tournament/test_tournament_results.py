@@ -399,7 +399,7 @@ def test_a_round_that_was_given_by_mistake_counts_for_nothing_once_staff_say_so(
     assert tied.end("failed") is None
     export, results = export_of(tied), tied.folder / "results.json"
     rules, given = tied.rules.path, ("--without", "8")
-    assert "its sale is in none" in refuse("tournament", "results", rules, results, export, *given)
+    assert "no journal records its sale" in refuse("tournament", "results", rules, results, export, *given)
     run("tournament", "results", rules, results, export, *given, "--ignore", f"9:1:{export}")
     assert [each["entry"] for each in json.loads(results.read_text())["entries"]] == [1, 2]
     assert "has no round 3 of it to ignore" in refuse(
@@ -433,7 +433,7 @@ def test_results_of_false_or_other_journals_are_refused(tmp_path):
     with pytest.raises(ResultsError, match="sold at a and at b"):
         derive(digest, {"a": entries, "b": entries})
     unsold = [entry for entry in entries if entry.kind != "tournament.entry"]
-    with pytest.raises(ResultsError, match="its sale is in none"):
+    with pytest.raises(ResultsError, match="no journal records its sale"):
         derive(digest, {"a": unsold})
     with pytest.raises(ResultsError, match="it ended at a and at b"):
         derive(digest, {"a": entries, "b": unsold})
