@@ -314,7 +314,7 @@ class WritableDatabase(DatabaseReader):
         sums = PageSums(storage, fresh, key)
         sums.record_all()
         sums.close()
-        # The sums first: if the file exists, its sums do.
+        # Rename the sums first, so that a database file that exists always has its sums.
         storage.rename(fresh.with_name(fresh.name + SUMS_SUFFIX), path.with_name(path.name + SUMS_SUFFIX))
         storage.sync_folder(folder)
         storage.rename(fresh, path)

@@ -54,7 +54,7 @@ def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     for value, next_value in pairwise(values):
         if value >= next_value:
             why = "is listed twice" if value == next_value else f"is listed after {value}"
-            raise ValueError(f"{next_value} {why}: they are different and ascending")
+            raise ValueError(f"{next_value} {why}: list different values in ascending order")
     return values
 
 
@@ -178,7 +178,7 @@ def format_canonical_text(data: Mapping[str, Any]) -> str:
     )
 
 
-def digest_of(data: Mapping[str, Any]) -> str:
+def compute_digest(data: Mapping[str, Any]) -> str:
     """Return the digest that identifies a definition: the SHA-256 of its canonical JSON, in hex."""
     return hashlib.sha256(format_canonical_text(data).encode()).hexdigest()
 

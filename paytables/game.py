@@ -336,7 +336,7 @@ def build_game(
         _check_fixed_sums(checked, checked.game.denominations_cents, file)
     return Game(
         header=checked.game,
-        digest=definition.digest_of(data),
+        digest=definition.compute_digest(data),
         rules=rules,
         text=definition.format_canonical_text(data),
         source=source,

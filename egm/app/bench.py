@@ -36,7 +36,7 @@ from typing import Final
 
 from egm.collector import pause_collector
 
-with pause_collector():  # otherwise it takes a quarter of the time of these imports
+with pause_collector():  # collecting garbage would take a quarter of the time of these imports
     from egm.config.cabinet_file import CabinetFile, load_cabinet
     from egm.devices.catalogue import PROTOCOLS
     from egm.devices.twin import ActionError, Port, Twin

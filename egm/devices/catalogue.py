@@ -54,7 +54,7 @@ class DeviceProtocol:
             raise OperatorError(f"devices.{name}.values_cents: a {self.kind} names no money")
         if len(values_cents) > self.channels:
             raise OperatorError(
-                f"devices.{name}.values_cents: {len(values_cents)} channels; it has {self.channels}"
+                f"devices.{name}.values_cents: lists {len(values_cents)} channels, but the device has {self.channels}"
             )
         table = {self.first_channel + i: cents for i, cents in enumerate(values_cents) if cents}
         if len(set(table.values())) < len(table):

@@ -119,10 +119,10 @@ class FileInUse:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of the cabinet file in use, or an empty string without one."""
-        return digest_of(self.text) if self.text else ""
+        return compute_digest(self.text) if self.text else ""
 
 
-def digest_of(text: str) -> str:
+def compute_digest(text: str) -> str:
     """Return the SHA-256 of a cabinet file's text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -130,7 +130,7 @@ def digest_of(text: str) -> str:
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
     """Check at start-up that the cabinet file is signed; accept a waiting signature, otherwise raise a fault."""
     machine.install(FileInUse(file.text))
-    digest, record = digest_of(file.text), machine.memory.get(IntegrityKey.CABINET)
+    digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)
     if not file.text:
         return
     path, signed, why = folder / FILE_NAME, None, ""

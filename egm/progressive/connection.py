@@ -83,7 +83,7 @@ def check_certificates(slot: LinkSlot, serial: str) -> None:
     except (OSError, ValueError, InvalidSignature) as error:
         raise OperatorError(f"{slot.certificate}: not signed by {slot.authority}: {error}") from error
     if names != [serial]:
-        raise OperatorError(f"{slot.certificate}: names {', '.join(names)}, and this machine is {serial}")
+        raise OperatorError(f"{slot.certificate}: is for {', '.join(names)}, but this machine is {serial}")
 
 
 def get_payload(message: aiomqtt.Message) -> bytes:

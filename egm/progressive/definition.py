@@ -201,7 +201,7 @@ def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
 def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
     """Return the parts of the progressive level that the file states, or else those of the game's definition."""
     if entry.game is not None and entry.shares:
-        raise LevelFileError(f"{location}: shares: the game defines them")
+        raise LevelFileError(f"{location}: shares: must be omitted, because the game defines them")
     if entry.game is not None:
         return _find_level_play(entry, location).shares
     shares = {Fraction(share): odds for share, odds in entry.shares.items()}

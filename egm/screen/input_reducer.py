@@ -50,9 +50,9 @@ from egm.screen.view import (
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that keep their meaning while a service page is open.
 _WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
-#: The menu key of the staff; and the same key again, once the bench has reported its key switch's position.
+#: The staff's menu key; and the action repeated for it once the bench has reported the position of its key switch.
 MENU: Final = Action("menu")
-MENU_KEY_KNOWN: Final = Action("menu", "told")
+MENU_KEY_KNOWN: Final = Action("menu", "known")
 #: From this level of celebration on, PLAY skips the roll-up without starting another game.
 _GREATEST: Final = 3
 #: How long a requested game waits for the previous one to end, in seconds.

@@ -378,7 +378,7 @@ class TicketLedgerCopies:
         ).fetchone()
         if first_moves != tickets:
             raise TicketLedgerDamaged(
-                f"{self.path}: {tickets} tickets, {first_moves} of them with a beginning"
+                f"{self.path}: has {tickets} tickets, but the first moves of {first_moves}"
             )
         return last_end[0]
 

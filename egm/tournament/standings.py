@@ -174,7 +174,7 @@ def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[S
     Raises :class:`ResultsError` if the results up to this round do not fit the rules, or there is no such round.
     """
     if number > len(rules.rounds):
-        raise ResultsError(f"round {number}: the rules have {len(rules.rounds)}")
+        raise ResultsError(f"round {number}: the rules have only {len(rules.rounds)} rounds")
     _check_entries(rules, results)
     rounds = islice(_iter_rounds(rules, results, _Outcome()), number - 1, number)
     _, standings, qualified = next(rounds)

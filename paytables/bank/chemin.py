@@ -84,7 +84,9 @@ class CheminDefinition(BankDefinition):
         if self.table.seats < SEATS_MIN:
             raise ValueError(f"table.seats: {SEATS_MIN} or more, not {self.table.seats}")
         if len(self.game.denominations_cents) > 1:
-            raise ValueError("game.denominations_cents: one, because the players' credits cover each other")
+            raise ValueError(
+                "game.denominations_cents: only one is allowed, because the players' credits cover each other"
+            )
         for name in (BANK, BANCO, STAKE):
             bet: BankBet = getattr(self, name)
             if bet.id != name or bet.pays.net != 1:

@@ -347,7 +347,7 @@ def _add_hand(
         at = 0
         for row in range(len(cards)):
             joint_hand, end = cards[row] + own[n], len(joint_cards)
-            while at < end:  # both rise, so that none is below the last
+            while at < end:  # both are sorted, so the search starts at the last hit
                 middle = (at + end) // 2
                 if joint_cards[middle] < joint_hand:
                     at = middle + 1

@@ -325,7 +325,7 @@ class ReelBuilder:
         """
         element = self.symbols.resolve_element(name, f"{where}.of", multiply_own=self.table.multiply_own)
         if element is None:
-            raise self.refuse(f"{where}.of", f"{ANY!r} is every symbol: nothing to count")
+            raise self.refuse(f"{where}.of", f"{ANY!r} stands for every symbol, so there is nothing to count")
         return element
 
     def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:

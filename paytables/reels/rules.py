@@ -56,7 +56,7 @@ class Tally:
         """Add the result of one run of a reel game's stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
-        if run.paid:  # most runs pay and give nothing; skipping them halves the time
+        if run.paid:  # most runs pay nothing; skipping them halves the time
             wins = [
                 Settlement(
                     p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step}

@@ -22,7 +22,7 @@ from egm.app.first_start.wizard import SEED_NAME
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import Port
-from egm.integrity.signed_file import digest_of
+from egm.integrity.signed_file import compute_digest
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
@@ -319,7 +319,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
     assert roster.authenticate("12", PINS["12"]) is not None
     (told,) = entries(folder, "cabinet.signed")
     assert told["persons"] == ["11", "12"]
-    assert told["digest"] == digest_of(file.read_text())
+    assert told["digest"] == compute_digest(file.read_text())
     assert told["text"] == file.read_text()
     assert not any(
         pin in path.read_text(errors="replace") for pin in PINS.values() for path in [file, folder.staff]

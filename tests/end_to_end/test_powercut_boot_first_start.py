@@ -19,7 +19,7 @@ from rigs.emulated_media import Computer
 from egm.app.first_start.signing import create_restore_step
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, compute_digest
 from meters import open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
@@ -68,7 +68,7 @@ def asks(computer):
         begun = JournalLocation(DiskStorage(), first, first / SECOND_FOLDER).has_journal
         if not (again or begun):
             signature, _ = Signature.read(first / FILE_NAME)
-            assert (signature.digest, [*signature.persons]) == (digest_of(file.read_text()), SIGNERS)
+            assert (signature.digest, [*signature.persons]) == (compute_digest(file.read_text()), SIGNERS)
     if begun:
         computer.audited()
     return again
@@ -80,7 +80,7 @@ def runs(computer):
     computer.cut()
     computer.audited(rests=True)
     with computer.read() as (first, _), open_view(first) as view:
-        wanted = (digest_of((first / "cabinet.toml").read_text()), SIGNERS)
+        wanted = (compute_digest((first / "cabinet.toml").read_text()), SIGNERS)
         signed = [(entry.record["digest"], entry.record["persons"]) for entry in view.entries(KIND)]
         assert signed == [wanted]
         assert not (first / FILE_NAME).exists(), "a signature that was taken up is put away"

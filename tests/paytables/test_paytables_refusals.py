@@ -16,7 +16,7 @@ from paytables import (
     load_game,
     play_through,
 )
-from paytables.definition import digest_of
+from paytables.definition import compute_digest
 
 TEXT = {"en": "x", "fr": "x"}
 GOOD = {
@@ -283,8 +283,8 @@ def test_choices_and_records_that_do_not_fit_are_refused(seeded_draw):
 
 def test_the_digest_covers_every_value_and_no_layout():
     data = copy.deepcopy(GOOD)
-    assert digest_of(data) == digest_of(dict(reversed(data.items())))
-    assert digest_of(data) != digest_of(changed((*BASE, "pay", 0, "pays"), {2: 5}))
+    assert compute_digest(data) == compute_digest(dict(reversed(data.items())))
+    assert compute_digest(data) != compute_digest(changed((*BASE, "pay", 0, "pays"), {2: 5}))
 
 
 def test_the_command_line_says_why(tmp_path):

@@ -294,7 +294,7 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[]
             _run_systemctl("start", unit, within)
             if _is_mounted(path):
                 break
-            # it cannot be used now: the screen still shows the fault
+            # the medium cannot be mounted yet; until it can, the screen shows the fault
             _run_systemctl("start", "open-egm.target")
             time.sleep(_AGAIN_S)
     if late:

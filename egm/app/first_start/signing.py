@@ -18,7 +18,7 @@ from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
-from egm.integrity.signed_file import FILE_NAME, Signature, digest_of, find_last_signed_file
+from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest, find_last_signed_file
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
 from egm.kernel.timekeeping import Evidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
@@ -156,7 +156,7 @@ class SignerProofs(SetupStep):
         here.
         """
         persons = tuple(person.id for person in self.proved)
-        return Signature(digest_of(text), persons, reason, self.now().isoformat(timespec="seconds"))
+        return Signature(compute_digest(text), persons, reason, self.now().isoformat(timespec="seconds"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -204,7 +204,7 @@ class Signing(SignerProofs):
                 say_plain(", ".join(f"{person.name} ({person.id})" for person in people)),
             ),
             *(() if draft.link is None else ((say("first.link.title"), say_plain(draft.link.authority)),)),
-            (say("first.file"), say_plain(digest_of(draft.text())[:16])),
+            (say("first.file"), say_plain(compute_digest(draft.text())[:16])),
         )
         now = self.now()
         is_clock_plausible = find_clock_doubt(Evidence(now=now, last_good=None, elapsed=None)) is None

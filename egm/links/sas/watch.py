@@ -18,7 +18,7 @@ from egm.links.keys import LinksKey
 from egm.links.sas.host import Host
 
 FULL, DELAY = ":full", ":delay"
-#: Reasons for which a host holds the machine only within one run: a full queue, a delayed game.
+#: Suffixes of the reasons for a stop that does not outlast a restart: a full queue, a delayed game.
 _PASSING: Final = (FULL, DELAY)
 
 

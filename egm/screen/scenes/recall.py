@@ -153,7 +153,7 @@ def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) ->
         top = y + 12 + i * step
         if step <= _LOW:  # Label and value on one line.
             label_width = p.measure(label, dim) + 10
-            # The value alone is clear enough.
+            # If both do not fit, the value is drawn without its label.
             if label_width + p.measure(value, Style("strong", "caption")) > w - 36:
                 label_width = 0.0
             else:

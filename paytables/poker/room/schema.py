@@ -105,7 +105,9 @@ class RoomDefinition(TableDefinition):
         if seats < 2:
             raise ValueError(f"table.seats: 2 or more, not {seats}")
         if len(self.game.denominations_cents) > 1:
-            raise ValueError("game.denominations_cents: one, because the players' credits are in one pot")
+            raise ValueError(
+                "game.denominations_cents: only one is allowed, because the players' credits are in one pot"
+            )
         if seats * hole + board > _PACK:
             raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_PACK}")
         if not self.deal[0].hole or any(deal.up for deal in self.deal) != (self.forced.bring_in is not None):

@@ -82,7 +82,7 @@ class Stake(Strict):
         if self.is_independent_of_bank and not self.pay:
             raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
         if self.of is not None and not self.times.isdecimal():
-            raise ValueError(f"{self.id}: {self.times} times {self.of!r}; it is a whole number of times")
+            raise ValueError(f"{self.id}: {self.times} times {self.of!r}: must be a whole number of times")
         return self
 
     def find_result(self, standing: Standing) -> Result:
@@ -269,7 +269,9 @@ class PokerDefinition(TableDefinition):
         if self.best and not self.has_single_question:
             raise ValueError("best: lines go with one question against the bank, where no board is dealt")
         if self.best and self.best[-1].least is not None:
-            raise ValueError("best: the last line has no `least`, for a hand that fits no other")
+            raise ValueError(
+                "best: the last line must not have `least`: it is for the hands that fit no other line"
+            )
         return self
 
     @model_validator(mode="after")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DECIDING: Final = 12
 #: The bits of a strength below its combination.
 CATEGORY: Final = 20
-#: The number of pairs among cards with such sets.
+#: The number of pairs of equal rank among the held cards, by the sizes of their sets (``sets`` of a hold rule).
 PAIRS: Final = {"none": 0, "2": 1, "2-2": 2, "3": 3, "4": 6}
 #: The ranks of every straight, as bits.
 STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))

@@ -38,7 +38,7 @@ def test_only_the_machines_own_certificate_signed_by_the_links_authority_is_take
             make_certificate(folder, name, NOW)
     assert faults(floor, "M-1") == []
     (said,) = faults(floor, "M-1", certificate="M-2")
-    assert "names M-2, and this machine is M-1" in said
+    assert "is for M-2, but this machine is M-1" in said
     (said,) = faults(floor, "M-1", key="M-2")
     assert "certificates" in said
     (said,) = faults(floor, "M-1", authority=other / f"{AUTHORITY}.crt")

@@ -63,7 +63,7 @@ MISTAKES = [
     ('"id003"', '"id003"\n[metrics]\nhosts = ["a", "b\\u0000"]', r"line 13: metrics.hosts\[2\]: has the control character"),
     ('"id003"', '"id003"\nvalues_cents = [0, 0]', "line 12: devices.bill.values_cents: every channel is empty"),
     ('"id003"', '"id003"\nvalues_cents = [500, 0, 500]', "line 12: devices.bill.values_cents: a value comes twice"),
-    ('"id003"', '"id003"\nvalues_cents = [1, 2, 3, 4, 5, 6, 7, 8, 9]', "line 12: devices.bill.values_cents: 9 channels; it has 8"),
+    ('"id003"', '"id003"\nvalues_cents = [1, 2, 3, 4, 5, 6, 7, 8, 9]', "line 12: devices.bill.values_cents: lists 9 channels, but the device has 8"),
     ('"id003"', '"id003"\nport = "/dev/a"\n[devices.io]\nprotocol = "ioboard"\nport = "/dev/a"', "line 15: devices.io.port: /dev/a is the port of devices.bill already"),
     ('"id003"', '"id003"\nport = "/dev/a"\n[sas.main]\nport = "/dev/../dev/a"', "line 14: sas.main.port: /dev/../dev/a is the port of devices.bill already"),
     ('"id003"', '"id003"\nport = "/dev/a"\n[gat]\nport = "/dev/a"', "line 14: gat.port: /dev/a is the port of devices.bill already"),
@@ -361,7 +361,7 @@ def test_denominations_are_different_and_ascending(asked, why, tmp_path):
     said = f'game = "maple-classic"\ndenominations_cents = {asked}\n'
     file.write_text(text.replace('game = "maple-classic"\n', said, 1))
     with pytest.raises(
-        OperatorError, match=rf"games\[1\]\.denominations_cents: {why}: they are different and"
+        OperatorError, match=rf"games\[1\]\.denominations_cents: {why}: list different values in"
     ):
         load_cabinet(file)
 

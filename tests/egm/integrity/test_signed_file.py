@@ -12,7 +12,7 @@ from egm.app.first_start.draft import Draft
 from egm.app.first_start.signing import create_restore_step
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest
 from egm.kernel.events import EventType, State
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
@@ -63,7 +63,7 @@ class Cabinet:
     def change(self) -> str:
         """Change the file by an editor."""
         self.file.write_text(self.file.read_text().replace("Chez Lise", "Chez Luc"))
-        return digest_of(self.file.read_text())
+        return compute_digest(self.file.read_text())
 
     def sign(self, *numbers, code=0):
         """Sign it at a terminal."""
@@ -111,7 +111,7 @@ def test_a_machine_nobody_ever_signed_for_is_held_to_no_file(cabinet):
 def test_a_changed_file_stops_the_machine_until_it_is_put_back_or_signed(cabinet):
     cabinet.sign("1")
     assert cabinet.start()["faults"] == set()
-    before = digest_of(TEXT)
+    before = compute_digest(TEXT)
     after = cabinet.change()
     found = cabinet.start()
     assert (found["faults"], found["state"]) == ({"cabinet_file_changed"}, State.TILT)
@@ -129,7 +129,7 @@ def test_a_changed_file_stops_the_machine_until_it_is_put_back_or_signed(cabinet
     cabinet.audited()
     said = CliRunner().invoke(main, ["cabinet", "signed", "--file", "--state", str(cabinet.folder.root)])
     assert said.exit_code == 0, said.exception
-    assert digest_of(said.output) == after
+    assert compute_digest(said.output) == after
 
 
 @pytest.mark.requirement("A-22", "E-11")

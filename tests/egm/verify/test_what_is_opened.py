@@ -72,7 +72,7 @@ def test_an_own_file_must_be_a_file_with_the_ending(tmp_path):
     with pytest.raises(DefinitionError, match=r"ends in \.toml"):
         load_game(tmp_path / "plain")
     os.mkfifo(tmp_path / "pipe.toml")
-    with pytest.raises(DefinitionError, match="no regular file"):
+    with pytest.raises(DefinitionError, match="is not a regular file"):
         load_game(tmp_path / "pipe.toml")
 
 

@@ -368,7 +368,9 @@ def test_a_definition_that_the_order_does_not_know_is_refused(key, value, why):
 def test_the_players_credits_have_one_value():
     data = json.loads(load_game(GAME).text)
     data["game"]["denominations_cents"] = [25, 100]
-    with pytest.raises(DefinitionError, match="one, because the players' credits cover each other"):
+    with pytest.raises(
+        DefinitionError, match="only one is allowed, because the players' credits cover each other"
+    ):
         build_game(data, "test")
 
 

@@ -79,7 +79,7 @@ def test_lines_that_are_not_the_best_play_are_refused(name, lines):
         (
             "quebec-three-card-poker",
             [{"option": "play", "least": "Qs 6d 4h"}],
-            "the last line has no `least`",
+            "the last line must not have `least`",
         ),
     ],
 )

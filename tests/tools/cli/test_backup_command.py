@@ -106,7 +106,7 @@ def test_a_machine_is_given_its_file_staff_and_certificates_back_by_two_persons(
     (cabinet.file.parent / "link/machine.key").unlink()
     said = cabinet.restore(out)
     assert "signed by 1 and 2" in said
-    assert "staff: given back" in said
+    assert "staff: restored" in said
     assert cabinet.file.read_text() == text
     assert (cabinet.file.parent / "link/machine.key").read_text() == "machine.key of B-1"
     assert cabinet.start() == set()

@@ -110,7 +110,7 @@ def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
     data = definition.parse(paytables.source.read(HOLDEM, definition.LIBRARY))
     del data["proved"]
     ResultStore(
-        part, {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
+        part, {"definition": definition.compute_digest(data), "version of the program": compute_code_digest()}
     ).close(done=False)
     before = path.read_text()
     found = CliRunner().invoke(command, [str(path)])

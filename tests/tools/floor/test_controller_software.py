@@ -83,10 +83,10 @@ def test_the_level_file_and_the_games_it_brings_are_signed_too(shipped, tmp_path
     assert [name for name, _ in own] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
     shipped.make(own=own)
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
-    assert "not as signed" not in served(shipped, tmp_path, *signed)[0]
+    assert "differs from the signed software" not in served(shipped, tmp_path, *signed)[0]
     (tmp_path / changed).write_text((tmp_path / changed).read_text() + "\n# more\n")
     said, _ = served(shipped, tmp_path, *signed)
-    assert "the software is not as signed" in said or "altered" in said
+    assert "the software differs from the signed software" in said or "altered" in said
     assert changed in said
 
 

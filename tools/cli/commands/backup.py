@@ -9,7 +9,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir
 from egm.config.faults import read
 from egm.errors import OperatorError
-from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.secret_files import replace_private
 from meters import JournalError, open_view
@@ -132,9 +132,9 @@ def _restore(
             lines_done.append(f"{name} of the progressive link: {path}")
     at = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(one.id for one in people)
-    Signature(digest_of(text), persons, reason, at).write(folder.root / FILE_NAME)
+    Signature(compute_digest(text), persons, reason, at).write(folder.root / FILE_NAME)
     replace_private(cabinet, text)
-    return [*lines_done, f"{cabinet}: given back, signed by {' and '.join(persons)}"]
+    return [*lines_done, f"{cabinet}: restored, signed by {' and '.join(persons)}"]
 
 
 def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
@@ -176,7 +176,7 @@ def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, 
         try:
             read_recorded_roster(folder.root, second).check_roster(backup_roster)
         except RosterError as why:
-            return f"staff: left as it is, for the backup's {str(why).rpartition(': ')[2]}"
+            return f"staff: left as it is (the backup's roster: {str(why).rpartition(': ')[2]})"
     (second / folder.staff.name).unlink(missing_ok=True)
     backup_roster.write_to(folder.staff)
-    return "staff: given back"
+    return "staff: restored"

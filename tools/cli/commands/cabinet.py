@@ -303,8 +303,8 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
     The machine accepts the signature at its next start with this exact file, provided that it holds no money
     of a player. After the first signature it only plays with signed files.
     """
-    # They load every rule of the machine, and `check` does without.
-    from egm.integrity.signed_file import FILE_NAME, Signature, digest_of  # noqa: PLC0415
+    # Imported here because they load every rule of the machine, which `check` does not need.
+    from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest  # noqa: PLC0415
     from tools.cli import staff  # noqa: PLC0415
 
     try:
@@ -314,7 +314,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
         people = [staff.prove(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)]
         at = SystemClock().now().isoformat(timespec="seconds")
         persons = tuple(person.id for person in people)
-        Signature(digest_of(read_contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
+        Signature(compute_digest(read_contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file} is signed by {', '.join(persons)}; it takes effect at the machine's next start")

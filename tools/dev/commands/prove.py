@@ -68,7 +68,10 @@ def command(files: tuple[Path, ...], threads: int) -> None:
                 f"{path}: definitions of this family carry no figures; they are computed at start"
             )
         started = perf_counter()
-        identity = {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
+        identity = {
+            "definition": definition.compute_digest(data),
+            "version of the program": compute_code_digest(),
+        }
         try:
             store = ResultStore(path.with_name(f"{path.name}.part"), identity)
         except OtherCalculationError as error:

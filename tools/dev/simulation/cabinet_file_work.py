@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, compute_digest
 from meters import open_view
 from paytables.definition import LIBRARY
 from tools.dev.simulation.cabinet_setup import REELS
@@ -23,7 +23,9 @@ _SIGNERS: Final = ("1001", "1002")
 
 def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
     """Store the signature of two people for a cabinet file."""
-    signature = Signature(digest_of(text), _SIGNERS, "it is installed", time.isoformat(timespec="seconds"))
+    signature = Signature(
+        compute_digest(text), _SIGNERS, "it is installed", time.isoformat(timespec="seconds")
+    )
     signature.write(state / FILE_NAME)
 
 
