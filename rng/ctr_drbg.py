@@ -29,7 +29,7 @@ _DF_STARTS: Final = b"".join(i.to_bytes(4) + bytes(_BLOCK - 4) for i in range(3)
 
 
 @cache
-def _create_df_cipher() -> CipherContext:
+def _df_cipher() -> CipherContext:
     """Return an AES-256 cipher under the fixed key of Block_Cipher_df, block by block, without state."""
     return Cipher(algorithms.AES256(_DF_KEY), modes.ECB()).encryptor()  # noqa: S305 (BCC is built on the bare block)
 
@@ -42,7 +42,7 @@ def block_cipher_df(text: bytes) -> bytes:
     """
     framed = len(text).to_bytes(4) + SEED_BYTES.to_bytes(4) + text + b"\x80"
     framed += bytes(-len(framed) % _BLOCK)
-    encrypt = _create_df_cipher().update
+    encrypt = _df_cipher().update
     chains = encrypt(_DF_STARTS)
     for at in range(0, len(framed), _BLOCK):
         block = int.from_bytes(framed[at : at + _BLOCK] * 3)
@@ -59,7 +59,7 @@ class CtrDrbg(Mechanism):
 
     __slots__ = ("_key", "_v")
 
-    def _combine_seed_material(self, *parts: bytes) -> bytes:
+    def _seed_material(self, *parts: bytes) -> bytes:
         """Return 48 bytes of seed material from the concatenated parts, by the derivation function."""
         return block_cipher_df(b"".join(parts))
 
@@ -67,21 +67,21 @@ class CtrDrbg(Mechanism):
         """Set Key and V from the seed material of entropy input, nonce and personalization string."""
         self._key = bytearray(_KEY)
         self._v = 0
-        self._update(self._combine_seed_material(entropy_input, nonce, personalization))
+        self._update(self._seed_material(entropy_input, nonce, personalization))
 
     def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
         """Mix an entropy input and additional input into Key and V."""
-        self._update(self._combine_seed_material(entropy_input, additional_input))
+        self._update(self._seed_material(entropy_input, additional_input))
 
     def _generate(self, count: int, additional_input: bytes) -> bytes:
         """Return ``count`` bytes of output, and update Key and V with the additional input."""
         extra = _ZERO_SEED
         if additional_input:
-            extra = self._condition(additional_input)
+            extra = self._conditioned(additional_input)
             self._update(extra)
         return self._update(extra, count)
 
-    def _condition(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         """Return the additional input of a Generate condensed to 48 bytes by the derivation function."""
         return block_cipher_df(additional_input)
 
@@ -110,14 +110,14 @@ class CtrDrbgWithoutDf(CtrDrbg):
     NONCE_BYTES_MIN: ClassVar[int | None] = None
     ADDITIONAL_BYTES_MAX: ClassVar[int] = SEED_BYTES
 
-    def _combine_seed_material(self, *parts: bytes) -> bytes:
+    def _seed_material(self, *parts: bytes) -> bytes:
         """Return the entropy input (48 bytes) XORed with each other part, padded with zeros."""
         entropy, *others = parts
         mixed = int.from_bytes(entropy)
         for other in others:
-            mixed ^= int.from_bytes(self._condition(other))
+            mixed ^= int.from_bytes(self._conditioned(other))
         return mixed.to_bytes(SEED_BYTES)
 
-    def _condition(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         """Return the additional input of a Generate padded with zeros to 48 bytes."""
         return additional_input.ljust(SEED_BYTES, b"\0")

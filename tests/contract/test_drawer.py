@@ -46,7 +46,7 @@ def test_a_jam_made_from_the_drawer_is_mended_from_it(protocol):
         assert "clear" not in offered(rig)
         press(rig, "jam")  # nothing inside: the next paper jams
         assert "jam" not in offered(rig)
-        assert offered(rig)["clear"].on
+        assert offered(rig)["clear"].is_on
         await rig.insert(500)
         await rig.advance_until(lambda: rig.twin.describe()["stuck"])
         assert rig.credited_cents == 0

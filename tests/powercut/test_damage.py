@@ -310,11 +310,11 @@ def test_a_clock_that_jumps_back_changes_no_order(tmp_path):
 
 
 @pytest.mark.requirement("A-27:b")
-@pytest.mark.parametrize("book", ["given", "taken"])
+@pytest.mark.parametrize("book", ["outflows_cents", "inflows_cents"])
 def test_a_falsified_meter_stops_the_machine_until_a_clear(tmp_path, closed, book):
     player = Player(tmp_path, closed)
     journal = player.open()
-    getattr(journal._ledger, book)["house:wager" if book == "taken" else "house:win"] += 1
+    getattr(journal._ledger, book)["house:wager" if book == "inflows_cents" else "house:win"] += 1
     before = journal.sequence
     with pytest.raises(SelfAuditFailed, match="credits are"):
         journal.append(post("late", "bill.in", ("world:bill", CREDIT, 500)))

@@ -170,7 +170,7 @@ class TestFailure:
         log = Log()
         service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
         with monkeypatch.context() as broken:
-            broken.setattr("rng.ctr_drbg._create_df_cipher", lambda: None)
+            broken.setattr("rng.ctr_drbg._df_cipher", lambda: None)
             with service.step() as draws, pytest.raises(OutOfService, match="AttributeError"):
                 draws.below(22)
         self.out_of_service(service, log)

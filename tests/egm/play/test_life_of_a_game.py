@@ -354,12 +354,12 @@ def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
 
 
 @pytest.mark.requirement("A-27:a", "A-27:b")
-@pytest.mark.parametrize("book", ["given", "taken"])
+@pytest.mark.parametrize("book", ["outflows_cents", "inflows_cents"])
 def test_no_draw_and_no_payment_when_credits_do_not_balance(rig, book):
     """The machine stops before the play, and before the cash-out, not at the entry after it."""
     numbers, sequence = len(rig.machine.chance.values), rig.journal.sequence
     printed = list(rig.hands.jobs)
-    getattr(rig.journal._ledger, book)["house:wager" if book == "taken" else "house:win"] += 1
+    getattr(rig.journal._ledger, book)["house:wager" if book == "inflows_cents" else "house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 10000 cents"):
         rig.play()
     assert len(rig.machine.chance.values) == numbers
