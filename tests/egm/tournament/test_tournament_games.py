@@ -68,7 +68,8 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
     )
     hall = Hall(tmp_path, rules, games=(name,))
     if not is_for_points(game):
-        assert hall.fill("tournament_rules") == "refused.rules_are_lawful"
+        fault = "rules_are_lawful" if game.prizes_in_kind() else "rules_describe_the_machine"
+        assert hall.fill("tournament_rules") == f"refused.{fault}"
         hall.room.close()
         return
     hall.enter()
