@@ -32,13 +32,14 @@ from paytables.layout import Layout, Odds, check_credit_multiples, check_forms
 from paytables.poker.proof import check_stored_proof
 from paytables.seating import SeatedRules
 from paytables.side_bets import Progressive, SideBet
+from paytables.wording import format_count
 
 #: Insurance costs half of a stake.
 _HALF: Final = Odds.parse("1:2")
 _DEALER: Final = Text(en="Dealer", fr="Croupier")
 _PLAYER: Final = Text(en="Player", fr="Joueur")
 _BOX: Final = Text(en="box {0}", fr="case {0}")
-_BACK: Final = Text(en="Player {0}'s hand", fr="Main du joueur {0}")
+_BACK: Final = Text(en="Player {0}'s hand", fr="Joueur {0}")
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,8 @@ class BlackjackRules(SeatedRules):
                 if own_credits + before + bets[spot] > most:
                     raise RefusedRoundError(
                         "hand_limit_reached",
-                        f"bets.{spot}: {bets[spot]:,} credits more than the {own_credits + before:,} already bet on"
-                        f" the hand; {most:,} at most",
+                        f"bets.{spot}: {format_count(bets[spot], 'credit')} more than the {own_credits + before:,}"
+                        f" already bet on the hand; {most:,} at most",
                         player=owner + 1,
                     )
 

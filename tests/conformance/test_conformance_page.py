@@ -88,6 +88,7 @@ def test_a_test_that_runs_with_an_unknown_mark_fails(tmp_path):
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "conftest.py").write_text((root / "tests" / "conftest.py").read_text())
+    (tmp_path / "tests" / "slow_tier.toml").touch()
     (tmp_path / "tests" / "test_small.py").write_text(TESTS.replace("B-06", "B-99"))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

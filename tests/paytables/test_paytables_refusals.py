@@ -167,7 +167,12 @@ REFUSED = [
         "3/2 of each bet",
     ),
     (("game", "denominations_cents"), [1, 5, 5], "game.denominations_cents", "5 is listed twice"),
-    (("game", "denominations_cents"), [25, 5], "game.denominations_cents", "5 is listed after 25: they are"),
+    (
+        ("game", "denominations_cents"),
+        [25, 5],
+        "game.denominations_cents",
+        "5 is listed after 25: list different values",
+    ),
     (("merchandise",), [{"id": "car", "name": TEXT}], "merchandise.0.description", "Field required"),
     (
         ("merchandise",),

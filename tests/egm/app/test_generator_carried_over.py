@@ -22,7 +22,7 @@ class Written(KernelSource):
     def __init__(self, start: int) -> None:
         self._start, self._read = start, 0
 
-    def samples(self, count: int) -> bytes:
+    def read_samples(self, count: int) -> bytes:
         self._read += 1
         words = (b"%d %d %d" % (self._start, self._read, i) for i in range(-(-count // 32)))
         return b"".join(sha256(word).digest() for word in words)[:count]

@@ -33,7 +33,9 @@ def test_a_machine_of_refused_games_only_is_out_of_service_with_a_notice(tmp_pat
         assert len(refused) == 1
         assert "at least 65.00 %" in refused[0]
         (software,) = (entry.make() for entry in MENU.pages if entry.id == "software")
-        words = [translate_words(each, "en") for each in iter_page_words(software.page(process._machine))]
+        words = [
+            translate_words(each, "en") for each in iter_page_words(software.build_page(process._machine))
+        ]
         assert {str(poor), refused[0]} <= set(words), "staff read why at the machine"
 
     monkeypatch.setattr(MachineProcess, "_work", look)

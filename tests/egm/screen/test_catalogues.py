@@ -61,6 +61,8 @@ def test_no_text_is_empty_and_french_is_not_english():
         "tilt.code",
         "tilt.detail.cabinet_file_unusable",
         "meter.win",
+        "service.column.participant",
+        "service.column.points",
         "tournament.amount",
         "tournament.amount_one",
         "family.keno",

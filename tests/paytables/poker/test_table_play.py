@@ -433,7 +433,7 @@ def test_several_seats_play_against_one_bank(seeded_draw):
             "quebec-boston-poker",
             'of = "ante"\ntimes = "2"',
             'of = "ante"\ntimes = "3/2"',
-            "first: 3/2 times 'ante'; it is a whole number",
+            "first: 3/2 times 'ante': must be a whole number of times",
         ),
         (
             "quebec-let-it-ride",

@@ -166,8 +166,8 @@ def test_a_rule_with_nothing_to_hold_says_so_and_passes_nothing(name):
 def test_a_bet_without_a_pay_table_is_held_by_what_it_can_win():
     """The bet on the hand of blackjack has no pay table, and some houses' no distribution: it is played."""
     full = case_of(load_game("quebec-blackjack"))
-    (law,) = chance.prizes_at_every_bet(full)
-    assert law.status is Status.PASS
+    law, back = chance.prizes_at_every_bet(full)
+    assert law.status is back.status is Status.PASS
     assert "no pay table; it returns 99.1092 %, " in law.evidence
     assert law.evidence.endswith(", 3 wins of 4 to 6")
     bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
