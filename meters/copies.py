@@ -6,8 +6,8 @@ cannot read an outcome that could still be undone. Whenever the power fails:
 
 * An acknowledged entry is intact and synced in both copies.
 * The entry that was being written is intact in both copies, in one, or in none. If it is intact in one, it is
-  written to the other too: it had passed every check, and when its caller repeats it, the caller is told that it
-  exists. If it is in none, its caller repeats it. Nothing is guessed.
+  written to the other too: it had passed every check, and if its caller repeats it, the caller receives it as
+  existing. If it is in none, its caller repeats it. Nothing is guessed.
 * A torn log record is detected by its CRC, a torn SQLite commit by SQLite itself.
 
 Damage in one copy is repaired from the other, the rewritten copy is verified completely, and a finding is

@@ -40,7 +40,7 @@ class Depth(StrEnum):
 class WinDistribution:
     """The probability distribution of the win of one game, in credits.
 
-    ``counts[credits]`` is the number of cases, of ``total`` equally likely ones, that win so many credits.
+    ``counts[credits]`` is the number of cases, of ``total`` equally likely ones, that win this number of credits.
     ``tail`` is the probability of all cases that are omitted from ``counts``; it is zero if none is. An
     omitted win is larger than the listed ones, or occurs only after more than a stated number of features.
     """

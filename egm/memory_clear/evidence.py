@@ -56,7 +56,7 @@ class Evidence:
         self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
         """The steps of the longest game of each shared round that has an open game."""
         self.void_rounds: set[str] = set()
-        """Those of them in which players win each other's stakes and a game was declared void: none of it goes on."""
+        """Those of them in which players win each other's stakes and a game was declared void: they are over."""
         self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)

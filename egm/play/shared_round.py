@@ -116,10 +116,10 @@ def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[
 
 
 def is_round_void(machine: Machine, game: GameRecord) -> bool:
-    """Return whether another game of the open game's round was declared void, so that no game of it goes on.
+    """Return whether another game of the open game's round was declared void, so that the round is over.
 
     It matters only if the players win each other's stakes: those of a void game are no longer there to be won.
-    If another seat was ahead of the void game, the round goes on as recorded.
+    If another seat was ahead of the void game, the round continues as recorded.
     """
     found, now = machine.component(RoundVoid), (game.play_id, machine.journal.sequence)
     if (found.play_id, found.sequence) != now:

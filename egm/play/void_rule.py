@@ -51,7 +51,7 @@ def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
 
 
 def _reason_to_continue(ruling: Ruling, game: OpenGame) -> str | None:
-    """Return the reason why an undecided game whose record is complete goes on, or None."""
+    """Return the reason why an undecided game whose record is complete continues, or None."""
     if game.next_is_recorded:
         return "the next number or step of the game is already recorded"
     if game.has_won:

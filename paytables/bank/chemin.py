@@ -344,7 +344,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits a round can return: as the bank, or against it.
 
-        A banco is taken of at most twice its amount as the bank, so that as much again of the stake is covered. If
+        A banco is taken of at most twice its amount as the bank, so that the same amount of the stake is covered. If
         it is not taken, it is returned, and all of the stake may be covered.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}

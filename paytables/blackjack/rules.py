@@ -59,7 +59,8 @@ class BlackjackRules(SeatedRules):
     def _build_back_spots(self) -> list[Spot]:
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
         limits, spots = self.definition.main.limits, []
-        most = {**limits.model_dump(), "most": limits.most - limits.least}  # the hand has a bet of its own
+        # the player whose hand it is bets the least at least
+        most = {**limits.model_dump(), "most": limits.most - limits.least}
         for seat, spot_id in enumerate(self._back_spot_ids):
             names = {code: text.format(seat + 1) for code, text in _BACK.model_dump().items()}
             spot = _build_spot(spot_id, BACK, names, "1:1", most, None)
