@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -175,3 +176,18 @@ def test_a_docstring_refers_to_what_there_is(tracked):
 def test_a_reference_to_nothing_is_seen():
     there = 'def fold():\n    """Fold; see :func:`fold` and :meth:`Hand.' + 'open`."""\n'
     assert list_dangling_references({"a.py": there}) == [("a.py", "Hand.open")]
+
+
+def test_the_slow_tier_names_tests_that_exist():
+    listed = tomllib.loads((ROOT / "tests" / "slow_tier.toml").read_text(encoding="utf-8"))
+    for file, functions in listed.items():
+        tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+        found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        found |= {
+            f"{outer.name}::{inner.name}"
+            for outer in tree.body
+            if isinstance(outer, ast.ClassDef)
+            for inner in outer.body
+            if isinstance(inner, ast.FunctionDef)
+        }
+        assert set(functions) <= found, file
