@@ -144,7 +144,7 @@ def test_each_seat_is_settled_as_it_would_be_alone_with_its_cards(name):
 @pytest.mark.parametrize("name", SEATED_GAMES)
 def test_a_hundred_thousand_hands_are_settled_as_alone(name, monkeypatch):
     """The whole table plays; the advice, which settles nothing, is left out."""
-    monkeypatch.setattr(PokerRules, "advice", lambda *_: {})
+    monkeypatch.setattr(PokerRules, "build_advice", lambda *_: {})
     game = load_game(name)
     seats = game.rules.cloth.table.seats
     check_rounds(game, range(10_000, 10_000 + -(-100_000 // seats)), seats)
