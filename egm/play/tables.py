@@ -61,16 +61,17 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     felt = felt.model_copy(update={"spots": spot_views})
     closed = {
         *list_closed_spots(machine.component(Pools), at, cents),
-        *_iter_spots_of_no_other(machine, spots),
+        *_iter_unavailable_hands(machine, spots),
     }
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
 
 
-def _iter_spots_of_no_other(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
-    """Yield the spots of bets on the hand of this position itself, or of a seat that the machine does not have."""
-    position = machine.position
-    others = {number - 1 for number in range(1, position.count + 1)} - {position.number - 1}
-    return (spot.id for spot in spots if spot.hand_of is not None and spot.hand_of not in others)
+def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
+    """Yield the spots of bets on this position's own hand, or on that of a seat that the machine does not have."""
+    own_seat, seats = machine.position.number - 1, machine.position.count
+    for spot in spots:
+        if spot.hand_of is not None and (spot.hand_of == own_seat or spot.hand_of >= seats):
+            yield spot.id
 
 
 def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:

@@ -8,8 +8,7 @@ from typing import Final
 from egm.play.keys import PlayKey
 from egm.play.records.purse import Purse
 from egm.record_codec import from_json
-from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, PRIZE_PAID, RULES_INSTALLED
-from egm.tournament.entries import PrizePaid as PrizePaidRecord
+from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, PRIZE_PAID, RULES_INSTALLED, PrizePaid
 from egm.tournament.rules import Tournament
 from egm.tournament.standings import EntryResult, Results, ResultsError, RoundResult
 from meters import StoredEntry
@@ -96,29 +95,16 @@ def derive_results(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PaidPrize:
-    """A prize that staff paid, as a journal records it: the entry, the amount, and the journal's name."""
-
-    entry: int
-    participant: str
-    amount_cents: int
-    journal: str
-
-
-def iter_paid_prizes(digest: str, journals: Mapping[str, Iterable[StoredEntry]]) -> Iterator[PaidPrize]:
-    """Yield every prize paid of the tournament whose rules file has this SHA-256."""
+def iter_paid_prizes(
+    digest: str, journals: Mapping[str, Iterable[StoredEntry]]
+) -> Iterator[tuple[str, PrizePaid]]:
+    """Yield every prize paid of the tournament whose rules file has this SHA-256, with its journal's name."""
     for journal, entries in journals.items():
         for entry in entries:
             if entry.kind == PRIZE_PAID.kind:
-                record = from_json(PrizePaidRecord, entry.record, f"{journal}: entry {entry.sequence}")
+                record = from_json(PrizePaid, entry.record, f"{journal}: entry {entry.sequence}")
                 if record.digest == digest:
-                    yield PaidPrize(
-                        entry=record.entry,
-                        participant=record.participant,
-                        amount_cents=record.amount_cents,
-                        journal=journal,
-                    )
+                    yield journal, record
 
 
 def _check_rounds(

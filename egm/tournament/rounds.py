@@ -437,11 +437,11 @@ def void_entry(machine: Machine, event: Event) -> None:
 
 def pay_prize(machine: Machine, event: Event) -> None:
     """Record that the prize of an entry was handed over."""
-    form, (digest, _) = event.of(PrizeForm), require_installed_rules(machine)
+    form = event.of(PrizeForm)
     machine.post(
         PRIZE_PAID,
         PrizePaid(
-            digest=digest,
+            digest=read_installed_digest(machine),
             entry=form.entry,
             participant=form.participant.strip(),
             amount_cents=form.amount_cents,

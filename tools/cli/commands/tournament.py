@@ -10,9 +10,10 @@ import click
 
 from egm.clock import SystemClock
 from egm.errors import OperatorError
+from egm.tournament.entries import PrizePaid
 from egm.tournament.example import format_example
 from egm.tournament.notice import LANGUAGES, build_notice
-from egm.tournament.results import PaidPrize, derive_results, iter_paid_prizes
+from egm.tournament.results import derive_results, iter_paid_prizes
 from egm.tournament.rules import Tournament, list_violations, read_rules
 from egm.tournament.settlement import Settlement, settle
 from egm.tournament.standings import Results, rank_round, read_results
@@ -378,14 +379,14 @@ def paid(
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
     won = {(s.entry, s.participant): prize for s, prize in settlement.list_paid() if prize}
-    made: dict[tuple[int, str], list[PaidPrize]] = {key: [] for key in won}
-    for payment in payments:
-        made.setdefault((payment.entry, payment.participant), []).append(payment)
+    made: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {key: [] for key in won}
+    for journal, prize_paid in payments:
+        made.setdefault((prize_paid.entry, prize_paid.participant), []).append((journal, prize_paid))
     rows = []
     for (entry, participant), found in made.items():
-        prize, paid_cents = won.get((entry, participant), 0), sum(each.amount_cents for each in found)
+        prize, paid_cents = won.get((entry, participant), 0), sum(each.amount_cents for _, each in found)
         status = "paid" if paid_cents == prize and len(found) == 1 else "wrong" if found else "owed"
-        journal_names = ", ".join(each.journal for each in found)
+        journal_names = ", ".join(journal for journal, _ in found)
         rows.append((entry, participant, prize, paid_cents, status, journal_names))
     table = Table(
         (
