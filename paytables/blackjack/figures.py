@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from paytables.analysis import (
     BAND_GAMES,
@@ -43,6 +43,9 @@ from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.side_bets import Progressive, SideBet
 
+if TYPE_CHECKING:
+    from paytables.blackjack.policies import StrategyResult, StrategyTable
+
 STRATEGY: Final = (
     "by the cards of the hand and the dealer's first card, each hand of a split by its own; see the policy"
 )
@@ -68,29 +71,22 @@ def prove(
 
     It needs laboratory packages and up to a minute, and calls ``report_progress``.
     """
-    proof = _compute_proof(definition.house, report_progress)
-    if definition.rules.back_bets:
-        proof = proof.model_copy(update={"backed": _compute_backed_hand(definition.house)})
+    proof = _compute_proof(definition.house, report_progress, backed=definition.rules.back_bets)
     return {MAIN: _add_sampled_rounds(definition, proof)}
 
 
-@lru_cache(maxsize=8)
-def _compute_backed_hand(house: ExactHouseRules) -> BackedHand:
-    """Compute the exact figures of a bet on another player's hand. Raises AnalysisError if it may be split twice."""
-    from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
-    from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
+def _compute_backed_hand(
+    table: "StrategyTable", *plays: tuple[Mapping[Question, int], "StrategyResult"]
+) -> BackedHand:
+    """Compute the exact figures of a bet on another player's hand, from that player's best play and worst play.
 
-    table = policies.StrategyTable(house)
-    laws = []
-    for choose, take in (
-        (policies.choose_best, policies.choose_highest_sum),
-        (policies.choose_worst, policies.choose_lowest_sum),
-    ):
-        answers: dict[Question, int] = {}
-        played = table.evaluate(policies.record_answers(choose, answers), take)
-        if not nets.is_within_reach(table, played, nets.SUPPORT_MAX):
-            raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
-        laws.append(nets.compute_backed_distribution(table, answers, played))
+    A play is its answers and its result. Raises AnalysisError if a hand may be split twice.
+    """
+    from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
+
+    if not all(nets.is_within_reach(table, result, nets.SUPPORT_MAX) for _, result in plays):
+        raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
+    laws = [nets.compute_backed_distribution(table, answers, result) for answers, result in plays]
     best, worst = (sum((net * chance for net, chance in law.items()), Fraction(0)) for law in laws)
     return BackedHand(
         mean=format_exact(best),
@@ -115,7 +111,9 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 
 @lru_cache(maxsize=8)
-def _compute_proof(house: ExactHouseRules, report_progress: Callable[[int, int], None]) -> Proof:
+def _compute_proof(
+    house: ExactHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
+) -> Proof:
     """Compute the exact figures of a blackjack table: best play, best chart, dealer's rules, and worst play.
 
     It takes some minutes.
@@ -130,7 +128,10 @@ def _compute_proof(house: ExactHouseRules, report_progress: Callable[[int, int],
     chart = find_best_chart(table)
     charted = table.evaluate(chart.build_chooser(table), chart.take)
     dealers = table.evaluate(policies.build_dealer_play(house), policies.decline_every_offer)
-    worst = table.evaluate(policies.choose_worst, policies.choose_lowest_sum)
+    worst_answers: dict[Question, int] = {}
+    worst = table.evaluate(
+        policies.record_answers(policies.choose_worst, worst_answers), policies.choose_lowest_sum
+    )
     law, variance = {}, None
     if nets.is_within_reach(table, best, nets.SUPPORT_MAX):
         law = nets.compute_net_distribution(table, answers, best)
@@ -147,18 +148,14 @@ def _compute_proof(house: ExactHouseRules, report_progress: Callable[[int, int],
         policy=pack_policy(data.text),
         law={format_exact(net): format_exact(chance) for net, chance in law.items()},
         variance=None if variance is None else format_exact(variance),
+        backed=_compute_backed_hand(table, (answers, best), (worst_answers, worst)) if backed else None,
     )
 
 
 def find_proof(definition: BlackjackDefinition) -> Proof:
     """Return the proof (exact figures) stored in a blackjack definition, or compute it if none is stored."""
-    return definition.proved.get(MAIN) or _compute_proof(definition.house, ignore_progress)
-
-
-def find_backed_hand(definition: BlackjackDefinition) -> BackedHand:
-    """Return the exact figures of a bet on another player's hand: those stored, or computed if none are."""
-    proof = definition.proved.get(MAIN)
-    return _compute_backed_hand(definition.house) if proof is None or proof.backed is None else proof.backed
+    stored = definition.proved.get(MAIN)
+    return stored or _compute_proof(definition.house, ignore_progress, backed=definition.rules.back_bets)
 
 
 def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
@@ -229,7 +226,9 @@ def _analyse_back_bets(
 
     Each has the same return, which that hand's player decides.
     """
-    backed = find_backed_hand(definition)
+    backed = find_proof(definition).backed
+    if backed is None:
+        raise AnalysisError("proved.main.backed: the definition stores no figures of bets on another's hand")
     figures = BetAnalysis(
         bet=name,
         cost_credits=sum(stakes.values()),
