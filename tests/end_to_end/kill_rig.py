@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from manager import Manager
+
 from egm.app.bench import Bench
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.events import read_accept_counter
@@ -96,11 +98,14 @@ class Aim(StrEnum):
     """As soon as the machine has told of a wager and its outcome; the screen never says that it has shown it."""
     COIN = "coin"
     """As soon as a coin has passed the acceptor, which the machine may or may not have heard of."""
+    TICKET = "ticket"
+    """Between the record that a ticket is being printed and the first byte to the printer; then nobody but a
+    person can tell whether the ticket came out."""
 
 
-#: The aims of ten lives; then again.
+#: The aims of eleven lives; then again.
 AIMS = (
-    *(Aim.ANYWHEN, Aim.GAME, Aim.COMING_UP, Aim.GAME, Aim.ANYWHEN),
+    *(Aim.ANYWHEN, Aim.GAME, Aim.COMING_UP, Aim.TICKET, Aim.GAME, Aim.ANYWHEN),
     *(Aim.COIN, Aim.GAME, Aim.COMING_UP, Aim.ANYWHEN, Aim.GAME),
 )
 
@@ -180,9 +185,9 @@ class Player:
         elif isinstance(message, Decision):
             self.wish("choose", self.random.choice(message.options))
 
-    def wish(self, name: str, value=None) -> None:
+    def wish(self, name: str, value=None, **options) -> None:
         if self._writer is not None and not self._writer.is_closing():
-            self._writer.write(encode(Intent(name=name, value=value)))
+            self._writer.write(encode(Intent(name=name, value=value, options=options or None)))
 
     async def wait_for_answer(self) -> None:
         """Wait until the machine has said something, as a person does; not long, since it may have nothing to say.
@@ -219,6 +224,7 @@ class Rig:
         self.log = root / "machine.log"
         self.random = random.Random(seed)
         self.witness = Witness()
+        self.manager = Manager(self.folder, lambda on: self._hand("io", "key", name="operator", on=on))
         twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
         self.bench = Bench(self.folder.root, twins, speed=SPEED)
         # Its patience is not sped up: at forty times the speed, a computer busy for a moment would be a machine
@@ -264,11 +270,11 @@ class Rig:
 
     async def _one_life(self, aim: Aim) -> None:
         """Live towards an aim, and die of it."""
-        pid = await self._ask("start")
+        pid = await self._ask("start ticket" if aim is Aim.TICKET else "start")
         player = Player(self.folder, self.witness, self.random, aim)
         tasks = [asyncio.create_task(work) for work in (player.attend(), self._busy(player))]
-        end = asyncio.create_task(self._come_to(aim, player))
         with _watched(pid) as ended:
+            end = asyncio.create_task(self._come_to(aim, player, ended))
             await asyncio.wait((end, ended, *tasks), timeout=PATIENCE_SECONDS, return_when="FIRST_COMPLETED")
         self._end(pid)
         status = await self._ask(f"reap {pid}")
@@ -291,7 +297,7 @@ class Rig:
     def _between(self) -> None:
         """What happens between two lives."""
 
-    async def _come_to(self, aim: Aim, player: Player) -> None:
+    async def _come_to(self, aim: Aim, player: Player, ended: asyncio.Future[None]) -> None:
         """Wait for the instant at which this life is to end."""
         loop = asyncio.get_running_loop()
         born = loop.time()
@@ -308,6 +314,8 @@ class Rig:
                     self._coin(player)
                 await asyncio.sleep(0.002)
             await asyncio.sleep(self.random.uniform(0.0, 0.04))
+        elif aim is Aim.TICKET:
+            await asyncio.shield(ended)  # the nursery kills it: only the machine knows the instant
         else:
             await player.greeted.wait()
             # A life is as long as what can happen in it: a loaded computer gives longer ones.
@@ -319,9 +327,18 @@ class Rig:
         while True:
             await asyncio.sleep(self.random.uniform(0.0, 0.008))
             player.heard.clear()
-            self._act(player)
+            if not self._manage(player):
+                self._act(player)
             if player.snapshot is not None:
                 await player.wait_for_answer()
+
+    def _manage(self, player: Player) -> bool:
+        """Answer an open page as the manager, or go towards a ruling; whether a page was answered."""
+        answer = self.manager.answer(player.snapshot, self.tickets())
+        if answer is not None:
+            page, action, text = answer
+            player.wish("answer", action, page=page, input=text)
+        return answer is not None
 
     def _act(self, player: Player) -> None:
         """Do one thing, or nothing."""
@@ -421,7 +438,9 @@ class Rig:
                     continue
                 quiet = 0
                 player.heard.clear()
-                if now.state == "idle":
+                if self._manage(player):
+                    pass
+                elif now.state == "idle":
                     player.wish("cash_out")
                 elif now.state in {"handpay", "tilt"}:
                     self._hand("io", "key", name="attendant", on=True)

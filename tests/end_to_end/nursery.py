@@ -1,11 +1,13 @@
 """Raises machine processes for the kill test: real ones, forked with everything imported, to be killed.
 
-Reads ``start`` or ``reap PID`` a line, answers a line. Runs as its own process without threads, so a fork is
+Reads ``start``, ``start ticket`` or ``reap PID`` a line, answers a line. ``start ticket`` raises a machine that
+dies between the record that a ticket is being printed and the first byte to the printer. Runs as its own process without threads, so a fork is
 safe. Only the pace of polling is changed, so that more happens in a short life.
 """
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -16,12 +18,25 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices import printer_driver as printers
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.id003 import driver as id003
+from egm.devices.interface import PrintState
 
 
 def live(state: Path, cabinet: Path) -> None:
     folder = StateFolder(state)
     folder.prepare()
     asyncio.run(_run_until_signal(MachineProcess(folder, load_cabinet(cabinet), SystemClock()).run()))
+
+
+def die_before_printing() -> None:
+    """Kill this process as soon as it has recorded that a ticket is being printed."""
+    record = printers.PrinterDriver._record_state
+
+    def record_and_die(driver, printing, state, *rest):
+        record(driver, printing, state, *rest)
+        if state is PrintState.PRINTING:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    printers.PrinterDriver._record_state = record_and_die
 
 
 def main() -> None:
@@ -38,6 +53,8 @@ def main() -> None:
                 os.close(0)
                 status = 1
                 try:
+                    if rest:
+                        die_before_printing()
                     live(state, cabinet)
                     status = 0
                 except BaseException:  # noqa: BLE001 (a child must never return into the loop)

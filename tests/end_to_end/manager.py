@@ -1,0 +1,69 @@
+"""A manager beside a machine that is killed: signs in at the service menu, and rules on disputed tickets.
+
+What is answered depends only on the page that is shown, so a machine may die between any two answers.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from egm.config.cabinet_file import StateFolder
+from egm.kernel.messages import Snapshot
+from egm.kernel.service_pages import ServicePage
+from egm.money.keys import MoneyKey
+from egm.people import Person, Role, Roster
+from egm.people.pins import PinDigest
+from egm.testing.service_menu import NUMBERS, pin_of
+from meters import open_view
+
+NUMBER = NUMBERS[Role.MANAGER]
+#: After how many calls without a page the key is turned again: the machine that saw it may have died.
+KEY_PATIENCE = 50
+
+
+class Manager:
+    """The staff of a rig's venue: one person, enrolled before the machine's first start."""
+
+    def __init__(self, folder: StateFolder, turn_key: Callable[[bool], object]) -> None:
+        self._folder = folder
+        self._turn_key = turn_key
+        self._waiting = 0  # calls since the key was turned without a page in answer
+        self.rulings: list[str] = []
+        person = Person(NUMBER, "Manager", Role.MANAGER)
+        pin = PinDigest.of(pin_of(NUMBER), cost=2)
+        Roster.load(folder.staff).enrol_person(person, pin, by="rig", at=datetime(2026, 1, 1, tzinfo=UTC))
+
+    def answer(self, shown: Snapshot | None, printed: list[str]) -> tuple[str, str, str] | None:
+        """Do the next thing that a ruling needs; the answer to an open page: its id, the action and the input.
+
+        ``printed``: the numbers of the tickets that came out of the printer whole.
+        """
+        if shown is None:
+            return None
+        disputed = any(tilt.cleared_by == "ruling" for tilt in shown.tilts)
+        if shown.page is not None:
+            self._waiting = 0
+            return (shown.page.id, *self._answer_page(shown.page, printed, disputed=disputed))
+        if disputed and self._waiting == 0:
+            for on in (False, True):
+                self._turn_key(on)
+        self._waiting = (self._waiting + 1) % KEY_PATIENCE if disputed else 0
+        return None
+
+    def _answer_page(self, page: ServicePage, printed: list[str], *, disputed: bool) -> tuple[str, str]:
+        """The action and the input that lead from a page towards the ruling, or out of the menu after it."""
+        if page.prompt is not None:
+            if page.prompt.kind == "choice":
+                self.rulings.append(self._judge(printed))
+                return "enter", self.rulings[-1]
+            texts = {"digits": NUMBER, "pin": pin_of(NUMBER), "text": "looked into the printer"}
+            return "enter", texts[page.prompt.kind]
+        offered = [row.action for table in page.tables for row in table.rows]
+        offered += [action.id for action in page.actions]
+        towards = ("confirm", "subject:money", "disputed") if disputed else ("leave",)
+        found = [action for action in offered if action in towards or action.startswith("disputed:")]
+        return (found or ["back"])[0], ""
+
+    def _judge(self, printed: list[str]) -> str:
+        """Whether the disputed ticket is in somebody's hand."""
+        with open_view(self._folder.root) as view:
+            return "good" if view.state(MoneyKey.PAY_OUT)["number"] in printed else "void"
