@@ -320,7 +320,7 @@ def test_a_stick_that_stalls_is_told_as_lost_and_holds_nobody_up(tmp_path, monke
         began = time.monotonic()
         with pytest.raises(EnrolmentError, match="link_stick_lost"):
             stick.answer()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60
     assert sum(thread.name == f"stick {silent}" for thread in threading.enumerate()) == 1
     os.close(os.open(silent, os.O_WRONLY))  # it was pulled out: the read comes to its end
     for thread in threading.enumerate():

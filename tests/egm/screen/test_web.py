@@ -39,6 +39,9 @@ from egm.screen.web import (
 )
 from egm.screen.web_auth import IDLE_SECONDS, SESSIONS_MAX
 
+#: How long an answer may take on the slowest computer.
+PATIENCE_SECONDS = 60
+
 
 @pytest.fixture
 def web(theme, tmp_path):
@@ -53,7 +56,7 @@ def ask(web, path="/", host=None, session="", more=()):
     lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Connection: close", *more]
     if session:
         lines.append(f"Authorization: Bearer {session}")
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as link:
         link.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         data = b""
         while piece := link.recv(65536):
@@ -391,7 +394,7 @@ def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as link:
         link.sendall(asked.encode() + said_first(session))
         until(lambda: web._viewer is not None)
         for number in range(20_000):
@@ -400,9 +403,9 @@ def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
         assert web._viewer is None
     until(lambda: not web._unheard)
     with linked(web, session) as link:
-        assert json.loads(link.recv(timeout=10))["words"].startswith("19999 ")
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS))["words"].startswith("19999 ")
         web.set_text("heard again")
-        assert json.loads(link.recv(timeout=10)) == {"words": "heard again"}
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"words": "heard again"}
 
 
 @pytest.mark.parametrize(
@@ -480,19 +483,19 @@ def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
     web.play("win_1", "keno", "lead", 0.5)
     with linked(web, enter(web)) as link:
         told = {"sound": "keno/turn", "channel": "turn", "level": 0.5, "loop": True}
-        assert json.loads(link.recv(timeout=10)) == told
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == told
         draw(web, View())
-        assert isinstance(link.recv(timeout=10), bytes)
+        assert isinstance(link.recv(timeout=PATIENCE_SECONDS), bytes)
         web.play("win_1", "keno", "lead", 0.25)
         told = {"sound": "keno/win_1", "channel": "lead", "level": 0.25, "loop": False}
-        assert json.loads(link.recv(timeout=10)) == told
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == told
         web.level("turn", 1.0)
-        assert json.loads(link.recv(timeout=10)) == {"channel": "turn", "level": 1.0}
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"channel": "turn", "level": 1.0}
         web.stop("turn")
-        assert json.loads(link.recv(timeout=10)) == {"stop": "turn"}
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"stop": "turn"}
     with linked(web, enter(web)) as link:
         draw(web, View())
-        assert isinstance(link.recv(timeout=10), bytes)
+        assert isinstance(link.recv(timeout=PATIENCE_SECONDS), bytes)
 
 
 def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(theme, tmp_path):
@@ -501,7 +504,7 @@ def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(the
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
     upgrade = f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
     upgrade += f"Connection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as quiet:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as quiet:
         quiet.sendall(upgrade.encode() + said_first(enter(web)))
         assert quiet.recv(65536).startswith(b"HTTP/1.1 101")
         draw(web, View(now=0.0, active_at=0.0))
@@ -516,7 +519,9 @@ def test_who_opens_many_connections_and_says_nothing_keeps_nobody_out(web):
         assert isinstance(link.recv(timeout=20), bytes)
         port = web._access.port
         for number in range(300):
-            half = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            half = stack.enter_context(
+                socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
+            )
             half.sendall(f"GET /?{number} HTTP/1.1\r\nHost: 127.0".encode())
         until(lambda: len(web._entering) == web_module._ENTERING_MAX)
         until(lambda: len(asyncio.all_tasks(web._loop)) < 3 * web_module._ENTERING_MAX)

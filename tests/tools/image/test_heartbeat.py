@@ -16,7 +16,7 @@ def systemd(monkeypatch):
     """The socket of a systemd that wants to hear something every 80 ms."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind("\0open-egm-test-heartbeat")
-        listening.settimeout(10)
+        listening.settimeout(60)
         monkeypatch.setenv(
             "NOTIFY_SOCKET", "@open-egm-test-heartbeat"
         )  # an abstract address: no path, no length
