@@ -38,6 +38,7 @@ from egm.staff.service.effects import (
     no_service_page_is_open,
 )
 
+#: Only while a game waits for its award.
 _AWAITING: Final = only(State.AWAITING_AWARD)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
