@@ -59,13 +59,13 @@ from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
-from egm.play.definitions import note_same_versions
+from egm.play.definitions import record_conflicting_versions
 from egm.play.installed_games import (
     CertificateRules,
     InstalledGame,
     RefusedGame,
     admit_games,
-    note_cabinet_file,
+    update_cabinet_file_fault,
 )
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
@@ -412,11 +412,11 @@ class MachineProcess:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
-        for game in note_same_versions(self._machine, [each.game for each in installed.values()]):
+        for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
             self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
         bench = self._machine.component(ServiceDesk).bench
         bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
-        note_cabinet_file(self._machine, "; ".join(refusal.reason for refusal in refused))
+        update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused))
         if not installed:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
             raise LocalError(f"no game may be offered: {reasons}")

@@ -1,4 +1,4 @@
-"""Evidence for claims that is in a journal's history but not in its state.
+"""Evidence for claims: facts in the entries of a journal that its stored state does not show.
 
 This covers: open games, and games whose contribution to a linked level may not be counted; how levels were
 opened; which transfers have moved value; which tickets may have ended unknown to the ticket ledger, and the
@@ -34,7 +34,9 @@ from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
 
+#: Prefix of the ids of host transfers.
 _TRANSFER: Final = "transfer:"
+#: Kind of the entry that returns stakes.
 _PUSH: Final = GAME_PUSH.kind
 #: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
 _ENDED_MAX: Final = 32
@@ -71,7 +73,7 @@ class Evidence:
         self._counted: dict[str, int] = {}
 
     def visit(self, entry: StoredEntry) -> None:
-        """Update the evidence for memory-clear claims with one journal entry."""
+        """Add one journal entry of the old memory to the evidence."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
@@ -98,7 +100,7 @@ class Evidence:
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
-        """Update the evidence for memory-clear claims with an entry about games, levels or an earlier clear."""
+        """Add an entry about games, levels or an earlier memory clear to the evidence."""
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons
@@ -124,7 +126,7 @@ class Evidence:
             )
 
     def _note_game(self, entry: StoredEntry) -> None:
-        """Update the state of a game from a journal entry about it."""
+        """Add a journal entry about a game to the evidence."""
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, where)

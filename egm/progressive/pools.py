@@ -123,13 +123,13 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
                 f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
         for cents in denominations_cents:
-            pool = _create_pool(game, play, slot, cents) if _may_be_staked(game, play, cents) else None
+            pool = _create_pool(game, play, slot, cents) if _is_stake_possible(game, play, cents) else None
             if pool is not None:
                 pools[play.level, pool.definition.chance.stake_cents] = pool
     return Pools(pools.values())
 
 
-def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
+def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
     """Return whether a level's stake is possible at a denomination; a regulation may prescribe another amount."""
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
