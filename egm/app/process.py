@@ -69,7 +69,7 @@ from egm.play.installed_games import (
 )
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
-from egm.progressive.enrolling import note_enrolment
+from egm.progressive.enrolling import record_certificate_at_start
 from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkFolder
@@ -80,7 +80,7 @@ from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
-from egm.staff.stock import note_opening_stock
+from egm.staff.stock import record_opening_stock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
@@ -175,7 +175,7 @@ class MachineProcess:
             self._assemble(journal, store, why)
             check_signed_file(self._machine, self._file, self._folder.root)
             link = LinkFolder.of(self._folder.root)
-            note_enrolment(self._machine, link, Stick(self._stick), self._file.progressive_link)
+            record_certificate_at_start(self._machine, link, Stick(self._stick), self._file.progressive_link)
             self._verifier.verify_at_start()
             identities = IdentityRegister.open(self._folder.root, second, self._storage.random_bytes)
             cleanup.enter_context(contextlib.closing(identities))
@@ -266,7 +266,7 @@ class MachineProcess:
         complete = self._is_real and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._is_real:
-            note_opening_stock(first, self._count_demonstration_coins())
+            record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, why)
         if store is not None and store.mended:
             first.post(TICKETS_MENDED, TicketsMended(what=str(store.mended)))

@@ -51,7 +51,7 @@ class MemoryWatch:
     def look(self) -> None:
         """Raise the faults of media with a new cause, and clear the faults whose cause is gone."""
         journal = self._machine.journal
-        journal.look_for_room()
+        journal.check_free_space()
         causes = self._find_causes()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))

@@ -88,7 +88,7 @@ from egm.money.ways_out import (
 )
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
-    ask_who,
+    ask_for_sign_in,
     key_may_act_without_sign_in,
     no_service_page_is_open,
 )
@@ -168,7 +168,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         _HANDPAY,
         (ticket_is_requested, ticket_may_replace_handpay, no_service_page_is_open),
-        (ask_who,),
+        (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),
@@ -192,7 +192,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         _HANDPAY,
         (attendant_pays_by_hand, handpay_can_be_settled, no_service_page_is_open),
-        (ask_who,),
+        (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),

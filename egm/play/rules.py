@@ -96,7 +96,7 @@ from egm.progressive.game_levels import (
 )
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
-    ask_who,
+    ask_for_sign_in,
     key_may_act_without_sign_in,
     menu_may_open,
     no_service_page_is_open,
@@ -185,7 +185,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         _PLAYING,
         (game_waits_for_generator, no_service_page_is_open),
-        (ask_who,),
+        (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),

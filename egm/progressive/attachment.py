@@ -313,7 +313,7 @@ class ProgressiveLink:
                 self._found[news.won.claim] = news
                 self._submit_found_wins()
             case ResultsKnown():
-                self._note_decided(news.level, news.sequence)
+                self._store_decided_sequence(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
         """Submit the mystery wins that the controller has found to the machine.
@@ -325,7 +325,7 @@ class ProgressiveLink:
             if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
-    def _note_decided(self, level: str, sequence: int) -> None:
+    def _store_decided_sequence(self, level: str, sequence: int) -> None:
         """Store the number of the contribution up to which a level's mystery results are known.
 
         A game that waits for its result may then end.

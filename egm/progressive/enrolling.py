@@ -65,7 +65,9 @@ class Enrolling:
     answer: EnrolmentAnswer | None = None
 
 
-def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:
+def record_certificate_at_start(
+    machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None
+) -> None:
     """At start-up, put the link certificate that the journal names into use.
 
     Record a certificate in use that the journal does not name.

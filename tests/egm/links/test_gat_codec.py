@@ -23,8 +23,8 @@ from egm.links.gat.codec import (
 from egm.links.gat.functions import (
     FUNCTIONS,
     LIST,
-    SpecialFunctionError,
     Kind,
+    SpecialFunctionError,
     list_offered_functions,
     parse_function_request,
 )
@@ -138,7 +138,10 @@ def test_every_listed_function_is_understood_with_a_seed_and_without():
             function.components,
         )
         if function.algorithm is not None:
-            assert parse_function_request((function.feature, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"
+            assert (
+                parse_function_request((function.feature, function.parameter, "00Ff"), ALL).seed
+                == b"\x00\xff"
+            )
     assert {f.algorithm for f in FUNCTIONS} == {None, Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC}
 
 

@@ -33,7 +33,7 @@ from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu
 from egm.tournament.events import TournamentEvent
 from egm.tournament.feature import create_round_clock
-from egm.tournament.installed import RulesFile, reason_machine_is_unsuitable, find_rules, list_file_faults
+from egm.tournament.installed import RulesFile, find_rules, list_file_faults, reason_machine_is_unsuitable
 from egm.tournament.page import TournamentPage
 from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
