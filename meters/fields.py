@@ -26,9 +26,9 @@ def read_field(raw: object, name: str) -> object:
 def build_field_error(raw: object, name: str, due: str) -> ValueError:
     """Return the error for a JSON object's field that has a wrong value; ``due`` says what is expected."""
     shown = repr(read_field(raw, name))
-    return ValueError(
-        f"{name} is {shown if len(shown) <= _SHOWN_CHARACTERS_MAX else f'{shown[:_SHOWN_CHARACTERS_MAX]}...'}, not {due}"
-    )
+    if len(shown) > _SHOWN_CHARACTERS_MAX:
+        shown = f"{shown[:_SHOWN_CHARACTERS_MAX]}..."
+    return ValueError(f"{name} is {shown}, not {due}")
 
 
 def read_hex_field(raw: object, name: str) -> bytes:

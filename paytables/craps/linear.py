@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
+#: Sums by key, such as the probability of each total.
 Sums = dict[K, Fraction]
 
 
@@ -41,6 +42,6 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
 
 
 def add_sums(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
-    """Add ``share`` times each number in ``sums`` to the number with the same key in ``into``, in place."""
+    """Add each number in ``sums``, multiplied by ``share``, to the number with the same key in ``into``, in place."""
     for key, value in sums.items():
         into[key] = into.get(key, Fraction(0)) + share * value
