@@ -25,8 +25,10 @@ from egm.memory_clear import entries as memory_clear_entries
 from egm.money.ticket_ledger import check_ledger
 from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 
+#: The state of a machine that is testing itself.
 _SELF_TEST: Final = only(State.SELF_TEST)
 
+#: The rules of the whole machine.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.MEMORY_READY,

@@ -89,8 +89,9 @@ from meters.keys import FILE_NAME as KEY_FILE
 from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
+#: The installed release of the software.
 _VERSION: Final = version("open-egm")
-#: How often a generator that is not cycled is checked again.
+#: Seconds until the next check, while the profile requires no discarding of random numbers.
 _IDLE_SECONDS: Final = 5.0
 
 
@@ -429,6 +430,7 @@ class MachineProcess:
         return service
 
     def _start_random_service(self) -> RandomService:
+        """Instantiate a random number generator for this machine and its profile."""
         return start_chance(
             profile=self._profile,
             identity=self._machine.identity,
@@ -465,9 +467,11 @@ class MachineProcess:
                 await station.server.close()
 
     def _count_connected_screens(self) -> list[int]:
+        """Return the number of screens connected at each player position."""
         return [station.server.living for station in self._stations]
 
     async def _wait_until_stopped(self) -> None:
+        """Wait until something stops the machine; raise the error that did."""
         if self._stopped is not None:
             await self._stopped
 

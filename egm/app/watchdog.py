@@ -8,8 +8,9 @@ from typing import Final
 from egm.devices.driver import LineDriver
 from egm.links.systemd import READY, WATCHDOG_ALIVE, notify
 
+#: Environment variable in which systemd states the watchdog's interval, in microseconds.
 _INTERVAL: Final = "WATCHDOG_USEC"
-#: Reporting interval if systemd does not watch the unit.
+#: Seconds between reports if systemd does not watch the unit.
 _IDLE_SECONDS: Final = 60.0
 
 

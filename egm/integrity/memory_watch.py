@@ -15,8 +15,11 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 
+#: The fault code of a medium that is missing.
 MISSING: Final = "memory_missing"
+#: The fault code of a medium that was replaced.
 MEDIUM_REPLACED: Final = "memory_replaced"
+#: The fault code of a medium that is full.
 FULL: Final = "memory_full"
 #: Interval between checks of the free space while nothing happens.
 _PAUSE_S: Final = 10.0

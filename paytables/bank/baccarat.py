@@ -323,7 +323,7 @@ def compute_coup_chances(
 
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
 _WIDTH: Final = 96
-#: Three sums over all first four cards with the same totals and pairs.\n\nThey are the number of orders; that
+#: Three sums over all first four cards with the same totals and pairs. They are the number of orders; that
 #: number times the remaining cards of each point value; and that number times the remaining cards of each two
 #: point values.
 _Sums: TypeAlias = tuple[int, int, int]

@@ -29,7 +29,7 @@ class PairQuestion(NamedTuple):
     hand: int
 
 
-#: Answers a question about two cards: returns the index of the chosen one of several sums.\n\nIndex 0
+#: Answers a question about two cards: returns the index of the chosen one of several sums. Index 0
 #: declines; for a pair, index n splits it into up to n + 1 hands.
 Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 

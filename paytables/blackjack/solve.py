@@ -86,7 +86,7 @@ class Node:
 
 #: How often each hand occurs, by the packed hand.
 Tree: TypeAlias = dict[int, Node]
-#: Returns a play's answer for a hand.\n\nThe arguments are the situation, the packed hand, whether two cards
+#: Returns a play's answer for a hand. The arguments are the situation, the packed hand, whether two cards
 #: are suited, and the sums of each permitted answer.
 Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
 

@@ -1,4 +1,4 @@
-"""Exact solution of Markov chains: the expectation from each state, by eliminating states one after another."""
+"""Exact solution of absorbing Markov chains: expected sums from each state, by eliminating state after state."""
 
 from collections.abc import Hashable
 from fractions import Fraction
