@@ -60,7 +60,8 @@ _OPEN: Final[Mapping[Key, str]] = {
 HOLDER_MISSING: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
 _HOST: Final = "host:"
-#: The device kinds whose faults end when the cabinet file no longer names such a device. The board of doors and keys is excluded:
+#: The device kinds whose faults end when the cabinet file no longer names such a device. The board of doors and
+#: keys is excluded:
 #: removing it must not silence what it had reported.
 _KINDS_THAT_CLEAR_FAULTS: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
 

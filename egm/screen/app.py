@@ -22,6 +22,7 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from egm.terminal import echo
 
+#: Frames drawn per second at most.
 FRAMES_PER_SECOND: Final = 60
 #: Seconds between queries for the state of the bench devices while the drawer is open.
 BENCH_SECONDS: Final = 0.4
@@ -34,7 +35,9 @@ class Tap:
     """A touch, as fractions of the picture's width and height."""
 
     x: float
+    """From the left edge (0) to the right (1)."""
     y: float
+    """From the upper edge (0) to the lower (1)."""
 
 
 class Surface(Protocol):
