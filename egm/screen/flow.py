@@ -25,8 +25,6 @@ OUTSIDE_HEIGHT: Final = 66.0
 _ROW_HEIGHTS: Final = (66.0, 100.0, 132.0)
 #: Least width of a spot that shows its full name.
 _SPOT_WIDTH_MIN: Final = 104.0
-#: The number of spots in a row from which arrangements are tried.
-_ROW_SPOTS_TRIED_FIRST: Final = 4
 #: The most spots in a row.
 _ROW_SPOTS_MAX: Final = 9
 #: Width of a row's title on a large screen and on a telephone.

@@ -172,7 +172,7 @@ def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
 
 
 def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
-    """Return the drawing of a line's tab at the left (-1) or right (1) of the reels."""
+    """Return the drawing of a line's tab at the left (0) or right (1) of the reels."""
     ink = Ink(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side:
