@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+#: The form of an exact amount: an integer, or a fraction of at most 2,000 digits each.
 _RATIONAL: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?", re.ASCII)
 #: Maximum length of the text quoted in the error message.
 _QUOTED_MAX: Final = 80

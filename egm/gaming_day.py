@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+#: Hours in a day.
 _HOURS: Final = 24
 
 

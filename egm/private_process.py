@@ -10,10 +10,11 @@ import os
 import signal
 from typing import Final
 
+#: The C library, for calls of ``prctl``.
 _LIBC: Final = ctypes.CDLL(None)
+#: Options of ``prctl`` (linux/prctl.h): the signal when the parent ends, and whether others may read the process.
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
-"""From Linux, linux/prctl.h."""
 OTHERS: Final = 0o077
 """The permission bits of everybody except the owner."""
 

@@ -42,13 +42,18 @@ from meters.transaction import JSON
 T = TypeVar("T")
 R = TypeVar("R")
 
+#: Reads the JSON of a record's field and returns the field's value.
 Read: TypeAlias = Callable[[object], object]
 Write: TypeAlias = Callable[[object], JSON] | None
-"""None: the value is already JSON."""
+"""Returns the JSON of a record field's value. None: the value is already JSON."""
 
+#: Metadata of a field: it is left out of the JSON if it has its default.
 _OMITTED: Final = "omitted"
+#: Metadata of a field: its record is merged into its owner's JSON.
 _INLINE: Final = "inline"
+#: Metadata of a field: its key in the JSON.
 _KEY: Final = "key"
+#: Longest part of a wrong value that an error shows, in characters.
 _SHOWN_CHARACTERS: Final = 80
 
 
@@ -265,7 +270,9 @@ class _Codec:
         return self._kind(**values)
 
 
+#: The converter of each class of records, built at first use.
 _CODECS: Final[dict[type, _Codec]] = {}
+#: The reader of each type of field, built at first use.
 _READERS: Final[dict[object, Read]] = {}
 
 
@@ -290,6 +297,7 @@ def _build_exact_reader(kind: type) -> Read:
     return read_exact
 
 
+#: The readers of fields with a plain type: an int, a text, or true or false.
 _EXACTLY: Final[Mapping[object, Read]] = {
     kind: _build_exact_reader(kind) for kind in (int, str, bool, NoneType)
 }
@@ -383,6 +391,7 @@ def _is_json(hint: object) -> bool:
 
 
 def _pass_through(value: object) -> object:
+    """Return the value unchanged: JSON of any shape is stored as it is."""
     return value
 
 
@@ -477,6 +486,7 @@ def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object,
 
 
 def _require_list(value: object) -> Sequence[object]:
+    """Return the value if it is a list. Raises :class:`_WrongValueError` otherwise."""
     if not isinstance(value, list | tuple):
         raise _WrongValueError(value, "not a list")
     return value
@@ -491,6 +501,7 @@ def _read_member(path: object, read: Read, value: object) -> object:
 
 
 def _read_fraction(value: object) -> Fraction:
+    """Return the fraction that a text states. Raises :class:`_WrongValueError` for any other value."""
     try:
         return parse_rational(value)
     except ValueError as error:

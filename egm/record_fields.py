@@ -11,11 +11,14 @@ from typing import Annotated, Final, TypeAlias
 
 from egm.record_codec import Condition
 
+#: The form of a ticket number of which at most the last four digits are shown.
 _MASKED: Final = re.compile(r"•*[0-9]{0,4}")
+#: The form of a SHA-256 digest.
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def _is_time(value: str) -> bool:
+    """Return whether the text is a date and time in ISO 8601."""
     try:
         datetime.fromisoformat(value)
     except ValueError:
@@ -28,14 +31,21 @@ def _are_different(values: tuple[str, ...]) -> bool:
     return 0 < len(values) == len(set(values))
 
 
+#: The condition that a number is an amount of money above zero.
 AMOUNT: Final = Condition("amount above zero, in minor units", "not above zero", lambda value: value > 0)
+#: The condition that a number is above zero.
 POSITIVE: Final = Condition("number above zero", "not above zero", lambda value: value > 0)
+#: The condition that a number is zero or more.
 COUNT: Final = Condition("number, zero or more", "below zero", lambda value: value >= 0)
+#: The condition that a text is not blank.
 WORDS: Final = Condition("text, not blank", "blank", lambda value: bool(value.strip()))
+#: The condition that a text is a date and time in ISO 8601.
 TIME: Final = Condition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
+#: The condition that a text is a SHA-256 digest.
 DIGEST: Final = Condition(
     "SHA-256, hexadecimal", "not a SHA-256 in hexadecimal", lambda value: _DIGEST.fullmatch(value) is not None
 )
+#: The condition that a ticket number shows at most its last four digits (E-06).
 MASKED: Final = Condition(
     "ticket number, at most the last four digits shown",
     "not a number of which at most four digits are shown",

@@ -4,8 +4,11 @@ from typing import Final
 
 from pydantic import ValidationError
 
+#: Longest location in the text of an error, in characters.
 _WHERE_MAX: Final = 80
+#: Longest message of an error, in characters.
 _WHAT_MAX: Final = 200
+#: Most bytes of the faulty message that the text of an error quotes.
 _QUOTED_BYTES_MAX: Final = 80
 
 

@@ -15,10 +15,13 @@ from typing import Final
 from meters.keys import SEAL_BYTES, MachineKey
 from meters.storage import Storage, read_file, replace_file
 
+#: File name of the anchor.
 FILE_NAME: Final = "journal.head"
+#: Layout of a head: sequence and hash.
 _HEAD: Final = struct.Struct(">Q32s")
+#: Bytes of a slot: the head and its seal.
 _SLOT_BYTES: Final = _HEAD.size + SEAL_BYTES
-#: Offset of each slot: a separate disk sector.
+#: Offset of each of the two slots in the file; each slot is in a disk sector of its own.
 _SLOTS: Final = (0, 512)
 
 

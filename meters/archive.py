@@ -23,19 +23,23 @@ from meters.segment import SUFFIX, Segment
 from meters.storage import Storage
 from meters.transaction import JSON
 
+#: Name of the archive's folder.
 FOLDER: Final = "archive"
+#: Kind of the entry that records an archived segment.
 ARCHIVED_KIND: Final = "journal.archived"
 STATE: Final = "journal.archive"
 """Machine state key of the end of the archive; it is in every checkpoint, so every start can read it."""
 T = TypeVar("T")
+#: Form of a segment's file name: its first and last entry.
 _NAME: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SUFFIX))
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """The end of the journal's archive: its last entry ``through``, that entry's hash, and its segment's digest.
+    """The end of the journal's archive: the last archived entry ``through``, with its hash.
 
-    ``index`` is the SHA-256 of the index of identifiers, ``genesis_body`` the journal's first entry.
+    ``segment`` is the digest of the last segment, ``index`` the SHA-256 of the index of identifiers,
+    ``genesis_body`` the journal's first entry.
     """
 
     through: int
@@ -211,7 +215,7 @@ class Archive:
 
     @staticmethod
     def _read_intact_copy(copies: Sequence[Segment], read: Callable[[Segment], list[T]]) -> list[T]:
-        """Return what ``read`` returns for the first copy of a segment in which it finds no damage."""
+        """Return what ``read`` returns for the first copy of a segment that is not damaged where it reads."""
         reasons = []
         for copy in copies:
             try:
@@ -248,7 +252,7 @@ class Archive:
     def walk(
         self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
-        """Yield archived entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
+        """Yield the archived entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
 
         Segments without any of the kinds are skipped.
         """
@@ -300,7 +304,7 @@ class Archive:
 
     # ------------------------------------------------------------------ identifiers
     def index(self) -> Index | None:
-        """Return the index of archived identifiers after checking its bytes; None if nothing was archived.
+        """Return the index of archived identifiers, verified by its digest; None if nothing was archived.
 
         Raises :class:`JournalDamaged` if no medium has it intact.
         """

@@ -29,12 +29,14 @@ from meters.segment import Segment, SegmentWriter
 from meters.storage import Storage, StorageFile
 from meters.transaction import Transaction
 
+#: Entries written in one step.
 _STEP_ENTRIES: Final = 32
+#: Bytes copied or compared in one step.
 _STEP_BYTES: Final = 64 << 10
 
 
 class Archivist:
-    """Writer of the journal's archive segments, one at a time, from the entries of the first copy."""
+    """Writer of the journal's archive: it writes one segment at a time, from the entries of the first copy."""
 
     def __init__(
         self,
@@ -234,7 +236,10 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: Index | None) -> list[Path]:
-        """Copy the verified index of identifiers to each medium that lacks it or has another; return written files."""
+        """Copy the verified index of identifiers to each medium that lacks it or has another.
+
+        Return the files written.
+        """
         if index is None:
             return []
         lacking = self._archive.list_paths_lacking_index(index)

@@ -17,23 +17,34 @@ from meters.errors import ForbiddenTransfer, UnknownAccount
 
 
 class Book(StrEnum):
-    """The name of a zero-sum book of the ledger: the accounts of one book always add up to zero."""
+    """The books of the ledger. The accounts of one book always add up to zero."""
 
+    #: Money of the player and of the operator.
     LIVE = "live"
+    #: Where coins and bills are.
     STOCK = "stock"
+    #: Amounts that progressive levels owe.
     POOL = "pool"
+    #: Merchandise prizes at their stated value.
     PRIZES = "prizes"
+    #: Points of tournaments.
     TOURNAMENT = "tournament"
+    #: Entry fees and prizes of tournaments, handled by staff.
     FEES = "fees"
 
 
 class Role(StrEnum):
     """The role of an account in the self-audit's equation: credits = all in + wins - wagers - all out."""
 
+    #: The player's credit.
     CREDIT = "credit"
+    #: Value that came into the machine.
     IN = "in"
+    #: Wins.
     WIN = "win"
+    #: Wagers.
     WAGER = "wager"
+    #: Value that left the machine.
     OUT = "out"
     STORE = "store"
     """A location of value, in a book without players; value flows both in and out."""
@@ -41,7 +52,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One line of the chart of accounts. ``<...>`` in the pattern stands for one word of ``[A-Za-z0-9_.-]``."""
+    """One line of the chart of accounts: a pattern of names, and the role of the accounts that it matches.
+
+    ``<...>`` in the pattern stands for one word of ``[A-Za-z0-9_.-]``.
+    """
 
     pattern: str
     role: Role
@@ -152,12 +166,13 @@ def compile_account_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(words.replace("*", ".*"))
 
 
+#: The pattern of each account of the chart, with the account.
 _MATCHERS: Final = tuple((compile_account_pattern(a.pattern), a) for a in ACCOUNTS)
 
 
 @lru_cache(maxsize=4096)
 def find_account(name: str) -> Account:
-    """Return the chart's line for the account ``name``; raise :class:`UnknownAccount` if it is unknown."""
+    """Return the account of the chart to which an account name belongs; raise :class:`UnknownAccount` if none does."""
     for pattern, line in _MATCHERS:
         found = pattern.fullmatch(name)
         if found and found.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:

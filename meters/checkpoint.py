@@ -17,8 +17,11 @@ from meters.keys import MachineKey, is_signed_by
 from meters.ledger import DimsKey, Flow, Ledger, Reservation
 from meters.transaction import Transaction, Transfer
 
+#: Kind of the entry that stores a checkpoint.
 KIND: Final = "checkpoint"
+#: Kind of a journal's first entry.
 GENESIS_KIND: Final = "machine.genesis"
+#: Prefix of the signed bytes, so that the signature fits no other kind of document.
 _PURPOSE: Final = b"open-egm checkpoint\0"
 
 
@@ -50,13 +53,13 @@ def snapshot(ledger: Ledger) -> dict[str, Any]:
 
 
 def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], Flow]) -> tuple[str, str, str]:
-    """Return source, target and dimensions of a meter cell, by which a ledger snapshot sorts the flows."""
+    """Return the sort key of a meter cell in a ledger snapshot: source, target and dimensions."""
     (source, target, key), _ = item
     return source, target, str(key)
 
 
 def _build_count_sort_key(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
-    """Return name and dimensions of an occurrence count, by which a ledger snapshot sorts the counts."""
+    """Return the sort key of an occurrence count in a ledger snapshot: name and dimensions."""
     (name, key), _ = item
     return name, str(key)
 

@@ -46,9 +46,11 @@ __all__ = [
     "is_clear_unfinished",
 ]
 
+#: Name of the folder with the evidence of memory clears.
 FOLDER: Final = "cleared"
 PLAN_NAME: Final = "clear.plan"
 """File in the state folder with the clear as it was authorised, until it is completed."""
+#: The account from which amounts carried over come.
 CARRIED_OVER: Final = "house:carried_over"
 
 
@@ -231,7 +233,7 @@ def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
 
 
 def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
-    """Move the files of ``folder`` whose names have one of these endings to ``target``, durably."""
+    """Move the files of ``folder`` whose names have one of these endings into ``target``, durably."""
     medium.make_folder(target)
     for name in medium.names(folder):
         if name.endswith(endings):

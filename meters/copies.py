@@ -37,9 +37,13 @@ from meters.storage import Storage
 
 SECOND_FOLDER: Final = "second"
 """Folder of the second copy within the state folder, unless the operator names another medium."""
+#: Name of the first copy in messages.
 FIRST: Final = "first copy"
+#: Name of the second copy in messages.
 SECOND: Final = "second copy"
+#: Pages of the database that are checked at a time.
 _SCRUB_PAGES: Final = 16
+#: Bytes of the log that are checked at a time.
 _SCRUB_BYTES: Final = 64 << 10
 
 
@@ -51,6 +55,7 @@ class JournalLocation:
     state_dir: Path
     second_dir: Path
     segment_bytes: int = SEGMENT_BYTES
+    """The size of a log segment."""
     alone: bool = False
     """The second medium is missing: its folder is neither read nor written."""
 
@@ -78,7 +83,10 @@ class JournalLocation:
 
 
 class Copies:
-    """Both copies of the journal, intact and equal, open for writing. ``findings`` lists the repairs made."""
+    """Both copies of the journal, proved intact and equal, and open for writing.
+
+    ``findings`` lists the repairs made.
+    """
 
     def __init__(
         self,
@@ -292,7 +300,7 @@ class Copies:
         )
 
     def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
-        """Yield only those entries that this machine sealed, so that no forgery is carried into the other copy."""
+        """Yield only those entries that have this machine's seal, so that no forgery is carried into the other copy."""
         for item in items:
             check_seal(item, self._key)
             yield item

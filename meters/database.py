@@ -20,12 +20,16 @@ from meters.storage import Database, MediumError, Rows, Storage
 from meters.sums import PAGE_BYTES, PageSums
 from meters.sums import SUFFIX as SUMS_SUFFIX
 
+#: File name of the database.
 FILE_NAME: Final = "journal.sqlite"
+#: The format that this program writes.
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)
 """File formats. Format 1 stored bodies unpacked and hashes in hexadecimal; it is rebuilt from the log."""
+#: Time to wait for another process's lock.
 _BUSY_MS: Final = 2000
 
+#: SQL statements that create the tables.
 _SCHEMA: Final = (
     """CREATE TABLE entries (
          sequence INTEGER PRIMARY KEY,
@@ -45,15 +49,21 @@ _SCHEMA: Final = (
        WHEN OLD.sequence > (SELECT through FROM archived)
        BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
 )
+#: A row of the table of entries: sequence, hash, body, id, kind and ref.
 _Row: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
+#: SQL statement that reads such rows.
 _SELECT: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
+#: Largest batch of rows read at a time.
 _BATCH: Final = 1000
+#: Most archived entries that are removed at a time.
 _DROPPED: Final = 64
 _DROPPED_EVERY: Final = 16
 """Archived entries are removed in batches, in the transaction of every sixteenth new entry."""
+#: SQL statement that inserts an entry.
 _INSERT: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
+#: The highest sequence, where there is no limit.
 _NO_LIMIT: Final = 2**63 - 1
 #: SQLite's error text when the medium is full.
 _FULL: Final = "is full"
@@ -66,11 +76,10 @@ class EntriesArchived(JournalDamaged):
 
 
 class DatabaseReader:
-    """Queries on the journal entries in one SQLite file, the journal's first copy.
+    """Reader of the journal's first copy, the entries in one SQLite file.
 
     Every read proves the hash of the entry, and that the columns by which it was found match the entry. An
-    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` detects
-    that.
+    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` detects that.
     """
 
     def __init__(self, database: Database, path: Path) -> None:
@@ -173,7 +182,7 @@ class DatabaseReader:
         row = self.run(f"{_SELECT} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._decode_row(row)
 
-    def by_ref(self, ref: str) -> list[StoredEntry]:
+    def find_by_ref(self, ref: str) -> list[StoredEntry]:
         """Return the entries in the file that settle, void or belong to the entry ``ref``, oldest first."""
         return [
             self._decode_row(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))

@@ -13,11 +13,15 @@ from typing import Final
 from meters.errors import JournalUnwritable
 from meters.storage import Storage
 
+#: Name of the reserve file.
 FILE_NAME: Final = "reserve"
 
 
 class DiskReserve:
-    """The reserved space on the storage media: ``size`` bytes in each of ``folders``; none with a size of 0."""
+    """Reserved space on the storage media: a file of ``size`` bytes in each of ``folders``.
+
+    No files if the size is 0.
+    """
 
     def __init__(self, storage: Storage, folders: Sequence[Path], size: int) -> None:
         self._storage = storage

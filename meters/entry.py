@@ -28,18 +28,22 @@ from meters.transaction import (
 BODY_BYTES_MAX: Final = 64 << 20
 """The longest accepted entry, in bytes; real ones have a few thousand."""
 
+#: Digits of a hash.
 _HASH_DIGITS: Final = 64
 _PLAIN_DEPTH: Final = 200
 """With at most this many brackets, nothing is nested too deep for any reader."""
 _PLAIN_TRANSFER: Final = 3
 """Length of a transfer without dimensions: source, target and amount."""
+#: Names of all members of an entry.
 _FIELDS: Final = frozenset(
     {
         *("sequence", "time", "previous", "id", "kind", "transfers", "phase", "ref"),
         *("dims", "counts", "marks", "state", "record"),
     }
 )
-_SELDOM: Final = frozenset({"phase", "ref", "marks"})
+#: Members that few entries have.
+_RARE_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
+#: Sets a field of a frozen dataclass.
 _NOTHING: Final[dict[str, object]] = {}
 _put: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
@@ -104,6 +108,7 @@ def _to_dict(value: object) -> object:
     raise TypeError(f"{type(value).__name__} {value!r} is not JSON")
 
 
+#: Encoder of canonical JSON.
 _encoder = json.JSONEncoder(
     sort_keys=True,
     separators=(",", ":"),
@@ -114,6 +119,7 @@ _encoder = json.JSONEncoder(
 )
 
 
+#: A number with more digits than Python converts by default, with the name of its member.
 _LONG: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
 
 
@@ -122,6 +128,7 @@ def _reject_float(text: str) -> int:
     raise ValueError(f"the float {text[:40]}")
 
 
+#: Decoder of JSON without floats.
 _decoder = json.JSONDecoder(parse_float=_reject_float, parse_constant=_reject_float)
 
 
@@ -274,7 +281,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):
         return decode_transaction(raw)
-    transaction = _decode_transaction_fast(raw) if _SELDOM.isdisjoint(raw) else None
+    transaction = _decode_transaction_fast(raw) if _RARE_MEMBERS.isdisjoint(raw) else None
     if transaction is not None:
         return transaction
     record, state = raw.pop("record", None), _check_object(raw.pop("state", {}), "state")

@@ -24,9 +24,11 @@ from meters.fields import (
 from meters.keys import MachineKey, is_signed_by
 from meters.view import JournalView
 
+#: Name and version of the format.
 FORMAT: Final = "open-egm journal 1"
 READOUT: Final = b"open-egm readout\0"
 """Prefix of a meter readout in its signature, so that the signature fits no other kind of document."""
+#: Prefix of the signed digest, so that the signature fits no other kind of document.
 _PURPOSE: Final = b"open-egm export\0"
 
 

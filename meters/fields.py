@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Final
 
 #: Characters of a wrong value that are shown.
-_SHOWN: Final = 80
+_SHOWN_CHARACTERS_MAX: Final = 80
 #: Sequence numbers in a journal have 64 bits.
-_PLACES: Final = 1 << 63
+_SEQUENCES: Final = 1 << 63
 
 
 def read_field(raw: object, name: str) -> object:
@@ -26,7 +26,9 @@ def read_field(raw: object, name: str) -> object:
 def build_field_error(raw: object, name: str, due: str) -> ValueError:
     """Return the error for a JSON object's field that has a wrong value; ``due`` says what is expected."""
     shown = repr(read_field(raw, name))
-    return ValueError(f"{name} is {shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}...'}, not {due}")
+    if len(shown) > _SHOWN_CHARACTERS_MAX:
+        shown = f"{shown[:_SHOWN_CHARACTERS_MAX]}..."
+    return ValueError(f"{name} is {shown}, not {due}")
 
 
 def read_hex_field(raw: object, name: str) -> bytes:
@@ -47,7 +49,7 @@ def read_entry_number_field(raw: object, name: str) -> int:
     Raises ``ValueError`` for any other value.
     """
     value = read_field(raw, name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _PLACES:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _SEQUENCES:
         raise build_field_error(raw, name, "the number of an entry")
     return value
 

@@ -18,17 +18,23 @@ from meters.entry import StoredEntry
 from meters.errors import JournalDamaged
 from meters.storage import Storage
 
+#: Ending of an index file's name.
 SUFFIX: Final = ".ids"
+#: Layout of a record: the first bytes of a SHA-256, and an entry number.
 _RECORD: Final = struct.Struct(">8sQ")
+#: Records in a chunk.
 _CHUNK: Final = 2048
-_OWN: Final = re.compile(r"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:[0-9a-f]{8})(\.start)?")
-_OF_PLAY: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?!start\b)[a-z0-9_.-]+")
-_ROOT: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
+#: Form of an identifier that states its own entry's number.
+_SELF_NUMBERED_ID: Final = re.compile(r"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:[0-9a-f]{8})(\.start)?")
+#: Form of an identifier that states the number of its play's first entry.
+_PLAY_ID: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?!start\b)[a-z0-9_.-]+")
+#: Form of an identifier that was made by a journal: its number and journal tag.
+_NUMBERED_ID: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
 
 
 def parse_entry_sequence(tx_id: str) -> int | None:
     """Return the sequence of the entry that has this identifier, if the identifier states it, else None."""
-    found = _OWN.fullmatch(tx_id)
+    found = _SELF_NUMBERED_ID.fullmatch(tx_id)
     return None if found is None else int(found[1] or found[2])
 
 
@@ -37,7 +43,7 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
 
     Return None for any other identifier.
     """
-    found = _OF_PLAY.fullmatch(tx_id)
+    found = _PLAY_ID.fullmatch(tx_id)
     return None if found is None else (int(found[2]), f"{found[1]}.start")
 
 
@@ -47,7 +53,7 @@ def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
     An identifier may be derived from another one (``ID.end``) and then has its number. No entry with a lower
     number can have the identifier.
     """
-    found = _ROOT.fullmatch(tx_id)
+    found = _NUMBERED_ID.fullmatch(tx_id)
     return int(found[1]) if found is not None and found[2] == journal_tag else None
 
 

@@ -34,10 +34,15 @@ from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, Posted, Transaction
 from meters.view import JournalView, load, read_checkpoint_boundary
 
+#: Name of the second medium in messages.
 SECOND_MEDIUM: Final = "second medium"
+#: Version of the journal's format.
 FORMAT: Final = 1
+#: Checks before play between two attempts to archive entries, after a medium has refused.
 _CHECKS_BEFORE_NEXT_ARCHIVING: Final = 1000
+#: Checks before play between two comparisons of the archives.
 _CHECKS_BEFORE_NEXT_COMPARISON: Final = 10_000
+#: Entries between two moves of SQLite's WAL into the database file.
 _ENTRIES_BETWEEN_WAL_MOVES: Final = 50
 
 
@@ -171,7 +176,7 @@ class Journal(JournalView):
             journal._start(opening.machine_id, opening.cleared)
             write_labels(location.storage, location.media, journal._key, opening.machine_id)
             complete_first_start(location)
-            journal.look_for_room()
+            journal.check_free_space()
         except BaseException:
             if journal is not None:
                 journal._copies.close()
@@ -198,8 +203,8 @@ class Journal(JournalView):
         """Return which medium was full at the last check and why; an empty string if none was."""
         return self._full
 
-    def look_for_room(self) -> str:
-        """Check that each medium has free space and its reserve; if not, release the reserves and record an event.
+    def check_free_space(self) -> str:
+        """Check that each medium has free space and its reserve; if not, release the reserves and record this.
 
         Return, and store in :attr:`full`, which medium is full and why, or an empty string. While a medium is
         full no new game may start, but what is owed can still be recorded.
@@ -432,7 +437,7 @@ class Journal(JournalView):
         self._copies.drop_through(0 if boundary is None else boundary.through)
 
     def _archive_some(self) -> None:
-        """Take one small step of archiving entries if there are enough old ones.
+        """Take one small step of archiving old entries, if there are enough of them.
 
         If a medium refuses or is missing, archiving is only delayed: the entries stay in the copies.
         """

@@ -22,8 +22,11 @@ from meters.mending import Mending, MendingReport
 from meters.mirror import Mirror
 from meters.storage import Storage, read_file
 
+#: File name of the machine key.
 FILE_NAME: Final = "machine.key"
+#: Bytes of a seal.
 SEAL_BYTES: Final = 32
+#: Bytes of an Ed25519 seed.
 _SEED_BYTES: Final = 32
 
 
@@ -104,7 +107,7 @@ class MachineKey:
         return format_fingerprint(self.public_key)
 
     def seal(self, message: bytes) -> bytes:
-        """Return the 32-byte seal of ``message``; only this machine can create or check it."""
+        """Return the seal of ``message``, an HMAC of 32 bytes; only this machine can create or check it."""
         return hmac.digest(self._seal_key, message, "sha256")
 
     def is_seal_valid(self, message: bytes, seal: bytes) -> bool:

@@ -24,7 +24,10 @@ Cell: TypeAlias = tuple[str, str, DimsKey]
 
 @dataclass(slots=True)
 class Flow:
-    """One meter cell's sum: the amount that flowed from one account to another under the same dimensions."""
+    """The sum of one meter cell: the amount that flowed, in how many transfers.
+
+    A cell is the flow from one account to another with the same dimensions.
+    """
 
     amount_cents: int = 0
     times: int = 0
@@ -41,10 +44,11 @@ class Reservation:
 
 
 class Plan(NamedTuple):
-    """The effect of one checked transaction on the ledger, computed before it is written, so that applying cannot fail.
+    """The effect of one checked transaction on the ledger.
 
-    ``moves``: transfers to apply; ``cells``: the meter cell of each; ``counts``: amounts to add to occurrence
-    meters; ``opens`` / ``closes``: the reservation it opens or closes.
+    It is computed before the transaction is written, so that applying it cannot fail. ``moves``: transfers to
+    apply; ``cells``: the meter cell of each; ``counts``: amounts to add to occurrence meters; ``opens`` /
+    ``closes``: the reservation it opens or closes.
     """
 
     moves: tuple[Transfer, ...]
@@ -69,14 +73,17 @@ def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, .
 def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
     """Return the key of the meter cell to which each transfer adds.
 
-    ``key`` is the sorted form of the default dimensions ``dims``.
+    ``key`` is the sorted form of ``dims``, the dimensions of transfers without their own.
     """
     return tuple([(t.source, t.target, build_dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
 
 
 @dataclass(slots=True)
 class Ledger:
-    """A journal's balances, meter cells, counts, pending reservations and machine state after ``sequence`` entries."""
+    """The sums over a journal's first ``sequence`` entries.
+
+    They are balances, meter cells, occurrence counts, pending reservations and machine state.
+    """
 
     sequence: int = 0
     head_hex: str = GENESIS_HASH
@@ -100,7 +107,7 @@ class Ledger:
         return self.inflows_cents[name] - self.outflows_cents[name]
 
     def available_cents(self, name: str) -> int:
-        """Return the balance of the account ``name`` minus its pending reservations, in minor units."""
+        """Return the balance of the account ``name`` without its pending reservations, in minor units."""
         return self.balance_cents(name) - self.reserved_cents[name]
 
     def credits_cents(self) -> int:

@@ -8,6 +8,7 @@ from typing import Final
 
 from meters.errors import JournalLocked, JournalUnwritable
 
+#: Name of the locked file.
 FILE_NAME: Final = "machine.lock"
 
 

@@ -27,18 +27,28 @@ from meters.keys import SEAL_BYTES
 from meters.packing import pack, unpack
 from meters.storage import Storage, StorageFile, read_file
 
+#: First bytes of a segment in the format that this program writes.
 MAGIC: Final = b"OEGMLOG2"
 _MAGICS: Final = (MAGIC, b"OEGMLOG1")
 """Formats. The first stored bodies unpacked, which :func:`unpack` accepts too."""
+#: Ending of a segment's file name.
 SUFFIX: Final = ".log"
+#: Size of a segment, in bytes.
 SEGMENT_BYTES: Final = 4 << 20
 
+#: Layout of a segment's header, without its CRC.
 _HEADER: Final = struct.Struct(">8sQ32s")
+#: Layout of a CRC-32.
 _CRC: Final = struct.Struct(">I")
+#: Layout of a record's head: length and CRC.
 _RECORD: Final = struct.Struct(">II")
+#: Layout of a trailer, without its digest.
 _TRAILER: Final = struct.Struct(">IQ32s")
+#: Bytes of a header.
 _HEADER_BYTES: Final = _HEADER.size + _CRC.size
+#: Bytes of a trailer.
 _TRAILER_BYTES: Final = _TRAILER.size + 32
+#: Length field that marks a trailer.
 _CLOSED: Final = 0xFFFFFFFF
 
 
@@ -138,7 +148,7 @@ class LogCopy:
             sequence, head_hex = segment.sequence, segment.head_hex
         self._sequence, self._head_hex = sequence, head_hex
         if segment is not None and not segment.closed:
-            self._resume(segment)
+            self._reopen_segment(segment)
         return LogScan(sequence, head_hex)
 
     def _read_base(self, first: int) -> tuple[int, str]:
@@ -216,7 +226,7 @@ class LogCopy:
         length = _CRC.pack(len(payload))
         record = length + _CRC.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if self._file is None or self._end + len(record) + _TRAILER_BYTES > self._size:
-            self._roll(len(record))
+            self._start_segment(len(record))
         if self._file is None:
             raise JournalDamaged(str(self._folder), "the log has no open segment")
         self._file.write_at(self._end, record)
@@ -230,7 +240,7 @@ class LogCopy:
         if self._file is not None:
             self._file.sync()
 
-    def _roll(self, record_bytes: int) -> None:
+    def _start_segment(self, record_bytes: int) -> None:
         """Close the log's active segment, if any, and preallocate the next one."""
         if self._file is not None:
             trailer = _TRAILER.pack(_CLOSED, self._sequence, bytes.fromhex(self._head_hex))
@@ -258,7 +268,7 @@ class LogCopy:
         self._end = len(header)
         self._digest = hashlib.sha256(header)
 
-    def _resume(self, segment: _Segment) -> None:
+    def _reopen_segment(self, segment: _Segment) -> None:
         """Open a scanned segment of the log that is not full, to append to it."""
         self._first, self._last, self._end = segment.first_sequence, segment.last_sequence, segment.end
         self._file = self._storage.open_file(self._build_segment_path(segment.first_sequence), write=True)

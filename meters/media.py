@@ -28,6 +28,7 @@ from meters.mending import Mending, MendingReport
 from meters.mirror import Mirror
 from meters.storage import Storage
 
+#: File name of the label.
 FILE_NAME: Final = "medium.json"
 
 
@@ -82,12 +83,12 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The relation between the machine's two storage media, found from their labels.
+    """The relation between the machine's two storage media, as their labels state it.
 
     ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: whether a journal was
     started here. ``refill``: whether the content of the second must be replaced by that of the first.
-    ``first``: the label to write first on a blank first medium; it marks the medium as new until it is filled.
-    ``findings`` are for the event log.
+    ``first``: the label to write first on a blank first medium; it marks the medium as new until it is
+    filled. ``findings`` are for the event log.
     """
 
     journal_exists: bool = False
@@ -159,7 +160,7 @@ def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path)
         return Pairing(journal_exists=True, refill=True, findings=(found,))
     if first.put_in_by and first.beside == second.id:
         return Pairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
-    if _are_a_pair(first, second):
+    if _are_paired(first, second):
         return Pairing(journal_exists=True)
     if first.pairing == second.pairing:
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
@@ -173,7 +174,7 @@ def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path)
     )
 
 
-def _are_a_pair(first: Label, second: Label) -> bool:
+def _are_paired(first: Label, second: Label) -> bool:
     """Return whether each label names the other medium and both have the same pairing number."""
     return (first.beside, second.beside, first.pairing) == (second.id, first.id, second.pairing)
 
@@ -229,7 +230,7 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     first, second = old
     pairing = max((stored.pairing for stored in old if stored is not None), default=1)
     new_second = second is not None and bool(second.put_in_by)
-    if first is not None and second is not None and not new_second and not _are_a_pair(first, second):
+    if first is not None and second is not None and not new_second and not _are_paired(first, second):
         pairing += 1
     for n in (0, 1) if new_second else (1, 0):
         stored = old[n]

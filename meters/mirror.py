@@ -20,8 +20,11 @@ from meters.errors import JournalDamaged, JournalUnwritable
 from meters.mending import Mending, MendingReport
 from meters.storage import Storage, read_file, replace_file
 
+#: First word of the header.
 _MAGIC: Final = "OEGM1"
+#: Form of a value's name.
 _NAME: Final = re.compile(r"[a-z0-9.-]{1,40}")
+#: Form of the header: name, generation and check.
 _HEADER: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9a-f]{64})\n")
 
 

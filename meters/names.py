@@ -13,8 +13,10 @@ from meters.reading import MeterReading
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
 """Local name -> the canonical meters that it sums."""
 
+#: The canonical meters of all wins.
 _WINS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
 
+#: The meter names of each jurisdiction.
 NAMES: Final[Mapping[str, Names]] = {
     "mc": {
         "Compteur in": ("coin_in",),

@@ -19,14 +19,21 @@ from typing import Final
 
 from meters.entry import BODY_BYTES_MAX
 
+#: First byte of a packed body.
 _PACKED: Final = b"\x01"
+#: First byte of a body that is stored unpacked.
 _PLAIN: Final = b"{"
+#: Bytes of a hash in binary.
 _HASH_BYTES: Final = 32
+#: Form of a body's member with the previous hash.
 _NAMED: Final = b'"previous":"%s"'
+#: The same member with an empty hash.
 _UNNAMED: Final = b'"previous":""'
 _WINDOW: Final = -15
 """Raw deflate, without a checksum: the entry's hash is sufficient."""
+#: Compression level.
 _LEVEL: Final = 9
+#: The preset dictionary.
 _DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
 _deflater: Final = zlib.compressobj(
     _LEVEL, zlib.DEFLATED, _WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY

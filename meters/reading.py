@@ -21,7 +21,11 @@ class UnknownMeter(JournalError, KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One meter cell: a flow (``source`` to ``target``) or a count (named by ``source``), and its dimensions."""
+    """One meter cell of a reading: a flow of value or a count, with its dimensions.
+
+    A flow goes from the account ``source`` to the account ``target``; a count is named by ``source``, and its
+    ``target`` is empty.
+    """
 
     source: str
     target: str

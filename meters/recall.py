@@ -10,8 +10,11 @@ from meters.entry import StoredEntry
 from meters.transaction import Phase
 from meters.view import JournalView
 
+#: Kind of the entry that starts a play.
 PLAY_START: Final = "game.start"
+#: Kinds of the entries of a play's further steps.
 PLAY_STEPS: Final = ("game.choice", "game.step")
+#: Kinds of the entries that end a play.
 PLAY_ENDS: Final = ("game.end", "game.void")
 PLAY_PUSH: Final = "game.push"
 """Kind of the entry that returns the stakes of a play before its end."""

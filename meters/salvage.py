@@ -28,7 +28,7 @@ from meters.transaction import JSON
 
 
 class EntryVisitor(Protocol):
-    """Visitor of the intact entries of a damaged journal, in order."""
+    """Interface of an object that receives the intact entries of a damaged journal, in order."""
 
     def visit(self, entry: StoredEntry) -> None:
         """Process the next intact entry of the journal."""
@@ -36,7 +36,7 @@ class EntryVisitor(Protocol):
 
 
 class IgnoringVisitor:
-    """Visitor of a damaged journal's entries that ignores them."""
+    """Visitor that ignores every entry."""
 
     def visit(self, entry: StoredEntry) -> None:
         """Ignore the entry."""

@@ -25,12 +25,19 @@ from meters.keys import MachineKey, is_signed_by
 from meters.packing import deflate, inflate, remove_previous_hash, restore_previous_hash
 from meters.storage import Storage, StorageFile
 
+#: Ending of a segment's file name.
 SUFFIX: Final = ".seg"
+#: Entries in a block.
 BLOCK_ENTRIES: Final = 256
+#: Version of the format.
 _FORMAT: Final = 1
+#: Last bytes of a segment.
 _MAGIC: Final = b"OEGMSEG1"
+#: Layout of the end of a segment: the trailer's length, and the last bytes.
 _END: Final = struct.Struct(">I8s")
+#: Prefix of the signed bytes, so that the signature fits no other kind of document.
 _PURPOSE: Final = b"open-egm archive\0"
+#: Longest block, uncompressed.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 _UNSHORTENED: Final = b"="
 """Marks a body that is stored with the hash it names."""

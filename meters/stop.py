@@ -8,6 +8,7 @@ from typing import Final
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.storage import Storage, read_file, replace_file
 
+#: Name of the file that is the flag.
 FILE_NAME: Final = "stopped.json"
 
 

@@ -20,7 +20,9 @@ from meters.errors import JournalUnwritable, MediumFull
 
 #: Where a file uses no disk space (Linux).
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 (a folder of our own is made in it)
-_ON_DISK: Final = Path("/tmp")  # noqa: S108 (likewise)
+#: Where such a file is created if there is no folder in memory.
+_ON_DISK: Final = Path("/tmp")  # noqa: S108 (a folder of our own is made in it)
+#: System errors of a medium without space.
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 

@@ -17,14 +17,23 @@ from meters.errors import JournalDamaged
 from meters.keys import SEAL_BYTES, MachineKey
 from meters.storage import Storage, StorageFile, read_file, replace_file
 
+#: Ending of the sums file's name.
 SUFFIX: Final = ".sums"
+#: Bytes of a page of the database.
 PAGE_BYTES: Final = 4096
+#: Layout of the file's head.
 _HEAD: Final = struct.Struct(">8sIII")
+#: First bytes of the file.
 _MAGIC: Final = b"OEGMSUM1"
+#: Pages that are read at a time.
 _CHUNK_PAGES: Final = 256
+#: Bytes of the WAL's header.
 _WAL_HEADER_BYTES: Final = 32
+#: Layout of a WAL frame's header, as far as it is read.
 _WAL_FRAME: Final = struct.Struct(">II8s")
+#: Bytes of a WAL frame's header.
 _WAL_FRAME_BYTES: Final = 24
+#: Bytes of the WAL's header with the salt.
 _SALT: Final = slice(16, 24)
 
 

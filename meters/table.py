@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from meters.chart import CREDIT_KINDS, compile_account_pattern
 
+#: Pairs of patterns of account names: source and target.
 Flows: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -45,6 +46,7 @@ class Meter:
         return bool(self.minus)
 
 
+#: Pattern of the accounts of players' credit.
 _CREDIT: Final = "credit:*"
 _OUTS: Final = (
     (
@@ -88,6 +90,7 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
     )
 
 
+#: The canonical meters.
 METERS: Final[tuple[Meter, ...]] = (
     Meter("credits", "credit on the machine now", (("*", _CREDIT),), minus=((_CREDIT, "*"),)),
     Meter("coin_in", "all wagers, without intermediate winnings staked again", ((_CREDIT, "house:wager"),)),
@@ -221,6 +224,7 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
 )
 
+#: The canonical meters by name.
 BY_NAME: Final = {m.name: m for m in METERS}
 
 #: Occurrence meters that every reading shows, also at zero; others (door.<x>.opens, fault.<code>) appear once

@@ -19,14 +19,19 @@ JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | bool | None
 Dims: TypeAlias = Mapping[str, str | int]
 """Dimensions of an amount: ``game``, ``paytable``, ``denomination_cents``, ``bill_cents`` ..."""
 
+#: Longest id of a transaction.
 ID_LENGTH_MAX: Final = 200
 AMOUNT_MAX: Final = 10**15 - 1
 """The most that one transfer moves, in minor units, or one count adds: the capacity of a 15-digit meter."""
 DEPTH_MAX: Final = 50
 """The deepest nesting of a record or state, which every reader of the journal supports."""
+#: Characters of a wrong value that an error shows.
 _SHOWN_MAX: Final = 120
+#: Cache of names that were found valid.
 _NAMES: Final[set[object]] = set()
+#: Most names in that cache.
 _NAMES_MAX: Final = 4096
+#: Form of an entry's kind.
 KIND: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 
 
@@ -71,7 +76,7 @@ def _is_name(name: object) -> bool:
 
 
 def are_names(names: Collection[object]) -> bool:
-    """Return whether all ``names`` are printable text. Results are cached, because member names repeat."""
+    """Return whether all ``names`` are printable text. Valid names are cached, because they repeat."""
     if _NAMES.issuperset(names):
         return True
     if not all(map(_is_name, names)):
@@ -96,6 +101,7 @@ def _check_dims(what: str, dims: object) -> None:
             )
 
 
+#: Types of containers that need no conversion.
 _PLAIN_CONTAINERS: Final = frozenset({dict, list, tuple})
 
 

@@ -93,7 +93,7 @@ class JournalView:
 
     def find(self, ref: str) -> list[StoredEntry]:
         """Return the journal entries that settle, void or belong to the entry ``ref``, oldest first."""
-        return self._database.by_ref(ref)
+        return self._database.find_by_ref(ref)
 
     def entries(
         self,

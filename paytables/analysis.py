@@ -40,9 +40,9 @@ class Depth(StrEnum):
 class WinDistribution:
     """The probability distribution of the win of one game, in credits.
 
-    ``counts[credits]`` is the number of cases, of ``total`` equally likely ones, that win this number of credits.
-    ``tail`` is the probability of all cases that are omitted from ``counts``; it is zero if none is. An
-    omitted win is larger than the listed ones, or occurs only after more than a stated number of features.
+    ``counts[credits]`` is the number of cases, of ``total`` equally likely ones, that win this number of
+    credits. ``tail`` is the probability of all cases that are omitted from ``counts``; it is zero if none is.
+    An omitted win is larger than the listed ones, or occurs only after more than a stated number of features.
     """
 
     total: int
@@ -75,7 +75,10 @@ class WinDistribution:
         return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
 
     def find_largest_expected_win(self, times: int, games: int) -> int:
-        """Return the largest win that ``games`` games reach ``times`` times on average or more; 0 if none exists."""
+        """Return the largest win that ``games`` games reach at least ``times`` times on average.
+
+        0 if there is no such win.
+        """
         missing = Fraction(times, games) * self.total - self.tail * self.total
         for win in sorted(self.counts, reverse=True):
             missing -= self.counts[win]

@@ -18,14 +18,19 @@ from paytables.source import Source, read_contents
 
 #: Limits of one game's assets: file count, bytes of a picture, bytes of a sound and total bytes.
 FILES_MAX: Final = 64
+#: Most bytes of a picture.
 PICTURE_BYTES_MAX: Final = 512 * 1024
+#: Most bytes of a sound.
 SOUND_BYTES_MAX: Final = 700 * 1024
+#: Most bytes of all assets of a game.
 BYTES_MAX: Final = 8 * 1024 * 1024
 #: Width and height range of a PNG in pixels, and the maximum number of elements of an SVG.
 PIXELS: Final = (16, 1024)
+#: Most elements of an SVG.
 ELEMENTS_MAX: Final = 4000
 #: Sounds have one 16-bit channel at this sample rate, and a maximum length in seconds.
 RATE: Final = 22050
+#: Longest sound, in seconds.
 SECONDS_MAX: Final = 15
 #: The game events that may have their own sound.
 SOUNDS: Final = (
@@ -41,15 +46,21 @@ SOUNDS: Final = (
     "turn",
     *(f"win_{n}" for n in range(1, 5)),
 )
+#: Form of an asset's file name.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+#: First bytes of a PNG.
 _PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+#: Namespace of SVG elements.
 _SVG: Final = "http://www.w3.org/2000/svg"
 #: Maximum count of numbers in all paths and point lists of a picture.
 _NUMBERS_MAX: Final = 20_000
+#: A number in a path or a list of points.
 _NUMBER: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
+#: SVG elements that are shapes.
 _SHAPES: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polyline", "polygon"})
 #: Dashed lines are refused: dashes have no minimum length and every dash is drawn.
 _DASHES: Final = re.compile(r"stroke-dasharray\s*:\s*(?!none)[^\s;]", re.IGNORECASE)
+#: Attributes that refer to something else.
 _LINKS: Final = frozenset({"href", "src"})
 #: SVG elements that are refused: they add more than shapes, or the screen would omit them silently.
 _REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate", "set", "iframe"}) | {
@@ -60,8 +71,9 @@ _REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate
     "pattern",
     "text",
 }
-#: Matches the paints of a picture, and the paints that the screen can draw; any other would appear grey.
+#: Matches each paint of a picture: the value of fill, stroke or stop-color.
 _PAINT: Final = re.compile(r"(?:^|[;{\s])(?:fill|stroke|stop-color)\s*:\s*([^;}]+)", re.IGNORECASE)
+#: Matches the paints that the screen can draw; any other would appear grey.
 _DRAWN: Final = re.compile(
     r"none|#[0-9a-f]{3}|#[0-9a-f]{6}|rgb\([^,)]+,[^,)]+,[^,)]+\)|url\(#[^)]+\).*|"
     "red|green|blue|yellow|cyan|magenta|black|gr[ae]y|white",

@@ -32,6 +32,7 @@ from paytables.errors import DefinitionError
 from paytables.source import ID_PATTERN, Source, parse_toml, read
 from paytables.wording import find_nearest_words, format_known_names
 
+#: The folder of the shipped definitions.
 LIBRARY: Path = Path(__file__).parent / "library"
 
 #: The highest number of credits a game definition may contain anywhere: the capacity of a ten-digit meter.
@@ -58,9 +59,13 @@ def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     return values
 
 
+#: An id in a definition.
 Identifier = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+#: A number of credits or things, above zero.
 PositiveInt = Annotated[int, Field(strict=True, gt=0, le=CREDITS_MAX)]
+#: A number of credits or things, zero included.
 NaturalInt = Annotated[int, Field(strict=True, ge=0, le=CREDITS_MAX)]
+#: A text of at least one character that a screen can display.
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(check_readable)]
 
 
@@ -69,9 +74,11 @@ def _split_words(value: Any) -> Any:
     return tuple(value.split()) if isinstance(value, str) else value
 
 
+#: JSON Schema of a list that may also be written as one text.
 _LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 #: The symbols of a reel strip in order: a list, or one text separated by spaces.
 Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
+#: A list of words, or one text separated by spaces.
 Listed = Annotated[tuple[Words, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
 
 

@@ -1,4 +1,4 @@
-"""The maximum that one round of a table can stake, from the set of all sums that bets and raises can reach.
+"""Exposure of a table: the maximum that one round can stake, from the set of all sums that bets and raises reach.
 
 Sets of sums are integers used as bit sets.
 """
@@ -40,7 +40,7 @@ def _remove(spots: Sequence[Spot], removed: set[str]) -> Sequence[Spot]:
 
 
 class _Reach:
-    """The calculation of all sums, up to ``most`` credits, that a seat's bets on these spots may have."""
+    """The sets of all sums, up to ``most`` credits, that a seat's bets on these spots may reach."""
 
     def __init__(self, spots: Sequence[Spot], most: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
@@ -116,7 +116,7 @@ class _Reach:
         )
 
     def _add_sums(self, sums: Sums, added_sums: Sums) -> Sums:
-        """Return every sum of one element of ``sums`` and one of ``added_sums``; both are sets stored as bits."""
+        """Return every sum of one element of each of two sets of sums; all sets are stored as bits."""
         combined: Sums = 0
         few, many = sorted((sums, added_sums), key=Sums.bit_count)
         for bit in _iter_bits(few):

@@ -14,10 +14,15 @@ from typing import Final
 from paytables.definition import format_canonical_text, read_header_value
 from paytables.errors import DefinitionError
 
+#: The table of a definition that stores its figures.
 PROVED: Final = "proved"
+#: The key of the digest in that table.
 DIGEST: Final = "sha256"
+#: Tables of a definition that do not determine its figures.
 _NOT_OF_RULES: Final = frozenset({"game", "art", "table", "boxes", "player_bank", PROVED})
+#: Keys that only limit what is staked.
 _STAKED: Final = frozenset({"limits", "stake"})
+#: The languages of a text.
 _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
@@ -57,7 +62,7 @@ def _compute_digest(data: Mapping[str, object]) -> str:
 
 
 def _remove_texts_and_limits(value: object) -> object:
-    """Return a part of a definition without its texts and betting limits, which do not affect the figures."""
+    """Return a part of a definition without texts and betting limits, because these do not affect the figures."""
     if isinstance(value, Mapping):
         deciding = {key: child for key, child in value.items() if key not in _STAKED and not _is_text(child)}
         return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}

@@ -386,10 +386,11 @@ def load_game(name: str | Path) -> Game:
     return _build_from_source(source, _read_game_assets(source) if _has_named_files(source) else ())
 
 
-#: Size of the cache of games, by file contents: room for the whole library and some more, because a command
-#: loads each game several times. Refused definitions are not cached.
+#: Size of the cache of games by file contents. There is room for the whole library and some more, because
+#: a command loads each game several times. Refused definitions are not cached.
 _GAMES_STORED: Final = 80
 
+#: The asset files of a game, each with its name.
 _Assets: TypeAlias = tuple[tuple[str, Source], ...]
 
 

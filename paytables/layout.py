@@ -28,6 +28,7 @@ from paytables.wording import format_count
 
 #: The maximum number of seats in one round.
 SEATS_MAX: Final = 9
+#: Matches the two forms of odds in a definition: ``35:1`` and ``x8``.
 ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
 
 

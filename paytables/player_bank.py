@@ -19,11 +19,13 @@ from paytables.definition import Strict, Text
 from paytables.layout import Limits, push_bet
 from paytables.seating import SeatedRules, ask_whether_all_staked
 
+#: The id of the bet to be the bank.
 BANK: Final = "bank"
 #: The stake against the bank, which every seat of a round has.
 STAKE: Final = "stake"
 #: The name of the settlement of what is returned before the deal.
 NOT_COVERED: Final = "not covered"
+#: What the bank is paid, by language.
 _TERMS: Final[Mapping[str, str]] = {
     "en": "1:1 on each stake that loses to it",
     "fr": "1:1 sur chaque mise qui perd contre elle",

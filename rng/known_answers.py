@@ -9,6 +9,7 @@ from typing import Final
 
 from rng.mechanism import MechanismName
 
+#: Decoder of the hexadecimal values below.
 h = bytes.fromhex
 
 #: Key, plaintext, ciphertext of FIPS 197 C.3.
@@ -39,6 +40,7 @@ class KnownAnswer:
     output: bytes
 
 
+#: The known-answer case of each mechanism.
 KNOWN_ANSWERS: Final[dict[MechanismName, KnownAnswer]] = {
     MechanismName.CTR_AES_256_DF: KnownAnswer(
         entropy=h("174b46250051a9e3d80c56ae7163dafe7e54481a56cafd3b8625f99bbb29c442"),

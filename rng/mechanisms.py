@@ -7,6 +7,7 @@ from rng.hash_drbg import HashDrbgSha256, HashDrbgSha512
 from rng.hmac_drbg import HmacDrbgSha256, HmacDrbgSha512
 from rng.mechanism import Mechanism, MechanismName
 
+#: The class of each generator.
 MECHANISMS: Final[dict[MechanismName, type[Mechanism]]] = {
     MechanismName.CTR_AES_256_DF: CtrDrbg,
     MechanismName.CTR_AES_256: CtrDrbgWithoutDf,

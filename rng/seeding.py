@@ -25,10 +25,14 @@ ALPHA_EXPONENT: Final = 40
 SEED_BITS: Final = SECURITY_BYTES * 8 * 3 // 2
 #: Number of seed fingerprints stored, and the length of each in bytes.
 FINGERPRINTS_STORED: Final = 64
+#: Length of a seed fingerprint in bytes.
 FINGERPRINT_BYTES: Final = 16
 
+#: First bytes of the carried-over data.
 _MARK: Final = b"EGMRNG1\0"
+#: Bytes of reserved output.
 _CARRY_BYTES: Final = 32
+#: Bytes of the checksum.
 _SUM_BYTES: Final = 8
 
 

@@ -142,6 +142,7 @@ def _test_every_word() -> None:
         )
 
 
+#: Every self-test by its name.
 TESTS: Final[dict[str, Callable[[], None]]] = {
     "AES-256": _test_aes,
     "Block_Cipher_df": _test_derivation_function,

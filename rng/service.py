@@ -33,6 +33,7 @@ _FRESH_INPUT_BYTES = 16
 #: Background cycling discards the output of 1 to this many Generates.
 _CYCLE_GENERATES_MAX = 8
 
+#: Receiver of the service's events: a code, and values by name.
 Event = Callable[[str, Mapping[str, object]], None]
 
 

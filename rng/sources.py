@@ -130,6 +130,7 @@ class JitterSource:
     #: Larger than a first-level cache, so that the walk misses it now and then.
     _MEMORY_BYTES: Final = 1 << 17
     _STRIDE: Final = 4093
+    """Distance between two accesses of the walk, in bytes; a prime, so that it reaches all of the memory."""
 
     def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self._clock = clock

@@ -39,13 +39,14 @@ with pause_collector():  # otherwise it takes a third of the time of these impor
     from meters import JournalDamaged, JournalError, JournalLocked, SelfAuditFailed
     from meters.lock import FolderLock
 
+#: Exit status after an error that a person must correct; the supervisor does not restart the machine.
 _OPERATOR_ERROR = 2
-#: Exit status after which the supervisor restarts the machine; it does so after any status but the
-#: operator's.
+#: Exit status that requests a restart of the machine. The supervisor restarts it after any status except
+#: :data:`_OPERATOR_ERROR`.
 _RESTART = 3
-#: Exit status when the unusable cabinet file has been changed.
+#: Exit status when a cabinet file that could not be used has been changed, so that it can be tried again.
 _FILE_CHANGED = 4
-#: Errors that end the machine's work and are judged again at the next start.
+#: Errors of the memory that end the machine process; the next start examines the memory again.
 _MEMORY_FAULTS = (RestartAsked, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
 
 
@@ -72,6 +73,7 @@ def _iter_grouped_errors(group: ExceptionGroup[Exception]) -> Iterator[Exception
 
 
 def _print_message(text: str) -> None:
+    """Print a message for the person who started the machine."""
     echo(f"egm: {text}", err=True)
 
 

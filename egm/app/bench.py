@@ -50,6 +50,7 @@ with pause_collector():  # collecting garbage would take a quarter of the time o
     from egm.terminal import echo
     from egm.unix_sockets import open_socket_address
 
+#: Longest line of a client of the bench, in bytes.
 _LINE_BYTES_MAX: Final = 64 * 1024
 #: Exit status of a bench that cannot run and has printed why: a restart would only repeat it.
 _OPERATOR_ERROR: Final = 2

@@ -25,10 +25,10 @@ from egm.staff.registers import Register
 from egm.staff.service.menu import Menu
 from egm.tournament.feature import TOURNAMENT
 
-#: In the order in which their rules are tried: device tests before normal operation, a failed random number
-#: generator before a service call, an award before a host's order, standing bets before any payout, a host
-#: before the machine's own payouts, a closed table before any bet, a game with points before
-#: one with credits.
+#: Every feature of the machine, in the order in which their rules are tried. Device tests come before
+#: normal operation, a failed random number generator before a service call, an award before a host's order,
+#: standing bets before any payout, a host before the machine's own payouts, a closed table before any bet, a
+#: game with points before one with credits.
 FEATURES: Final = Features(
     (
         build_device_tests_feature(no_ticket_query_waits),
@@ -84,6 +84,8 @@ def check_claims(features: Features) -> None:
         )
 
 
+#: The staff's main menu, from the forms of all features.
 MENU: Final = build_menu(FEATURES)
+#: The staff registers of all features, by name.
 REGISTERS: Final = list_staff_registers(FEATURES)
 check_claims(FEATURES)

@@ -23,16 +23,18 @@ from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
 from egm.memory_clear import entries as memory_clear_entries
 from egm.money.ticket_ledger import check_ledger
-from egm.staff.service.effects import close_menu_at_start, note_staff
+from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 
+#: The state of a machine that is testing itself.
 _SELF_TEST: Final = only(State.SELF_TEST)
 
+#: The rules of the whole machine.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.MEMORY_READY,
         only(State.BOOT),
         (),
-        (record_power_up, close_menu_at_start, note_staff),
+        (record_power_up, close_menu_at_start, record_roster_changes),
         State.SELF_TEST,
     ),
     Rule(EventType.SELF_TEST_PASSED, _SELF_TEST, (), (record_self_test,), Next.DERIVED),

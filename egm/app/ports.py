@@ -109,6 +109,7 @@ class Ports:
     kinds: Mapping[str, str]
     """Device name -> kind."""
     acceptor: BillAcceptor | None = None
+    """The bill acceptor's driver."""
     io_board: IoBoard | None = None
     printer: TicketPrinter | None = None
     coin_acceptor: CoinAcceptor | None = None

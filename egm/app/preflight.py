@@ -23,6 +23,7 @@ from paytables import Game, PaytableError, list_shipped_games, load_game
 from paytables.errors import UnknownNameError
 from paytables.source import is_path
 
+#: What is wrong with a game or profile that does not exist.
 _NOT_THERE: Final = "not in the library"
 
 

@@ -59,17 +59,17 @@ from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
-from egm.play.definitions import note_same_versions
+from egm.play.definitions import record_conflicting_versions
 from egm.play.installed_games import (
     CertificateRules,
     InstalledGame,
     RefusedGame,
     admit_games,
-    note_cabinet_file,
+    update_cabinet_file_fault,
 )
 from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
-from egm.progressive.enrolling import note_enrolment
+from egm.progressive.enrolling import record_certificate_at_start
 from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkFolder
@@ -80,7 +80,7 @@ from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
-from egm.staff.stock import note_opening_stock
+from egm.staff.stock import record_opening_stock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
@@ -89,8 +89,9 @@ from meters.keys import FILE_NAME as KEY_FILE
 from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
+#: The installed release of the software.
 _VERSION: Final = version("open-egm")
-#: How often a generator that is not cycled is checked again.
+#: Seconds until the next check, while the profile requires no discarding of random numbers.
 _IDLE_SECONDS: Final = 5.0
 
 
@@ -175,7 +176,7 @@ class MachineProcess:
             self._assemble(journal, store, why)
             check_signed_file(self._machine, self._file, self._folder.root)
             link = LinkFolder.of(self._folder.root)
-            note_enrolment(self._machine, link, Stick(self._stick), self._file.progressive_link)
+            record_certificate_at_start(self._machine, link, Stick(self._stick), self._file.progressive_link)
             self._verifier.verify_at_start()
             identities = IdentityRegister.open(self._folder.root, second, self._storage.random_bytes)
             cleanup.enter_context(contextlib.closing(identities))
@@ -266,7 +267,7 @@ class MachineProcess:
         complete = self._is_real and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._is_real:
-            note_opening_stock(first, self._count_demonstration_coins())
+            record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, why)
         if store is not None and store.mended:
             first.post(TICKETS_MENDED, TicketsMended(what=str(store.mended)))
@@ -412,11 +413,11 @@ class MachineProcess:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
-        for game in note_same_versions(self._machine, [each.game for each in installed.values()]):
+        for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
             self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
         bench = self._machine.component(ServiceDesk).bench
         bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
-        note_cabinet_file(self._machine, "; ".join(refusal.reason for refusal in refused))
+        update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused))
         if not installed:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
             raise LocalError(f"no game may be offered: {reasons}")
@@ -429,6 +430,7 @@ class MachineProcess:
         return service
 
     def _start_random_service(self) -> RandomService:
+        """Instantiate a random number generator for this machine and its profile."""
         return start_chance(
             profile=self._profile,
             identity=self._machine.identity,
@@ -465,9 +467,11 @@ class MachineProcess:
                 await station.server.close()
 
     def _count_connected_screens(self) -> list[int]:
+        """Return the number of screens connected at each player position."""
         return [station.server.living for station in self._stations]
 
     async def _wait_until_stopped(self) -> None:
+        """Wait until something stops the machine; raise the error that did."""
         if self._stopped is not None:
             await self._stopped
 

@@ -60,7 +60,9 @@ _OPEN: Final[Mapping[Key, str]] = {
 HOLDER_MISSING: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
 _HOST: Final = "host:"
-#: The board of doors and keys is excluded: removing it must not silence what it had reported.
+#: The device kinds whose faults end when the cabinet file no longer names such a device. The board of doors and
+#: keys is excluded:
+#: removing it must not silence what it had reported.
 _KINDS_THAT_CLEAR_FAULTS: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
 
 
@@ -132,6 +134,7 @@ def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> s
 
 
 def _format_money(cents: int, currency: str) -> str:
+    """Return an amount in minor units as text for people, such as ``CAD 12.50``."""
     return format_currency(Decimal(cents).scaleb(-2), currency, locale="en_CA")
 
 

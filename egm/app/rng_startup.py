@@ -76,6 +76,7 @@ def keep_carry_over(path: Path, service: RandomService) -> None:
 
 
 def _store_carry_over(path: Path, data: bytes) -> None:
+    """Write random output for the next start to a private file."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:

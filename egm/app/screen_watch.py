@@ -11,15 +11,18 @@ from typing import Final
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 
+#: The fault code while a player position has no screen.
 FAULT: Final = "screen_missing"
-#: How long a screen must run to count, also after an outage; how long the machine continues without one; how
-#: often it checks.
+#: Seconds for which every position must have had a screen, before the screens count as shown.
 _HOLDS_S: Final = 10.0
+#: Seconds for which every position must have had a screen, before the fault is cleared.
 _RETURNS_S: Final = 60.0
+#: Seconds without a screen after which the fault is raised.
 _PATIENCE_S: Final = 30.0
+#: Seconds between checks.
 _LOOK_S: Final = 0.5
-#: One second without a screen is offset by this many with one: a single crash is forgotten after a minute and
-#: a half, one crash per minute takes the machine out of service.
+#: Seconds with a screen that offset one second without one. A single crash is forgotten after a minute and
+#: a half; one crash per minute takes the machine out of service.
 _MAKES_UP: Final = 6.0
 
 
@@ -39,6 +42,7 @@ class ScreenWatch:
         self._unseen_s = 0.0
 
     def _read_monotonic_seconds(self) -> float:
+        """Return the monotonic clock's time in seconds."""
         return self._machine.clock.monotonic_ns() / 1e9
 
     async def run(self) -> None:

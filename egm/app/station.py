@@ -64,6 +64,7 @@ class PlayerStation:
     """
 
     ports: Ports
+    """The drivers of the position's devices."""
 
     def __init__(
         self,

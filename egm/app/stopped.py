@@ -28,11 +28,14 @@ from meters import JournalUnwritable
 from meters.errors import MediumFull
 from paytables.source import parse_toml, read_contents
 
-#: How long to wait for a medium before continuing on the first alone, and between two attempts.
+#: Seconds to wait for a medium that does not respond before the machine continues with the first medium
+#: alone.
 PATIENCE_S: Final = 60.0
+#: Seconds between two attempts to use a medium that does not respond.
 _PAUSE_S: Final = 5.0
-#: The fault of an unusable cabinet file; and how often the file is checked again.
+#: The fault code of a cabinet file that cannot be used.
 FILE_FAULT: Final = "cabinet_file_unusable"
+#: Seconds between two checks of whether the cabinet file has changed.
 _LOOK_S: Final = 1.0
 
 

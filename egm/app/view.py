@@ -48,7 +48,8 @@ from egm.tournament.view import build_tournament_view, find_last_purse_game
 from paytables import Depth, Game, analyse
 from paytables.wording import format_percent
 
-#: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.
+#: Requests whose lamp is lit if the state table would accept them now, each with a valid example of its
+#: value.
 _LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
@@ -232,7 +233,7 @@ def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
 
 
 def _find_most_staked_cents(machine: Machine) -> int | None:
-    """Return the highest stake of one round of the selected game, in minor units, or None if none is selected."""
+    """Return the highest stake of one round of the selected game, in minor units, or None if no game is selected."""
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
     return find_highest_stake_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 

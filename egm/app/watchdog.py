@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.devices.driver import LineDriver
-from egm.links.systemd import GOES_ON, READY, notify
+from egm.links.systemd import READY, WATCHDOG_ALIVE, notify
 
+#: Environment variable in which systemd states the watchdog's interval, in microseconds.
 _INTERVAL: Final = "WATCHDOG_USEC"
-#: Reporting interval if systemd does not watch the unit.
+#: Seconds between reports if systemd does not watch the unit.
 _IDLE_SECONDS: Final = 60.0
 
 
@@ -23,7 +24,7 @@ async def send_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
     while True:
         await asyncio.sleep(interval or _IDLE_SECONDS)
         if progress():
-            notify(GOES_ON)
+            notify(WATCHDOG_ALIVE)
 
 
 class AllDriversMove:

@@ -1,1 +1,1 @@
-"""The closing of the tables: staff announce it, the last rounds are counted, and then no table takes bets."""
+"""Closing of the tables: staff announce when the last rounds begin, and after those rounds no table takes bets."""

@@ -1,4 +1,4 @@
-"""The journal entries of the tables' closing: announced, and the tables opened again."""
+"""The journal entries of the closing of the tables: announced, moved or revoked by staff."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -11,7 +11,9 @@ from egm.staff.events import FilledForm
 class ClosingEvent(EventName):
     """An event of the tables' closing."""
 
+    #: Staff announce the closing of the tables.
     CLOSE_TABLES = "close_tables"
+    #: Staff open the tables again.
     OPEN_TABLES = "open_tables"
     TABLES_DUE = "tables_due"
     """Time has passed, and the message to players about the closing has changed."""

@@ -28,7 +28,7 @@ ANNOUNCED_BEFORE: Final = timedelta(minutes=30)
 
 @dataclass(slots=True)
 class RoundsSinceClosing:
-    """The rounds that tables have started since the closing time: read from the journal once, then followed."""
+    """Cache of the rounds that each table has started since the closing time ``at``, read from the journal."""
 
     at: str = ""
     sequence: int = 0
@@ -55,12 +55,12 @@ def count_rounds_left(machine: Machine) -> int | None:
 
 
 def is_table(game: Game) -> bool:
-    """Return whether a game is a table with betting spots, rather than a slot machine's."""
+    """Return whether a game is a table game with betting spots, not a slot game."""
     return bool(game.rules.layout())
 
 
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
-    """Return the rounds started since the closing time, after reading the journal's new entries."""
+    """Return the rounds started since the closing time; read the entries that the journal has added."""
     since = machine.component(RoundsSinceClosing)
     if since.at != at.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
@@ -75,7 +75,7 @@ def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
 
 
 def name_round(entry: StoredEntry) -> tuple[str, str]:
-    """Return the table of a game that an entry starts, and the id of its round."""
+    """Return the table of the game that an entry starts, and the id of the game's round."""
     record = read_details(entry)
     digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
     position = entry.transaction.dims.get("position", 1)

@@ -56,7 +56,8 @@ class _Table(Documented, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-#: Marks a key that only the machine's owner can fill in: its example must not remain in a file.
+#: Schema extension that marks a key which only the machine's owner can fill in: its example must not remain
+#: in a file.
 _OWNERS: Final[dict[str, JsonValue]] = {OWNERS: True}
 #: The most player positions of a machine.
 POSITIONS_MAX: Final = 16

@@ -19,6 +19,7 @@ from paytables.source import parse_toml, read_contents
 from paytables.wording import find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
+#: The most allowed values that a fault lists.
 _LISTED: Final = 24
 
 Location = tuple[str | int, ...]
@@ -34,6 +35,7 @@ class Fault:
     problem: str
     """What is wrong at the key."""
     line: int | None = None
+    """The line in the file, counted from 1; None if it is not known."""
     suggestion: str = ""
     """The word that was probably meant, or empty."""
     allowed: tuple[str, ...] = ()
@@ -296,8 +298,8 @@ class Lines:
         return path
 
 
-#: What decides where a statement ends: strings and comments, which may contain brackets; brackets, which may span
-#: lines; and line ends.
+#: Matches what decides where a statement ends: strings and comments, which may contain brackets; brackets,
+#: which may span lines; and line ends.
 _TOKEN: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|\'\'\'(?:[^']|'(?!''))*'{3,5}"
     r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""",

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic.json_schema import JsonSchemaValue
 
-#: A longer table is not written out.
+#: Longest table that is written out in full, in characters; a longer one is abbreviated.
 _SHORT: Final = 40
 #: Marks a key of a schema that only the machine's owner can fill in.
 OWNERS: Final = "x-owners"
@@ -14,17 +14,16 @@ OWNERS: Final = "x-owners"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a cabinet file or profile: location, kind, default, meaning and example, as TOML.
-
-    The default is None for a required key. ``owners``: only the machine's owner can supply the value.
-    """
+    """One key of a cabinet file or profile: location, kind, default, meaning and example, as TOML."""
 
     name: str
     kind: str
     default: str | None
+    """None for a required key."""
     meaning: str
     example: str = ""
     owners: bool = False
+    """Whether only the machine's owner can supply the value."""
 
 
 def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:

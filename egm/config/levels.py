@@ -28,11 +28,15 @@ class Kind(StrEnum):
     """Shared by machines of several venues."""
 
 
+#: The highest progressive group that SAS can address (one byte).
 GROUPS_MAX: Final = 255
 LEVELS_MAX: Final = 32
-"""Number of levels that SAS can address: a byte of groups, with 32 levels each."""
+"""The most progressive levels that SAS can address in a group."""
+#: The form of one label of a host name (RFC 1123), with ``_`` allowed.
 _LABEL: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+#: The form of a host name.
 _NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?")
+#: The form of an IP address, perhaps with a zone.
 _ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
 
 

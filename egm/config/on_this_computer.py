@@ -10,6 +10,7 @@ from typing import Final
 from egm.config.cabinet_file import SIMULATED, CabinetFile
 from egm.config.faults import Fault
 
+#: Errors which mean that a file does not exist.
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from egm.errors import OperatorError
 
+#: The form of a serial number: at most 24 capital letters, digits and hyphens.
 _PATTERN: Final = r"[A-Z0-9-]{1,24}"
 #: The rule as a field of a table or a message.
 Serial = Annotated[str, Field(pattern=f"^{_PATTERN}$")]

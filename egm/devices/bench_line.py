@@ -13,6 +13,7 @@ from pathlib import Path
 
 from egm.devices.line import Handle, LineLostError, LineSettings, open_port
 
+#: Most bytes read from a lock file.
 _TEXT_BYTES = 256
 
 

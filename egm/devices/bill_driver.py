@@ -1,8 +1,8 @@
-"""Common part of bill acceptor drivers: the escrow, the machine's answer, and the result.
+"""Common part of bill acceptor drivers: an item in escrow, the machine's decision about it, and the result.
 
 A protocol's driver translates its statuses into calls of a few methods here (``_handle_escrowed_item``,
-``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the next
-command to the device. The money rule itself is :mod:`egm.devices.escrow`.
+``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the
+next command to the device. The money rule itself is :mod:`egm.devices.escrow`.
 
 A stack order ends within a time limit. An acceptor that leaves the bill or ticket in escrow for
 :data:`REFUSED_SECONDS` is ordered to return it; one that has not reported the result after
@@ -37,11 +37,12 @@ from egm.devices.interface import (
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
-#: If the machine has not answered an escrow by then, the bill is returned to the player.
+#: Time for the machine to decide about an item in escrow; afterwards the item is returned to the player.
 ANSWER_SECONDS = 5.0
-#: How long a responding acceptor may leave an item in escrow after a stack order.
+#: Time for which a responding acceptor may leave an item in escrow after a stack order.
 REFUSED_SECONDS = 10.0
-#: An acceptor needs longer than this to return one item and accept another.
+#: Longest age of a query after which a stack order may be sent: an acceptor needs longer to exchange the
+#: item.
 FRESH_SECONDS = 1.0
 #: Faults during which an item stays where it is until a person has cleared them.
 _HOLDING_FAULTS: Final = frozenset(
@@ -66,7 +67,7 @@ class EscrowCommand(StrEnum):
 
 @dataclass(slots=True)
 class _Offer:
-    """A note or ticket that is in the acceptor's escrow now; ``number`` distinguishes it from all earlier ones."""
+    """The note or ticket that is in the acceptor's escrow now; ``number`` distinguishes it from all earlier ones."""
 
     number: int
     content: Content | None
@@ -77,12 +78,15 @@ class _Offer:
 
 
 def parse_ticket_barcode(text: str) -> Barcode | None:
-    """Return the ticket that a bar code states, or None if the code is not all digits: it is then returned."""
+    """Return the ticket whose bar code was read, or None if the code has other characters than digits.
+
+    An item without a valid code is returned to the player.
+    """
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
 class BillDriver(LineDriver[M]):
-    """Common base of the bill acceptor drivers: handles escrow, orders to stack or return, and the accepted notes."""
+    """Common base of the bill acceptor drivers: an item in escrow is stacked or returned as the machine decides."""
 
     def __init__(
         self,
@@ -324,7 +328,8 @@ class BillDriver(LineDriver[M]):
         """Handle the report that the acceptor's bill path is clear: nothing moves, and no report is unacknowledged.
 
         The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
-        are unknown. ``quiet`` if the content of an open record is still there, so that nothing was returned.
+        are unknown. ``why`` is the reason, for the record. ``quiet`` if the content of an open record is
+        still there, so that nothing was returned.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content

@@ -14,10 +14,15 @@ from typing import Any, Final
 from egm.devices.framing import Cutter
 from egm.devices.twin import ActionError, M, Port, Twin, Values, read_flag, read_number, read_word
 
+#: Time in which an item moves into escrow.
 ACCEPT_SECONDS: Final = 0.8
+#: Time in which an item moves from escrow into the box.
 STACK_SECONDS: Final = 0.7
+#: Time in which an item moves back to the player.
 RETURN_SECONDS: Final = 0.5
+#: Number of items in the box of which the details are stored.
 _REMEMBERED_PAPERS: Final = 100
+#: Time in which a rejected item moves back to the player.
 REJECT_SECONDS: Final = 0.6
 
 
@@ -325,6 +330,7 @@ class BillTwin(Twin[M]):
         self.handle_power_return()
 
     def _format_status(self) -> str:
+        """Return the name of the present phase as the bench shows it."""
         if self._phase is ItemPhase.READY:
             return "idle" if self._is_accepting() else "disabled"
         return self._phase.value

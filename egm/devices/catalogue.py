@@ -32,7 +32,7 @@ from egm.errors import OperatorError
 
 @dataclass(frozen=True, slots=True)
 class DeviceProtocol:
-    """One supported device protocol: its driver, its simulated device and its settings."""
+    """One supported device protocol: the kind of device, its line settings, and its simulated device."""
 
     kind: str
     line: LineSettings

@@ -16,6 +16,7 @@ from egm.devices.interface import FaultCode
 
 #: Currencies for which a device may be programmed if no profile states them: dollars are assumed.
 DOLLARS: Final = frozenset({"USD", "CAD"})
+#: Faults that the comparison of channel values raises.
 CHANNEL_VALUE_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNKNOWN)
 #: Not a country: ccTalk's code for a token.
 _TOKENS: Final = "TK"

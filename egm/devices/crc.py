@@ -7,11 +7,15 @@ of parametrised CRC algorithms.) KERMIT is sent low byte first, MODBUS in GAT hi
 
 from typing import Final
 
+#: The CRC of every byte value.
 Table = tuple[int, ...]
 
 
 def _build_crc_table(polynomial: int) -> Table:
+    """Return the table of a reflected CRC-16 with this polynomial."""
+
     def shift_byte(value: int) -> int:
+        """Return the CRC of one byte."""
         for _ in range(8):
             value = (value >> 1) ^ polynomial if value & 1 else value >> 1
         return value
@@ -19,11 +23,14 @@ def _build_crc_table(polynomial: int) -> Table:
     return tuple(shift_byte(value) for value in range(256))
 
 
+#: Table of the polynomial 0x1021, reflected.
 _KERMIT: Final = _build_crc_table(0x8408)
+#: Table of the polynomial 0x8005, reflected.
 _MODBUS: Final = _build_crc_table(0xA001)
 
 
 def _update_crc(table: Table, crc: int, data: bytes) -> int:
+    """Return the CRC after further data."""
     for byte in data:
         crc = (crc >> 8) ^ table[(crc ^ byte) & 0xFF]
     return crc

@@ -1,4 +1,4 @@
-"""Common base of drivers: owning a line, querying and receiving, distinguishing silence from replies.
+"""Common base of device drivers: a driver owns its serial line, queries the device, and detects missing replies.
 
 A driver is a loop of *cycles*. One cycle queries the device's status and moves it one step towards the state
 that the machine requests. Whatever happens to the line, the next session starts with a query, never with an
@@ -24,6 +24,7 @@ REOPEN_SECONDS = 0.5
 #: A device is lost after this many consecutive queries without a reply, and at least this long a silence,
 #: which only counts the time that the driver itself waited.
 SILENT_QUESTIONS = 5
+#: Least time without a reply after which a device is lost.
 SILENT_SECONDS = 1.5
 #: How long a money order may make no progress before the driver ends it.
 ORDER_SECONDS = 60.0
@@ -247,6 +248,7 @@ class LineDriver(ABC, Generic[M]):
 
     # ------------------------------------------------------------ reports
     def _emit(self, event: DeviceEvent) -> None:
+        """Send an event of this device to the machine."""
         self._sink(event)
 
     def _note_reply(self) -> None:

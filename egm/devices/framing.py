@@ -30,12 +30,13 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[T]):
-    """What was cut from the front of the received bytes: a message or an error, and its ``size`` in bytes."""
+    """The first part of the received bytes: a message or an error, and its ``size`` in bytes."""
 
     size: int
     item: T | ProtocolError
 
 
+#: Separates the first message from received bytes, or returns None if more bytes are needed.
 Cutter = Callable[[bytes], Cut[T] | None]
 
 

@@ -66,6 +66,7 @@ class Barcode:
     digits: str
 
 
+#: A note or a ticket.
 Content = Note | Barcode
 
 
@@ -262,7 +263,7 @@ class InputsKnown(DeviceEvent):
 
 # ---------------------------------------------------------------- wheel
 class WheelPhase(StrEnum):
-    """The phases of one game on a real wheel."""
+    """The phase of the present game on a real wheel, as the machine uses it."""
 
     WAITING = "waiting"
     BETTING = "betting"
@@ -285,6 +286,7 @@ class WheelTurned(DeviceEvent):
     void: bool = False
 
 
+#: Receives the events of the drivers.
 EventSink = Callable[[DeviceEvent], None]
 
 

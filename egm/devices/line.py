@@ -18,6 +18,7 @@ import serial
 
 from egm.errors import PeerError
 
+#: Most bytes read at a time.
 _READ_BYTES = 4096
 #: Device numbers of the slaves of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
 _PTY_MAJORS = range(136, 144)
@@ -156,12 +157,13 @@ class SerialLine:
         return data
 
     def _get_fileno(self) -> int:
+        """Return the descriptor of the open port. Raises LineLostError if it is closed."""
         if self._handle is None:
             raise LineLostError(self.path, "is not open")
         return self._handle.fileno()
 
     def _read_available(self) -> None:
-        """Store the bytes that have arrived on the line; mark the line as lost if it hung up."""
+        """Store the bytes that have arrived on the line; mark the line as lost if the other end hung up."""
         fileno = self._get_fileno()
         try:
             data = os.read(fileno, _READ_BYTES)

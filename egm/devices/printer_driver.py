@@ -1,9 +1,10 @@
-"""Printer driver: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED or DISPUTED on the way.
+"""Common part of the ticket printer drivers: the states of a printed ticket.
 
-The value is in exactly one place in each state. Until BARCODE_DONE it is the player's credit; from then on it
-is the ticket. The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the
-printer reports it, and the validation number is redeemable only from BARCODE_DONE on. A print command is sent
-once and never repeated.
+A ticket goes from PENDING to PRINTING, BARCODE_DONE and TAKEN, or ends as FAILED or DISPUTED. The value is in
+exactly one place in each state. Until BARCODE_DONE it is the player's credit; from then on it is the ticket.
+The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the printer reports it,
+and the validation number is redeemable only from BARCODE_DONE on. A print command is sent once and never
+repeated.
 
 A printer without power loses the information that a bar code was printed, so a status without it proves
 nothing unless it has had power since the order. FAILED is only recorded if this run of the machine gave the
@@ -35,10 +36,13 @@ START_SECONDS: Final = 2.0
 SILENT_SECONDS: Final = 15.0
 #: No printer loses power and replies again within this time.
 _RESTART_SECONDS: Final = 0.5
+#: Interval of queries while no ticket is being printed.
 _IDLE_POLL_SECONDS: Final = 0.2
+#: Interval of queries while a ticket is being printed.
 _OPEN_POLL_SECONDS: Final = 0.05
 
 
+#: Field of the printer's status -> the fault that it reports.
 _FAULTS: Final = {
     "paper_out": FaultCode.PAPER_OUT,
     "paper_low": FaultCode.PAPER_LOW,

@@ -1,4 +1,4 @@
-"""Printer status: the information common to all ticket printers. Pure: used by the codecs."""
+"""Printer status: what every ticket printer reports, independent of its protocol."""
 
 from dataclasses import dataclass
 

@@ -11,9 +11,13 @@ from egm.devices.framing import Cutter
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.twin import ActionError, M, Port, Twin, Values, read_flag, read_number
 
+#: Time in which a bar code is printed.
 BARCODE_SECONDS: Final = 0.7
+#: Time in which the rest of a ticket is printed.
 _SETTLE_SECONDS: Final = 0.5
+#: Time after which a person takes the ticket.
 _TAKE_SECONDS: Final = 1.0
+#: Number of printed tickets of which the content is stored.
 _REMEMBERED_TICKETS: Final = 50
 
 
@@ -37,6 +41,7 @@ class PrinterTwin(Twin[M]):
         self.printed: list[dict[str, object]] = []
 
     def _build_status(self) -> PrinterStatus:
+        """Return the status that the printer reports now."""
         return PrinterStatus(
             is_busy=self._busy,
             ticket_in_path=self._in_path,

@@ -22,6 +22,7 @@ from egm.devices.framing import Cutter, FrameReader, ProtocolError
 
 M = TypeVar("M")
 
+#: Most bytes read at a time.
 _READ_BYTES: Final = 4096
 #: The number of lines in a device's log.
 _LOG_LINES: Final = 200
@@ -32,6 +33,7 @@ _GAP_SECONDS: Final = 0.05
 #: Time between the bytes of a split reply.
 _SPLIT_SECONDS: Final = 0.001
 
+#: The values of a bench command, by name.
 Values = Mapping[str, int | str | bool]
 
 #: The largest number in a command: what a device stores in four bytes.
@@ -251,6 +253,7 @@ class Twin(ABC, Generic[M]):
         self.changed()
 
     def _send(self, data: bytes) -> None:
+        """Send bytes to the machine, unless the device has no power."""
         if self.powered:
             self.note(f"sent     {data.hex(' ')}")
             self.port.send(data)
@@ -275,6 +278,7 @@ class Twin(ABC, Generic[M]):
         return timer
 
     def _stop_timers(self) -> None:
+        """Cancel the scheduled steps of the device's mechanics."""
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()

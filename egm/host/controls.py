@@ -8,7 +8,10 @@ from egm.kernel.machine import Machine
 
 
 def record_control(machine: Machine, event: Event) -> None:
-    """Store a host's request to restrict a function of the machine; a repeated request changes nothing."""
+    """Store a host's request to restrict a function of the machine, or to end the restriction.
+
+    A repeat changes nothing.
+    """
     request = event.of(ControlRequested)
     key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
     if machine.journal.state(key) == value:

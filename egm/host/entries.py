@@ -19,10 +19,10 @@ from meters.transaction import JSON
 # ---------------------------------------------------------------------------------------------- tickets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNumberStored:
-    """A reserved ticket has its number, from the host or one of the machine's own."""
+    """A reserved ticket has received its number, from the host or one of the machine's own."""
 
     id: str
-    """The id of the cash-out."""
+    """The id of the cash-out that the ticket pays out."""
     number: Masked
 
 
@@ -37,7 +37,7 @@ class TicketUnread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketOrdered:
-    """The host has authorised a ticket in escrow; it is ordered into the box."""
+    """The host has authorised a ticket in escrow, and the machine has ordered it into the box."""
 
     id: str
     """The id of the ticket's insertion."""
@@ -49,7 +49,7 @@ class TicketOrdered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketRefusedByHost:
-    """A ticket that the host validates is returned to the player."""
+    """A ticket in escrow was returned to the player after the host was queried about it."""
 
     id: str
     """The id of the ticket's insertion."""
@@ -57,6 +57,7 @@ class TicketRefusedByHost:
     status: Redeeming
     """The result as reported to the host."""
     reason: str
+    """The reason, as the player's screen has a text for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +65,12 @@ class TicketNumberingEnrolled:
     """The host has sent the identifier and the sequence number from which the machine derives ticket numbers."""
 
     sequence: Count
-    """The number from which the tickets are counted."""
+    """The sequence number from which the machine numbers its next tickets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketTermsChanged:
-    """The host has changed its ticket terms."""
+    """The host has changed its ticket terms (validity, printed venue, permitted tickets)."""
 
     tickets: TicketTerms
     """The terms that apply from now on."""
@@ -132,7 +133,7 @@ TICKET_TERMS_CHANGED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- transfers
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AftRegistered:
-    """The host has registered the machine for transfers."""
+    """The host has registered the machine for electronic transfers."""
 
     pos_id: Count
     """The point-of-sale id that the host gave the machine."""
@@ -148,7 +149,7 @@ class AftLocked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AftOffered:
-    """The player's cash-out is offered to the host, and the machine locked meanwhile."""
+    """The player's cash-out is offered to the host; the machine is locked meanwhile."""
 
     amount_cents: Cents
 

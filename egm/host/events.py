@@ -13,7 +13,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberReply:
-    """Base of the events of a host's reply about the number of a ticket; ``id`` is that of the cash-out."""
+    """Base of the events of a host's reply about a ticket number; ``id`` is that of the cash-out that waits for it."""
 
     id: str
 

@@ -18,7 +18,7 @@ from egm.record_fields import Count
 
 
 def _is_locked(machine: Machine) -> bool:
-    """Return whether the machine is locked for a transfer because a host's request was granted."""
+    """Return whether a host holds the lock on the machine for a transfer."""
     lock = machine.component(HostMoney).lock
     return lock is not None and lock.granted
 

@@ -9,11 +9,11 @@ class HostKey(Key):
     TICKET = "host_ticket", ClearAction.IDENTITY, Owner.MACHINE
     """The result of the last ticket the host was queried about."""
     RING = "validation:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per index of the ring of tickets the host reads: the id of the cash-out."""
+    """Prefix; one key per index of the ring of printed tickets that the host reads: the id of the cash-out."""
     RING_COUNT = "validations", ClearAction.IDENTITY, Owner.MACHINE
     """The number of tickets ever added to the ring."""
     RING_READ = "validations_read", ClearAction.IDENTITY, Owner.MACHINE
-    """The number of them that the host has read."""
+    """The number of those tickets that the host has read."""
     TRANSFER = "transfer", ClearAction.IDENTITY, Owner.MACHINE
     """The last electronic transfer ordered by a host, and its result."""
     TRANSFERS = "transfers", ClearAction.IDENTITY, Owner.MACHINE

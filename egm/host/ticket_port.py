@@ -1,4 +1,4 @@
-"""Ticket port: the interface a host's line uses for tickets, for any protocol.
+"""Ticket port: the methods by which the line of a host reads and controls tickets, whatever the protocol.
 
 A line's polls call these methods on the machine's event loop. Each method returns when its effect is durable,
 may be repeated after a lost reply, and returns the current state. The state table decides, exactly as for a
@@ -21,13 +21,13 @@ from egm.host.entries import (
 )
 from egm.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
 from egm.host.keys import HostKey
-from egm.host.tickets import DENIED, SILENT, find_awaited_cash_out, record_result_read
-from egm.host.transfers import takes_pool
+from egm.host.tickets import HOST_TIMED_OUT, NUMBER_REFUSED_BY_HOST, find_awaited_cash_out, record_result_read
+from egm.host.transfers import can_add_restricted_pool
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.money.host_money import HostMoney, build_next_read_state, list_unread_indices, pay_out_in_ring
+from egm.money.host_money import HostMoney, build_next_read_state, find_pay_out_in_ring, list_unread_indices
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_ticket
 from egm.money.records.host import HostTicketRecord, Redeeming
@@ -39,11 +39,12 @@ from egm.tickets.redemption import Reason
 from meters.recall import read_details
 from meters.transaction import JSON
 
+#: Processes an event in the state table.
 Handle: TypeAlias = Callable[[Event], None]
 
 
 class NumberAnswer(StrEnum):
-    """How the machine replies to a ticket number sent by the host."""
+    """The machine's reply to a ticket number that the host has sent."""
 
     TAKEN = "taken"
     NOT_WAITING = "not_waiting"
@@ -61,7 +62,7 @@ class NumberRequest:
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """The state of the ticket inserted last, as reported to the host."""
+    """The ticket inserted last and the state of its redemption, as reported to the host."""
 
     status: Redeeming
     amount_cents: int = 0
@@ -71,7 +72,7 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A printed ticket in the ring that the host reads; ``place`` is its ring index, 1 to 31."""
+    """A printed ticket that waits for the host to read its record; ``place`` is its index in the ring, 1 to 31."""
 
     place: int
     ticket: Ticket
@@ -83,7 +84,7 @@ _FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Re
 
 
 class HostTickets:
-    """The tickets of one machine as a host's line reads and controls them."""
+    """The interface by which a host's line reads and controls the tickets of one machine."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
         """Create the ticket interface of a machine's engine.
@@ -103,8 +104,8 @@ class HostTickets:
             return None
         return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
 
-    def give_number(self, number: str) -> NumberAnswer:
-        """Give the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
+    def assign_number(self, number: str) -> NumberAnswer:
+        """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
         If the ticket already has this number, nothing changes and the number counts as accepted.
         """
@@ -118,14 +119,14 @@ class HostTickets:
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
-        """Record that the waiting ticket gets no number from the host; return whether a ticket was waiting.
+        """Handle the case that the waiting ticket gets no number from the host; return whether a ticket was waiting.
 
         The host refused a number, or with ``silent`` it did not reply in time.
         """
         request = self.number_request
         if request is None:
             return NumberAnswer.NOT_WAITING
-        refused = NumberRefused(id=request.id, why=SILENT if silent else DENIED)
+        refused = NumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
         self._handle(Event(EventType.NUMBER_REFUSED, refused))
         return NumberAnswer.TAKEN
 
@@ -177,12 +178,12 @@ class HostTickets:
             (machine.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
             (promotional and not machine.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
             (has_expired, Redeeming.BAD_AMOUNT, Reason.EXPIRED),
-            (restricted and not takes_pool(machine, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
+            (restricted and not can_add_restricted_pool(machine, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
         )
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
     def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
-        """Return the ticket in escrow to the player with a status and a reason; return the state of the ticket."""
+        """Return the ticket in escrow to the player for a reason; return the state of its redemption."""
         inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
@@ -224,8 +225,8 @@ class HostTickets:
 
     # ------------------------------------------------------------------ the tickets printed
     @property
-    def wants_enrolment(self) -> bool:
-        """Return whether the machine creates ticket numbers from the host's enrolment but has not received one."""
+    def needs_enrolment(self) -> bool:
+        """Return whether the machine lacks the host's identifier that it needs to create ticket numbers."""
         desk = self._machine.installed(TicketDesk)
         secure = self._machine.component(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.enrolment is None)
@@ -237,7 +238,7 @@ class HostTickets:
 
     def find_ticket(self, index: int) -> Validated | None:
         """Return the printed ticket at an index (1 to 31) of the ring that the host reads, or None."""
-        issue_id = pay_out_in_ring(self._machine.journal, index)
+        issue_id = find_pay_out_in_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
             None
@@ -251,14 +252,14 @@ class HostTickets:
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
-        """Record durably that the host has read its oldest unread printed ticket; ignore any other ticket number."""
+        """Record durably that the host has read its oldest unread ticket, if that ticket has this number."""
         oldest = self.find_oldest_unread()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
             self._machine.component(TicketDesk).mark_reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Store the host's validation identifier and the sequence number from which to number tickets."""
+        """Store the host's validation identifier and the sequence number from which the machine numbers its tickets."""
         desk = self._machine.installed(TicketDesk)
         if desk is None:
             return

@@ -14,7 +14,7 @@ from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketUnread
 from egm.host.keys import HostKey
-from egm.host.tickets import note_number
+from egm.host.tickets import record_ticket_number
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
@@ -28,11 +28,11 @@ from egm.money.entries import (
     TicketsContradicted,
     TicketTaken,
 )
-from egm.money.host_money import RING, HostMoney, build_ring_state, list_unread_indices, pay_out_in_ring
+from egm.money.host_money import RING, HostMoney, build_ring_state, find_pay_out_in_ring, list_unread_indices
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.records.money import CashOutRecord, PrintingRecord
-from egm.money.ticket_ledger import compare_with_journal, note_ledger
+from egm.money.ticket_ledger import compare_with_journal, update_ledger_faults
 from egm.profiles import Profile
 from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import (
@@ -104,7 +104,7 @@ def open_desk(
 
 
 def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
-    """Return the ids of all payouts, bills, tickets and disputes in progress at any position of the machine."""
+    """Return the ids of the payouts, bills, tickets and disputes that are in progress at any player position."""
     return frozenset(
         record["id"]
         for key, record in machine.journal.states().items()
@@ -126,11 +126,11 @@ def recover_tickets(machine: Machine, why: str = "") -> None:
         _complete_tickets(machine, desk)
         _look_for_contradictions(machine, desk)
         why = compare_with_journal(machine)
-    note_ledger(machine, why)
+    update_ledger_faults(machine, why)
 
 
 def close_printed_ticket(machine: Machine) -> None:
-    """Record this position's printed ticket as taken, because without a ticket ledger its printer cannot be queried."""
+    """Record this position's printed ticket as taken: without a ticket ledger its printer cannot be queried."""
     printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printed is not None and printed.state is PrintState.BARCODE_DONE:
         machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT: None})
@@ -181,7 +181,7 @@ def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
         elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
             # the ledger has the host's number, but the journal does not have it yet
-            note_number(machine, pay_out, record.ticket)
+            record_ticket_number(machine, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
         if has_ended(machine.journal, f"{redemption.redemption_id}.in"):
             desk.redeem_commit(redemption.redemption_id)
@@ -200,9 +200,11 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
 
 
 def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
-    """Update the host's view after a restart: the tickets it has read, and how the one it authorised has ended."""
+    """Correct, after a restart, which tickets count as read by the host, and how the ticket it authorised has ended."""
     if machine.component(HostMoney).validation.is_by_host:
-        unread = {pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)}
+        unread = {
+            find_pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)
+        }
         for record in desk.list_unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue

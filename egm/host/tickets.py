@@ -34,18 +34,19 @@ from egm.kernel.messages import Notice
 from egm.money.events import TicketEscrowed
 from egm.money.host_money import HostMoney, Inquiry
 from egm.money.keys import MoneyKey
-from egm.money.pay_out import find_printed_terms, give_up_unprinted
+from egm.money.pay_out import find_printed_terms, void_unnumbered_ticket
 from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
 
-#: Statuses that are reported to the host without a poll: it was queried and waits for the result.
+#: Results that the host is told without polling for them, because it was queried and waits for the result.
 _ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
-#: Reasons why the host assigned no number.
-SILENT: Final = "the host did not answer"
-DENIED: Final = "the host refused a number"
+#: The reason why a ticket has no number: the host did not reply in time.
+HOST_TIMED_OUT: Final = "the host did not answer"
+#: The reason why a ticket has no number: the host refused one.
+NUMBER_REFUSED_BY_HOST: Final = "the host refused a number"
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -55,13 +56,13 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
-    """Return whether the cash-out named in the event still waits for the host's ticket number."""
+    """Return whether the cash-out that the event names still waits for the host's ticket number."""
     pay_out = find_awaited_cash_out(machine)
     return pay_out is not None and pay_out.id == event.of(NumberReply).id
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
-    """Return whether the ticket named in the event is in escrow and waits for the host's reply."""
+    """Return whether the ticket that the event names is in escrow and waits for the host's reply."""
     inquiry = machine.component(HostMoney).inquiry
     return inquiry is not None and inquiry.id == event.of(TicketReply).id
 
@@ -75,22 +76,23 @@ def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
 
 
 # ---------------------------------------------------------------------------------------------- out
-def take_number(machine: Machine, event: Event) -> None:
-    """Assign the host's number to the reserved ticket; it is printed as soon as the machine is free."""
+def assign_host_number(machine: Machine, event: Event) -> None:
+    """Assign the number that the host has sent to the reserved ticket; it is printed as soon as the machine is free."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     if not _assign_number(machine, pay_out, event.of(TicketNumbered).number):
-        give_up_unprinted(machine, pay_out, "the number could not be stored")
+        void_unnumbered_ticket(machine, pay_out, "the number could not be stored")
 
 
-def do_without_number(machine: Machine, event: Event) -> None:
-    """Print a ticket that gets no number from the host with one of the machine's own, or return its credits.
+def continue_without_host_number(machine: Machine, event: Event) -> None:
+    """Continue a cash-out whose ticket gets no number from the host.
 
-    The machine's own number is only used after a timeout, and if the profile allows it.
+    The ticket is printed with a number of the machine's own after a timeout, if the profile allows that;
+    otherwise the credits are returned and paid by hand.
     """
     pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), event.of(NumberRefused).why
-    may_use_own_number = why != DENIED and machine.profile.host.offline_tickets > 0
+    may_use_own_number = why != NUMBER_REFUSED_BY_HOST and machine.profile.host.offline_tickets > 0
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
-        give_up_unprinted(machine, pay_out, why)
+        void_unnumbered_ticket(machine, pay_out, why)
 
 
 def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
@@ -110,13 +112,13 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
         witness=machine.journal_head,
     )
     if isinstance(ticket, Ticket):
-        note_number(machine, pay_out, ticket)
+        record_ticket_number(machine, pay_out, ticket)
         return True
     return False
 
 
-def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
-    """Record a reserved cash-out's ticket number; only its last digits, because people read the journal."""
+def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
+    """Record the number of a reserved cash-out's ticket; only its last digits, because people read the journal."""
     machine.post(
         VOUCHER_NUMBERED,
         TicketNumberStored(id=pay_out.id, number=ticket.masked),
@@ -126,8 +128,8 @@ def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> Non
 
 
 # ---------------------------------------------------------------------------------------------- in
-def ask_host(machine: Machine, event: Event) -> None:
-    """Hold the inserted ticket in escrow and query the host for its value; return it if the host is offline."""
+def query_ticket_value(machine: Machine, event: Event) -> None:
+    """Hold the inserted ticket in escrow and query the host for its value; return the ticket if the host is offline."""
     money, paper = machine.component(HostMoney), event.of(TicketEscrowed)
     inquiry = Inquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
@@ -153,7 +155,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
     return host_ticket is not None and bool(host_ticket.kind) and not host_ticket.told
 
 
-def stack_authorised(machine: Machine, event: Event) -> None:
+def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow with the value that the host authorised, and order it into the box."""
     inquiry, reply = _require_inquiry(machine), event.of(TicketAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
@@ -184,8 +186,8 @@ def stack_authorised(machine: Machine, event: Event) -> None:
     machine.component(Devices).require_acceptor.stack(inquiry.escrow)
 
 
-def return_inquired(machine: Machine, event: Event) -> None:
-    """Return the ticket in escrow to the player with a status and a reason.
+def return_queried_ticket(machine: Machine, event: Event) -> None:
+    """Return the ticket in escrow, about which the host was queried, to the player with a status and a reason.
 
     The host refused it, did not reply, or replied when the machine could not accept it.
     """

@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.host.events import NumberRefused, TicketReply
 from egm.host.ticket_port import HostTickets
-from egm.host.tickets import SILENT
+from egm.host.tickets import HOST_TIMED_OUT
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
@@ -22,6 +22,7 @@ from egm.tickets.redemption import Reason
 
 #: Interval between checks for expired promotional credit.
 _EXPIRY_SECONDS: Final = 30.0
+#: Nanoseconds in a second.
 _NANOSECONDS: Final = 1_000_000_000
 
 
@@ -38,7 +39,7 @@ class HostTimeouts:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:
-        """Check periodically for restricted credit that has expired."""
+        """Remove restricted credit that has expired, checking at an interval, until cancelled."""
         while True:
             await asyncio.sleep(_EXPIRY_SECONDS)
             if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
@@ -66,7 +67,7 @@ class HostTimeouts:
             seconds = answer_seconds if host.online else max(0, answer_seconds - running)
             yield (
                 request.id,
-                (seconds, Event(EventType.NUMBER_REFUSED, NumberRefused(id=request.id, why=SILENT))),
+                (seconds, Event(EventType.NUMBER_REFUSED, NumberRefused(id=request.id, why=HOST_TIMED_OUT))),
             )
         inquiry = host.inquiry
         if inquiry is not None:

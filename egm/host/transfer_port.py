@@ -1,8 +1,8 @@
-"""Transfer port: the interface a host's line uses for electronic transfers, for any protocol.
+"""Transfer port: the methods by which the line of a host orders electronic transfers, whatever the protocol.
 
 A line's polls call these methods on the machine's event loop, under the same contract as
-:mod:`egm.host.ticket_port`. The registration key is a secret: because people read the journal, it
-contains only the key's digest. The key itself is held in memory, in the run in which the host sent it.
+:mod:`egm.host.ticket_port`. The registration key is a secret: because people read the journal, it contains
+only the key's digest. The key itself is held in memory, in the run in which the host sent it.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from egm.host.entries import (
 )
 from egm.host.keys import HostKey
 from egm.host.ticket_port import Handle
-from egm.host.transfers import HISTORY, format_entry_id, note_failure, takes_pool
+from egm.host.transfers import HISTORY, can_add_restricted_pool, format_entry_id, note_failure
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
@@ -41,12 +41,17 @@ from egm.tournament.keys import TournamentKey
 
 #: States in which an order is executed immediately.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})
+#: Nanoseconds in a hundredth of a second.
 _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTransferResult:
-    """The result of a host's transfer order. ``position`` is its index in the history, 1 to 35, or 0 if none moved."""
+    """The result of a host's transfer order. ``position`` is its index in the history, 1 to 35; 0 if nothing moved.
+
+    ``cents`` are the amounts moved by kind of credit; ``codes`` are protocol codes to return to the host
+    unchanged.
+    """
 
     identifier: str
     kind: TransferKind
@@ -70,7 +75,7 @@ class Registration:
 
 
 class HostTransfers:
-    """The electronic transfers of one machine as a host's line reads and orders them."""
+    """The interface by which a host's line orders electronic transfers of one machine and reads their results."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
         """Create the host's transfer interface of a machine's engine.
@@ -126,7 +131,10 @@ class HostTransfers:
             (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
             (self._is_jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
             (has_expired, TransferStatus.BAD_EXPIRY),
-            (restricted_cents and not takes_pool(machine, order.pool), TransferStatus.OTHER_POOL),
+            (
+                restricted_cents and not can_add_restricted_pool(machine, order.pool),
+                TransferStatus.OTHER_POOL,
+            ),
         )
         return next((status for holds, status in checks if holds), None)
 
@@ -140,7 +148,7 @@ class HostTransfers:
     def _is_jackpot_of_promotion(self, order: TransferOrder) -> bool:
         """Return whether the order is a bonus jackpot that contains promotional credit.
 
-        This is not allowed, because a jackpot is paid in cash.
+        Such an order is refused, because a jackpot is paid in cash.
         """
         cashable_cents = order.cents.get(CreditKind.CASHABLE, 0)
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
@@ -228,9 +236,10 @@ class HostTransfers:
         return True if self._engine.state is State.LOCKED else None
 
     def lock(self, condition: int, hundredths: int) -> bool | None:
-        """Request the host's transfer lock for some hundredths of a second; a repeat restarts the time.
+        """Request the transfer lock for the host, for some hundredths of a second; a repeat restarts the time.
 
-        Return :attr:`locked`.
+        ``condition`` are the transfers that must be possible, as the protocol numbers them. Return
+        :attr:`locked`.
         """
         money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH

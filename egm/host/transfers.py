@@ -134,7 +134,7 @@ def _find_possible_amounts(
     limit_cents = machine.profile.host.transfer_limit_cents
     restricted_cents = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
     # credit of another pool was added while the order waited
-    if restricted_cents and not takes_pool(machine, order.pool):
+    if restricted_cents and not can_add_restricted_pool(machine, order.pool):
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
         cents = {
@@ -193,7 +193,7 @@ def _post_transfers(machine: Machine, order: TransferOrder, cents: Mapping[Credi
 
 
 def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
-    """Return the movement between the player's credits and the host's account for one kind of credit."""
+    """Return the journal transfer between the player's credits and the host's account, for one kind of credit."""
     credit = machine.name_credit_account(kind)
     match way:
         case TransferKind.IN:
@@ -211,7 +211,10 @@ def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amoun
 def note_failure(
     machine: Machine, order: TransferOrder, status: TransferStatus, *, host_has_result: bool = False
 ) -> None:
-    """Record a transfer order that moves nothing; ``host_has_result`` says that its host already has the reply."""
+    """Record that a transfer order has failed and moves nothing.
+
+    ``host_has_result`` says that the reply to the order already reported this to the host.
+    """
     result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
     record = replace(result, position=0, told=host_has_result)
     machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
@@ -241,14 +244,14 @@ def format_entry_id(identifier: str) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- the lock
-def take_lock(machine: Machine, _: Event) -> None:
-    """Grant the transfer lock that the host has requested."""
+def grant_transfer_lock(machine: Machine, _: Event) -> None:
+    """Grant the host the transfer lock that it has requested."""
     lock = _require_lock(machine)
     machine.component(HostMoney).lock = replace(lock, granted=True)
     machine.post(AFT_LOCKED, AftLocked(condition=lock.condition))
 
 
-def offer_to_host(machine: Machine, _: Event) -> None:
+def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
     machine.component(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
@@ -256,7 +259,7 @@ def offer_to_host(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code="cash_out_to_host")
 
 
-def end_lock(machine: Machine, _: Event) -> None:
+def end_transfer_lock(machine: Machine, _: Event) -> None:
     """End the transfer lock; a cash-out that the host declined is paid another way, unless the host forbids that."""
     lock, machine.component(HostMoney).lock = _require_lock(machine), None
     if lock.granted:
@@ -286,7 +289,7 @@ def _require_lock(machine: Machine) -> Lock:
 
 
 # ---------------------------------------------------------------------------------------------- promotions
-def expire_restricted(machine: Machine, _: Event) -> None:
+def expire_restricted_credit(machine: Machine, _: Event) -> None:
     """Remove restricted credit that has expired from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.name_credit_account(CreditKind.RESTRICTED), "house:expired", amount_cents)
@@ -295,32 +298,33 @@ def expire_restricted(machine: Machine, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- in its turn
-def give_order_its_turn(_machine: Machine, _: Event) -> Event:
-    """Return the event that executes a transfer order after the game, or refuses it if the machine is now busy.
+def build_pending_order_event(_machine: Machine, _: Event) -> Event:
+    """Return the event that executes the pending transfer order after a game, or refuses it.
 
-    The order does not wait any longer: hours later it might credit another player.
+    The order is refused if the machine is busy again. It does not wait any longer: hours later it might
+    credit another player.
     """
     return Event(EventType.TRANSFER_ORDERED)
 
 
-def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
-    """Return the event that grants a host's requested transfer lock once the machine is idle."""
+def build_lock_grant_event(_machine: Machine, _: Event) -> Event:
+    """Return the event that grants the host its requested transfer lock, now that the machine is idle."""
     return Event(EventType.LOCK_REQUESTED)
 
 
 def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
-    """Return whether the host has just declined a cash-out, which is not paid another way yet."""
+    """Return whether the host has just declined a cash-out that is still to be paid another way."""
     return machine.component(HostMoney).cash_out_passed
 
 
-def pass_cash_out_on(machine: Machine, _: Event) -> Event:
-    """Return the event by which a cash-out that the host has declined is paid another way; it is returned only once."""
+def build_declined_cash_out_event(machine: Machine, _: Event) -> Event:
+    """Return the event that pays a cash-out, which the host has declined, another way; it is returned only once."""
     machine.component(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, CashOut(is_declined_by_host=True))
 
 
-def takes_pool(machine: Machine, pool: int) -> bool:
-    """Return whether restricted credit of this pool of the host may be added; different pools are never mixed.
+def can_add_restricted_pool(machine: Machine, pool: int) -> bool:
+    """Return whether restricted credit of this pool of the host may be added; the pools of a host are never mixed.
 
     Both the credit on the meter and an authorised ticket that is still being stacked count.
     """

@@ -18,6 +18,7 @@ from egm.kernel.own_entries import ClockDoubt
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
+#: The fault code while the clock is not trusted.
 FAULT: Final = "clock_doubted"
 
 

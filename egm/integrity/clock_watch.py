@@ -21,6 +21,7 @@ from egm.kernel.services import Attachment, MachineContext
 
 #: Largest deviation between two checks that counts as slewing or drift; a larger one means the clock was set.
 JUMP: Final = timedelta(seconds=2)
+#: Seconds between two checks of the clock.
 _LOOK_SECONDS: Final = 10.0
 
 

@@ -206,8 +206,7 @@ def reseed(machine: Machine, _: Event) -> None:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
-# ---------------------------------------------------------------------------------------------- faults
-#: Notices that already report what happened to a bill or ticket in the acceptor.
+#: Codes of notices that already report what happened to a bill or ticket in the acceptor.
 _NOTICES_OF_MONEY: Final = frozenset({"bill_accepted", "bill_returned", "ticket_accepted", "ticket_returned"})
 
 

@@ -15,8 +15,11 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 
+#: The fault code of a medium that is missing.
 MISSING: Final = "memory_missing"
+#: The fault code of a medium that was replaced.
 MEDIUM_REPLACED: Final = "memory_replaced"
+#: The fault code of a medium that is full.
 FULL: Final = "memory_full"
 #: Interval between checks of the free space while nothing happens.
 _PAUSE_S: Final = 10.0
@@ -51,7 +54,7 @@ class MemoryWatch:
     def look(self) -> None:
         """Raise the faults of media with a new cause, and clear the faults whose cause is gone."""
         journal = self._machine.journal
-        journal.look_for_room()
+        journal.check_free_space()
         causes = self._find_causes()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))

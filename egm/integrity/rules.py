@@ -39,6 +39,7 @@ from egm.staff.service.effects import (
     key_may_act_without_sign_in,
 )
 
+#: The rules of doors, faults, the generator, and who disables the machine.
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ doors, faults, who stops the machine
     Rule(EventType.DOOR_OPENED, AWAKE, (), (record_door_opened,), Next.DERIVED_ONCE_TESTED),

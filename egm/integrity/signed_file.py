@@ -34,12 +34,17 @@ from meters.recall import read_details
 from meters.storage import DiskStorage
 
 FAULT: Final = "cabinet_file_changed"
-"""The file is not the one signed last; cleared when it is restored or signed."""
+"""The fault code while the cabinet file is not the one signed last.
+
+Cleared when that file is restored or this one is signed.
+"""
+#: The kind of the journal entry of a signature.
 KIND: Final = CABINET_SIGNED.kind
 CABINET_TEXT: Final = "cabinet_text"
 """Field of the entry ``clear.kept`` with the text of the file signed before an authorised clear."""
 #: The signature's file name in the state folder.
 FILE_NAME: Final = "cabinet.signature"
+#: Included in the HMAC of a signature, so that it is valid for a cabinet file only.
 _SEAL_PURPOSE: Final = b"cabinet file"
 
 

@@ -36,6 +36,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.verify.examine import Findings, examine, examine_in_child_process
 from egm.verify.tree import list_own_files
 
+#: The most differing files that the screen names.
 _SHOWN_MAX: Final = 3
 
 

@@ -21,9 +21,9 @@ from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
 SOFTWARE_DIFFERS: Final = "software_differs"
-"""Files are not as signed; cleared with its cause."""
+"""The fault code while files are not as signed; cleared when they are right again."""
 SOFTWARE_CHECK: Final = "software_check"
-"""A technician must confirm, after the files are right again."""
+"""The fault code until a technician has confirmed the software, after its files are right again."""
 
 _RULED_ON: Final = frozenset({"progressive_unproved"})
 """Faults that are cleared only by a ruling of staff."""

@@ -9,7 +9,7 @@ from egm.kernel.events import Event, EventName, EventType, Next, State, Supersed
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Refusal, Rule, Rules, code_of
 
-#: Fields of an unexpected event that may be recorded with their value.
+#: Names of the fields of an unexpected event whose values may be recorded.
 _NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "source", "reason", "why"})
 
 
@@ -25,6 +25,7 @@ class RuledMachine(Protocol):
         ...
 
 
+#: A machine that the engine drives.
 MachineT = TypeVar("MachineT", bound=RuledMachine)
 
 

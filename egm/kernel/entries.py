@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 
 class EntryError(InvariantError):
-    """An entry that differs from its declaration: the kind, the part, and what was expected."""
+    """The error that an entry differs from its declaration: the kind, the part, and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,7 @@ class Entry(Generic[R]):
                 )
 
     def _error(self, why: str) -> EntryError:
+        """Return the error that names this declaration's kind and the part that differs."""
         return EntryError(f"{self.kind}: {why}")
 
     def _check_record(self, record: JSON) -> None:

@@ -54,26 +54,38 @@ class EventType(EventName):
     """Raised by the engine when no event is waiting, to start what the machine does by itself."""
     MACHINE_CHANGED = "machine_changed"
     """Memory shared by all positions has changed at another position."""
+    #: The journal is open and the memory can be read.
     MEMORY_READY = "memory_ready"
     SELF_TEST_PASSED = "self_test_passed"
     SELF_TEST_FAILED = "self_test_failed"
+    #: The random number generator has failed.
     CHANCE_FAILED = "chance_failed"
-    # the player, at the screen or the button deck
+    #: The player starts a game.
     PLAY = "play"
+    #: The player answers a decision of the open game.
     CHOOSE = "choose"
+    #: The player selects a bet.
     BET = "bet"
+    #: The player selects a game.
     GAME = "game"
+    #: The player selects a denomination.
     DENOMINATION = "denomination"
     CASH_OUT = "cash_out"
+    #: The player selects a language.
     LANGUAGE = "language"
+    #: The player calls the attendant.
     SERVICE = "service"
+    #: The screen has shown a game's outcome.
     SHOWN = "shown"
+    #: The player has read a reminder of player protection.
     ACKNOWLEDGE = "acknowledge"
+    #: The player sets a limit of their own.
     LIMIT = "limit"
     # bill acceptor and coin acceptor
     BILL_ESCROWED = "bill_escrowed"
     BILL_STACKED = "bill_stacked"
     BILL_NOT_STACKED = "bill_not_stacked"
+    #: It is unknown whether an ordered bill or ticket was stacked or returned.
     BILL_LOST = "bill_lost"
     BILL_RETURNED = "bill_returned"
     BILL_REJECTED = "bill_rejected"
@@ -88,36 +100,51 @@ class EventType(EventName):
     TRANSFER_CANCELLED = "transfer_cancelled"
     LOCK_REQUESTED = "lock_asked"
     LOCK_ENDED = "lock_ended"
+    #: Restricted credit has passed its expiry date.
     PROMOTION_EXPIRED = "promotion_expired"
     # payouts
     TICKET_PRINTED = "ticket_printed"
+    #: The printer has not printed a ticket.
     TICKET_FAILED = "ticket_failed"
     COINS_PAID = "coins_paid"
+    #: Coins have left the hopper without an order.
     COINS_STRAYED = "coins_strayed"
+    #: The player's credits can only be paid by hand.
     NO_PAYOUT_DEVICE = "no_payout_device"
     # doors, keys and device faults
     DOOR_OPENED = "door_opened"
     DOOR_CLOSED = "door_closed"
+    #: A key switch was turned, to do what it does alone.
     KEY_TURNED = "key_turned"
+    #: A key switch changed its position.
     KEY_MOVED = "key_moved"
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"
-    # staff, in the service menu
+    #: A person opens the service menu.
     MENU = "menu"
+    #: A person answers the open page of the service menu.
     ANSWER = "answer"
     MENU_CLOSED = "menu_closed"
+    #: The service menu continues at another player position.
     MENU_MOVED = "menu_moved"
+    #: A person starts a test of a device.
     TEST = "test"
+    #: Staff change the operator's options.
     OPTIONS = "options"
+    #: Staff restart the machine.
     RESTART = "restart"
     CLOCK_CONFIRMED = "clock_confirmed"
+    #: Staff clear the active faults that a technician may clear.
     FAULTS_SETTLED = "faults_settled"
+    #: Staff start a check of the software's signatures.
     VERIFY = "verify"
     FILE_SIGNED = "file_signed"
     LINK_ENROLMENT = "link_enrolment"
     COUNTERS_EXCHANGED = "counters_exchanged"
+    #: Staff unlock a staff number that wrong PINs have locked.
     NUMBER_UNLOCKED = "number_unlocked"
     INTERVENTION_OPENED = "intervention_opened"
+    #: The monitoring system has received the announcement of an intervention.
     INTERVENTION_SEEN = "intervention_seen"
     INTERVENTION_CLOSED = "intervention_closed"
     HOPPER_FILLED = "hopper_filled"
@@ -129,14 +156,18 @@ class EventType(EventName):
     AWARD_LOCKED = "award_locked"
     CLAIM_CLOSED = "claim_closed"
     MYSTERY_WON = "mystery_won"
+    #: An amount that a progressive level shows has changed.
     LEVELS_MOVED = "levels_moved"
     PRIZE_RULED = "prize_ruled"
-    # player protection timers
+    #: A reminder of player protection is due.
     REMINDER_DUE = "reminder_due"
+    #: A pause of play, set by a limit, has ended.
     PAUSE_OVER = "pause_over"
+    #: The player's session has ended.
     SESSION_OVER = "session_over"
     # forms and rulings about a player's money
     HANDPAY_FORM = "handpay_form"
+    #: Management had the machine checked before a hand-pay.
     MACHINE_CHECKED = "machine_checked"
     COMPLEMENT = "complement"
     ORPHAN_CREDITS = "orphan_credits"
@@ -147,16 +178,23 @@ class EventType(EventName):
     FORFEIT_CREDITS = "forfeit_credits"
     REFUND_GAME = "refund_game"
     EXCHANGE_PRIZE = "exchange_prize"
+    #: The player gives up or stakes the residual credit.
     RESIDUAL = "residual"
+    #: A dispute of a player was decided.
     DISPUTE_DECIDED = "dispute_decided"
+    #: A device has taken money without an order, so that the amount is disputed.
     AMOUNT_PUT_IN_DISPUTE = "amount_disputed"
+    #: Staff rule on a disputed amount.
     DISPUTED_AMOUNT_RULING = "disputed_amount"
     EXCLUSION_NOTED = "exclusion_noted"
     INCIDENT_JUDGED = "incident_judged"
-    # hosts, links and operators that disable and enable the machine
+    #: A host, a link or the operator disables the machine.
     DISABLED = "disabled"
+    #: The reason for which the machine was disabled has ended.
     ENABLED = "enabled"
+    #: A host restricts a function of the machine.
     CONTROL = "control"
+    #: A host reports that the hand-pay has been paid.
     HANDPAY_RESET = "handpay_reset"
 
 
@@ -175,6 +213,7 @@ class NoData:
     """The payload of an event that consists of its name only."""
 
 
+#: The payload without fields.
 NO_DATA: Final = NoData()
 
 
@@ -284,6 +323,7 @@ class SupersededBy(Exception):
 class Next(StrEnum):
     """How the next state is determined after a rule that names none."""
 
+    #: The present state.
     SAME = "same"
     DERIVED = "derived"
     """The state that follows from the machine's memory."""

@@ -7,8 +7,10 @@ from typing import Final, Literal
 
 from egm.kernel.significance import Clear, Effect, Significance, find_by_pattern
 
+#: Who or what clears a fault, as the journal and the screen name it.
 ClearedBy = Literal["self", "attendant", "technician", "ruling", "memory_clear"]
 
+#: Who clears a significant event -> who clears the fault, as the journal stores it.
 _CLEARED_BY: Final[dict[Clear, ClearedBy]] = {
     Clear.NOTHING: "self",
     Clear.ITSELF: "self",
@@ -92,7 +94,7 @@ _BEGINNINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The effect of a fault on the machine, and who clears it.
+    """The properties of a fault: its effects on the machine, and who clears it.
 
     ``locks``: play stops (a tilt). ``disables_device``: the faulty device is not used while the fault is
     active. ``closes``: the machine is out of service but still pays what it owes.

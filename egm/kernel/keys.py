@@ -34,7 +34,10 @@ class Owner(StrEnum):
 
 
 class Key(StrEnum):
-    """Base class of each feature's storage keys: the name in the journal, its fate at a memory clear, and its owner."""
+    """Base class of each feature's storage keys.
+
+    A key has its name in the journal, what a memory clear does with its value (``fate``), and its owner.
+    """
 
     fate: ClearAction
     owner: Owner

@@ -44,7 +44,7 @@ def encode_value(value: object) -> JSON:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Identity of the machine and its owner: serial, operator's number and venue (Monaco art. 19.1)."""
+    """Identity of the machine and its venue: serial number, operator's number and venue data (Monaco art. 19.1)."""
 
     serial: str
     operator_number: str
@@ -54,7 +54,7 @@ class Identity:
 
 
 class Outbox(Protocol):
-    """Protocol of the machine's connection to the screen."""
+    """Interface by which the machine sends outcomes and decisions to the screen."""
 
     def show(self, message: Play | Decision) -> None:
         """Send an outcome, or a decision that the player must make, to the screen."""
@@ -326,7 +326,7 @@ class Machine:
         return least
 
     def select(self, selection: Selection) -> None:
-        """Store the player's selection of game, denomination, bet and language, unless it is unchanged."""
+        """Store the player's selection of game, denomination, bet and language, unless it is stored already."""
         if selection == self.selection:
             return
         self.post(SELECTION, state={KernelKey.SELECTION: selection})

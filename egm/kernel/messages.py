@@ -19,7 +19,9 @@ INTEGER_MAX: Final = 2**63 - 1
 """The largest absolute value of an integer in a request."""
 TEXT_MAX: Final = 4096
 """The longest text in a request, in characters; no form field accepts this many."""
+#: Most values in the options of one request.
 _PARTS_MAX: Final = 10_000
+#: Deepest nesting in the options of one request.
 _DEPTH_MAX: Final = 8
 
 
@@ -131,7 +133,11 @@ class Notice(_Message):
 
 
 class SpotNow(_Message):
-    """Current odds and limits of a betting spot that differ from those published. Amounts are in credits."""
+    """Current odds and limits of one betting spot, if they differ from those published with the game, in credits.
+
+    ``least``, ``most`` and ``step`` limit a bet on the spot; ``most_times`` limits it to a multiple of
+    another bet.
+    """
 
     odds: str
     least: int
@@ -177,7 +183,7 @@ class ProgressiveView(_Message):
 
 
 class ProgressiveWin(_Message):
-    """A progressive level won by a game; ``amount_cents`` is None until the controller has confirmed it."""
+    """A hit of a progressive level by a game; ``amount_cents`` is None until the controller has confirmed it."""
 
     id: str
     level: str
@@ -414,7 +420,7 @@ class Snapshot(_Message):
 
 
 class Hello(_Message):
-    """First line in either direction: the screen authenticates itself, the machine replies with its games."""
+    """First message in either direction: the client authenticates itself, and the machine replies with its games."""
 
     type: Literal["hello"] = "hello"
     token: str = ""

@@ -30,7 +30,7 @@ class RunningPosition:
 
 @dataclass(slots=True)
 class RunningPositions:
-    """The running player positions of the machine, by number."""
+    """All running player positions of the machine, by number."""
 
     by_number: dict[int, RunningPosition] = field(default_factory=dict)
 

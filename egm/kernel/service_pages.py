@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class _Part(BaseModel):
-    """Base of the parts of a service page; an unknown field is refused."""
+    """Base class of the parts of a service page; an unknown field is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 

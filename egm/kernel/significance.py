@@ -13,12 +13,17 @@ from fnmatch import fnmatchcase
 class Effect(StrEnum):
     """Effect of a significant event on the machine."""
 
+    #: The entry is only logged.
     LOG = "log"
     STOP = "stop"
     """A tilt: no play until cleared."""
+    #: A tilt, as STOP, about the machine's integrity: its memory, software or logic area.
     HARD_STOP = "hard_stop"
+    #: Bills and tickets are not accepted.
     ACCEPTOR_OFF = "acceptor_off"
+    #: Nothing is paid out by this device.
     PAYOUT_OFF = "payout_off"
+    #: Only the tower light signals it.
     LAMP = "lamp"
     OUT_OF_SERVICE = "out_of_service"
     """No new game or payment method starts; what is owed is paid."""

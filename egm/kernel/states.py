@@ -12,6 +12,7 @@ from typing import Final
 
 from egm.kernel.events import State
 
+#: Every state.
 EVERYWHERE: Final = frozenset(State)
 #: The states in which the memory is ready.
 AWAKE: Final = EVERYWHERE - {State.BOOT}

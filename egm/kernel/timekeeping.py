@@ -93,7 +93,7 @@ class Timekeeper:
         self.look()
 
     def look(self) -> Doubt | None:
-        """Judge the clock now; return the reason why it is not trusted, or None if it is.
+        """Judge the clock now; return the reason why it is not trusted, or None if it is trusted.
 
         Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
         """

@@ -13,9 +13,11 @@ from egm.errors import OperatorError
 
 #: The width and height of the picture, and the fixed-point factor of the map's coefficients.
 UNIT: Final = 1 << 16
+#: A position on the touch screen, x and y.
 TouchPoint = tuple[int, int]
 Matrix = tuple[int, ...]
 """``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / UNIT, y becomes (d x + e y + f) / UNIT."""
+#: Positions of the crosses, in tenths of the picture's width and height.
 _SHARES: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
 #: Centres of the crosses, in the order in which they are touched.
 CROSSES: Final[tuple[TouchPoint, ...]] = tuple((UNIT * x // 10, UNIT * y // 10) for x, y in _SHARES)

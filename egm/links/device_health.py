@@ -7,11 +7,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from egm.devices.driver import LineDriver
 from egm.devices.interface import Device
 
+#: The label names of these metrics.
 _LABEL = ("device",)
 
 
 def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
-    """Yield the metric families of the devices that are on a line."""
+    """Yield the metric families of the devices on a serial line: whether each device replies, and its reply times."""
     up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_LABEL)
     answers = SummaryMetricFamily(
         "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_LABEL

@@ -14,9 +14,10 @@ from egm.record_fields import Count, Positive, Time
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostNamed:
-    """An event on a host's line, such as a lost link or a full exception queue; ``host`` is the host's name."""
+    """An event on the line of a host, such as a lost link or a full exception queue."""
 
     host: str
+    """The name of the host: its table in the cabinet file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +37,9 @@ class PollFailed:
 
     host: str
     poll: str
-    """The poll's code, two hexadecimal digits."""
+    """The command code of the poll, two hexadecimal digits."""
     why: str
+    """The reason why the machine could not answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class SoftwareNotSigned:
 
     host: str
     why: str
+    """The reason why the signature could not be computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +101,15 @@ class GatCalculation:
     """
 
     parameters: tuple[str, ...]
+    """The parameters as the verifier sent them."""
     level: Count
+    """The authentication level that the verifier requested (GAT)."""
     kind: str
     algorithm: str
+    """The name of the hash algorithm."""
     finished: str
     values: Mapping[str, str]
+    """The result for each software component, by its name."""
     trouble: str
 
 

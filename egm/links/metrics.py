@@ -43,10 +43,11 @@ _YIELD_SECONDS: Final = 1.0
 """A closed connection frees its slot within this time."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
+#: A metric family with samples, as the Prometheus client library represents it.
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 
-#: Whether this thread serves an authenticated reader.
-_IS_KNOWN: Final[ContextVar[bool]] = ContextVar("is_known", default=False)
+#: Whether this thread serves a reader who has presented the monitoring token.
+_IS_AUTHENTICATED: Final[ContextVar[bool]] = ContextVar("is_known", default=False)
 
 #: Occurrence meters whose name contains a label: pattern, family, label, meaning.
 _LABELLED: Final = (
@@ -56,15 +57,17 @@ _LABELLED: Final = (
 )
 #: The occurrence meter that counts a significant event, by the event's kind.
 _OCCURRENCE_OF: Final = {DOOR_OPENED.kind: "door.{}.opens", FAULT_RAISED.kind: "fault.{}", "event": "{}"}
-_UNFIT: Final = re.compile(r"[^a-z0-9]+")
-_SINCE: Final = ".since_"
+#: Characters that a Prometheus name may not contain, in the name of a meter.
+_NOT_IN_A_NAME: Final = re.compile(r"[^a-z0-9]+")
+#: Part of the name of a meter that starts again at an event, such as ``games_played.since_power_up``.
+_SINCE_INFIX: Final = ".since_"
 #: Meters that are also exported per game.
-_BY_GAME: Final = ("coin_in", "coin_out", "games_played")
+_METERS_PER_GAME: Final = ("coin_in", "coin_out", "games_played")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The Prometheus series of one meter; ``name`` as Prometheus queries write it."""
+    """The Prometheus series of one machine meter: its name in Prometheus queries, its help text and its labels."""
 
     name: str
     help: str
@@ -83,7 +86,7 @@ def build_series(meter: str) -> Series:
         if match := pattern.fullmatch(meter):
             return Series(f"{family}_total", meaning, {label: match[1]})
     meter_row = BY_NAME.get(meter)
-    base = _UNFIT.sub("_", meter.removesuffix(".value").removesuffix("_total"))
+    base = _NOT_IN_A_NAME.sub("_", meter.removesuffix(".value").removesuffix("_total"))
     if meter_row is None:
         return Series(f"egm_{base}_total", f"Occurrences: {meter}.", {})
     meaning = f"{meter_row.meaning[0].upper()}{meter_row.meaning[1:]}."
@@ -109,15 +112,15 @@ def iter_known_occurrences(entries: Entries) -> Iterator[str]:
 
 
 def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
-    """Return the metric families of all meters of the machine, and of those that determine the return of each game.
+    """Return the metric families of all the machine's meters, with those meters per game that give a game's return.
 
-    ``occurrences``: the occurrence meters to export even if they never advanced.
+    ``occurrences``: the occurrence meters (counts of events) to export even if they are still 0.
     """
     families: dict[str, _Family] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
-        if _SINCE not in meter:
+        if _SINCE_INFIX not in meter:
             _add_sample(families, build_series(meter), value)
-    split = {meter: reading.split_by(meter, "game") for meter in _BY_GAME}
+    split = {meter: reading.split_by(meter, "game") for meter in _METERS_PER_GAME}
     for game in sorted(set().union(*split.values())):
         for meter, parts in split.items():
             series = build_series(meter)
@@ -158,13 +161,13 @@ class MachineCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the metric families last handed over."""
         families, read = self._exported
-        if _IS_KNOWN.get():
+        if _IS_AUTHENTICATED.get():
             read()
         return iter(families)
 
 
 class _QuietHandler(WSGIRequestHandler):
-    """Handler of one HTTP request for metrics; it logs nothing, and reports when a request is complete."""
+    """Handler of one HTTP request for metrics. It writes no log, and reports a complete request to the server."""
 
     def parse_request(self) -> bool:
         """Read an HTTP request for metrics, and mark its connection as not to be closed in favour of another."""
@@ -225,6 +228,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
 
 
 def _shut_down_connection(request: socket) -> None:
+    """Shut down a connection in both directions; ignore one that is closed already."""
     with contextlib.suppress(OSError):
         request.shutdown(SHUT_RDWR)
 
@@ -256,11 +260,11 @@ def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplicati
             headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
             start_response("401 Unauthorized", headers)
             return [body]
-        reset_token = _IS_KNOWN.set(bool(scheme))
+        reset_token = _IS_AUTHENTICATED.set(bool(scheme))
         try:
             return application(environ, start_response)
         finally:
-            _IS_KNOWN.reset(reset_token)
+            _IS_AUTHENTICATED.reset(reset_token)
 
     return check_token
 

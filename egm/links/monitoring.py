@@ -26,18 +26,21 @@ from egm.staff.keys import StaffKey
 #: Delay with which metrics follow the machine, so that a busy machine does not sum its meters for every
 #: event.
 _FOLLOW_SECONDS: Final = 0.5
-#: What changes without anything happening (latencies, a silent device) is read again this often.
+#: Interval at which values that change without a machine event (latencies, a device that stops replying) are
+#: read again.
 _IDLE_SECONDS: Final = 5.0
+#: Interval of the measurement of the event loop's lag.
 _LAG_SECONDS: Final = 0.5
-#: A port that another program has is tried again this often.
+#: Delay before opening the metrics port is tried again while another program uses it.
 _RETRY_SECONDS: Final = 10.0
 PORT_TAKEN: Final = "monitoring.port_taken"
 """The fault that stands while somebody else's figures are served where this machine's should be."""
+#: Upper limits of the histogram of the event loop's lag, in seconds.
 _LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
 class Monitoring:
-    """Service that keeps the exported Prometheus metrics current and serves them."""
+    """Attachment that exports the machine's Prometheus metrics and keeps them current."""
 
     name = "metrics"
 
@@ -70,7 +73,7 @@ class Monitoring:
                 self._lag.observe(max(0.0, loop.time() - wake_at))
 
     async def _open(self) -> Exporter:
-        """Open the metrics' port; while another program has it, report that, raise a fault and try again."""
+        """Open the metrics port; while another program uses it, record this, raise a fault and try again."""
         port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
         token = read_or_create_token(self._context.folder.metrics_token)
         while True:
@@ -101,7 +104,7 @@ class Monitoring:
         self._read_in(_FOLLOW_SECONDS)
 
     def _read_in(self, seconds: float) -> None:
-        """Schedule a reading of the metrics after ``seconds``, or earlier if one is already scheduled."""
+        """Schedule a reading of the metrics in ``seconds``, unless one is already scheduled earlier."""
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             if self._timer.when() <= loop.time() + seconds:
@@ -126,7 +129,8 @@ class Monitoring:
     def _build_read_callback(self) -> Callable[[], None]:
         """Return a function to call when the monitoring system has read the current metrics.
 
-        The function records that the monitoring system knows of the technician at work in the machine.
+        The function records that the monitoring system has received the metric of the technician at work in
+        the machine.
         """
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
         if intervention is None or not self._machine.profile.staff.monitored_openings:
@@ -185,7 +189,7 @@ class Monitoring:
 
 
 def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:
-    """Return the metric of the person who has announced opening the machine (Monaco art. 20.3)."""
+    """Return the metric that names the technician who has announced opening the machine (Monaco art. 20.3)."""
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
     )

@@ -4,11 +4,12 @@ import os
 import socket
 from typing import Final
 
+#: The environment variable that names systemd's socket.
 _SOCKET: Final = "NOTIFY_SOCKET"
 #: The message that a unit of type ``notify`` sends once, when it has started.
 READY: Final = "READY=1"
 #: The message that a watched unit (``WatchdogSec``) must send repeatedly.
-GOES_ON: Final = "WATCHDOG=1"
+WATCHDOG_ALIVE: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:

@@ -28,12 +28,17 @@ from meters.salvage import Inspection, Salvage, inspect
 from meters.storage import Storage
 from meters.transaction import JSON
 
+#: Decision: the new journal carries the claim over.
 CARRIED: Final = "carried"
+#: Decision: the claim was paid by hand.
 PAID: Final = "paid"
+#: Decision: nothing is owed.
 ENDED: Final = "ended"
 
+#: Whether entries after the last readable one are missing.
 LaterEntries = Literal["none", "missing", "unknown"]
-_STANDINGS: Final = {
+#: Text about those entries.
+_LATER_ENTRIES_TEXTS: Final = {
     "missing": "entries after it are missing",
     "unknown": "entries after it may be missing",
 }
@@ -41,7 +46,7 @@ _STANDINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One claim on the memory to be cleared, for persons to decide: the ``proposed`` version, and that of each copy.
+    """One claim as proposed to the persons who clear the memory, with what each copy of the memory says about it.
 
     ``proved`` says that the two copies together prove the proposed version as of the last entry read.
     ``later_entries`` says whether entries after that one are known to be ``missing``, or ``unknown`` because
@@ -55,12 +60,12 @@ class Proposal:
 
     @property
     def id(self) -> str:
-        """Return the id of the memory-clear claim."""
+        """Return the id of the claim."""
         return self.proposed.id
 
     @property
     def describe_support(self) -> str:
-        """Return how well the copies of the old memory support the memory-clear claim, or that it cannot be read."""
+        """Return how well the copies of the old memory support the claim, or that its record cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
@@ -69,14 +74,14 @@ class Proposal:
             are_both = first_claim is not None and second_claim is not None
             return "they disagree" if are_both else f"only the {next(iter(self.copies))} copy"
         if self.later_entries != "none":
-            return _STANDINGS[self.later_entries]
+            return _LATER_ENTRIES_TEXTS[self.later_entries]
         if are_same:
             return "good"
         return "one copy goes further" if first_claim or second_claim else "only the two together"
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Return the possible decisions on the memory-clear claim: carried, paid or ended.
+        """Return the decisions that are possible on the claim: carried, paid or ended.
 
         Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have
         been paid in an entry that cannot be read.
@@ -88,7 +93,7 @@ class Proposal:
         )
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the memory-clear claim, and how the copies of the old memory support it, as JSON for scripts."""
+        """Return the claim and its support by the copies of the old memory, as JSON for scripts."""
         described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.proposed.amount),
@@ -101,7 +106,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimDecision:
-    """The persons' decision on one memory-clear claim.
+    """The persons' decision on one claim on the old memory.
 
     ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy to follow.
     """
@@ -114,7 +119,10 @@ class ClaimDecision:
 
 @dataclass(frozen=True, slots=True)
 class ClaimInspection:
-    """The result of inspecting a memory before it is cleared: the claims on it, with what each copy says."""
+    """The result of inspecting a memory before it is cleared: the claims on it, with what each copy says.
+
+    ``carried_state`` is the entry of the new journal for state that is part of no claim.
+    """
 
     inspection: Inspection[Evidence]
     proposals: tuple[Proposal, ...]

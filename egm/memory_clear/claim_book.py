@@ -1,4 +1,4 @@
-"""One memory-clear claim, and the book in which the claims of one history are collected.
+"""One claim on a memory to be cleared, and the claim book, which collects the claims that one copy of it supports.
 
 The book tracks which parts of the memory the claims account for, so that nothing is claimed twice and
 everything else is either carried over or shown.
@@ -25,13 +25,21 @@ from meters.transaction import JSON, Dims
 
 R = TypeVar("R")
 
+#: Kind of the entry that carries a claim over.
 CARRIED: Final = "clear.carried"
+#: Kind of the entry that records a claim as paid by hand.
 PAID: Final = "clear.paid"
+#: Kind of the entry that records that a claim is no longer owed.
 ENDED: Final = "clear.ended"
+#: The account from which the new journal receives amounts carried over.
 SOURCE: Final = "house:carried_over"
+#: The account of amounts paid by hand.
 BY_HAND: Final = "out:handpay_cancelled_credit"
+#: Kind of the entry that carries over state that is in no claim.
 CARRIED_STATE: Final = "clear.kept"
+#: Most identifiers in one entry.
 _CHUNK: Final = 4096
+#: No dimensions, state or record.
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
@@ -62,12 +70,12 @@ class Claim:
         return tuple(act for act, possible in acts if possible is not None)
 
     def is_same_claim(self, other_claim: "Claim | None") -> bool:
-        """Return whether the memory-clear claim has the same amount and details in the memory's other copy."""
+        """Return whether the memory's other copy has the claim with the same amount and details."""
         return other_claim is not None and (self.amount, self.says) == (other_claim.amount, other_claim.says)
 
 
 class ClaimBook:
-    """The memory-clear claims that one copy of the old memory supports, and the state that they account for."""
+    """The claims that one copy of the old memory supports, and the parts of its state that they account for."""
 
     def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
         self.keys: Final = keys
@@ -124,7 +132,7 @@ class ClaimBook:
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
     def take(self, *names: str) -> dict[str, JSON]:
-        """Return the old memory's values under these names, and mark them as accounted for by a memory-clear claim."""
+        """Return the old memory's values under these names, and mark them as accounted for by a claim."""
         values = {name: self.state[name] for name in names if name in self.state}
         self.used |= values.keys()
         return values
@@ -163,7 +171,10 @@ class ClaimBook:
         self.claims.append(claim)
 
     def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Let ``make`` add the memory-clear claim for a stored value; persons must decide about a malformed value."""
+        """Let ``make`` add the claim for a stored value.
+
+        If the value is malformed, add a claim that persons must decide.
+        """
         snapshot = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
         try:
             make(self, name)
@@ -176,7 +187,7 @@ class ClaimBook:
 
     # ------------------------------------------------------------------ what no key names
     def claim_keyless_reservations(self) -> None:
-        """Add a memory-clear claim for each pending reservation of money that no storage key accounts for."""
+        """Add a claim for each pending reservation of money that belongs to no storage key."""
         for reservation in list(self.pending.values()):
             name = f"reservation:{reservation.id}"
             self.add(
@@ -198,7 +209,7 @@ class ClaimBook:
         return (self.build_entry(claim, ENDED, transfers=funds),)
 
     def claim_remaining_credits(self) -> None:
-        """Add memory-clear claims for the players' credit that no other claim includes, by kind and position."""
+        """Add claims for the players' credit that no other claim includes, by kind of credit and position."""
         for name in sorted(self.ledger.accounts()):
             cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
             if cents <= 0:
@@ -277,7 +288,7 @@ class ClaimBook:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """Maker of the memory-clear claim for a storage key with the fate OWED; a feature offers one for each such key."""
+    """The function that adds the claim for one storage key with the fate OWED. A feature offers one per such key."""
 
     key: Key
     make: Callable[[ClaimBook, str], None]

@@ -58,6 +58,7 @@ from meters.transaction import JSON
 #: A controller may still report a win for any of this number of latest contributions, so their games are carried
 #: over.
 _REPORTABLE_CONTRIBUTIONS: Final = 8
+#: The accounts of a progressive level in which money is held.
 _HELD: Final = ("current", "hidden", "overflow", "won")
 
 
@@ -129,7 +130,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     def paid(amount_cents: int) -> tuple[Transaction, ...]:
         """Return the new journal's entry for a payout of which this amount was paid by hand.
 
-        The rest of it had already left the machine.
+        The remainder had already left the machine.
         """
         already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
         by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
@@ -412,7 +413,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
 
 
 def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
-    """Return whether a contribution to this pool comes after the last one that its controller has counted."""
+    """Return whether a share of this pool is a contribution after the last one that its controller has counted."""
     return share.pool == pool and share.sequence is not None and share.sequence > last_counted
 
 
@@ -477,7 +478,7 @@ CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     ProgressiveKey.HELD: _claim_held_prize,
     HostKey.REGISTRATION: _carry_registration,
 }
-#: Keys whose value is part of another key's claim. Restricted credit has its terms.
+#: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
 WITH: Final[Mapping[Key, Key | None]] = {
     MoneyKey.PRINT: MoneyKey.PAY_OUT,
     MoneyKey.HOPPER: MoneyKey.PAY_OUT,

@@ -1,4 +1,4 @@
-"""Evidence for claims that is in a journal's history but not in its state.
+"""Evidence for claims: facts in the entries of a journal that its stored state does not show.
 
 This covers: open games, and games whose contribution to a linked level may not be counted; how levels were
 opened; which transfers have moved value; which tickets may have ended unknown to the ticket ledger, and the
@@ -34,7 +34,9 @@ from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
 
+#: Prefix of the ids of host transfers.
 _TRANSFER: Final = "transfer:"
+#: Kind of the entry that returns stakes.
 _PUSH: Final = GAME_PUSH.kind
 #: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
 _ENDED_MAX: Final = 32
@@ -71,7 +73,7 @@ class Evidence:
         self._counted: dict[str, int] = {}
 
     def visit(self, entry: StoredEntry) -> None:
-        """Update the evidence for memory-clear claims with one journal entry."""
+        """Add one journal entry of the old memory to the evidence."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
@@ -98,13 +100,13 @@ class Evidence:
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
-        """Update the evidence for memory-clear claims with an entry about games, levels or an earlier clear."""
+        """Add an entry about games, levels or an earlier memory clear to the evidence."""
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons
-                self._note_game(entry)
+                self._add_game_entry(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
-            self._note_end(replace(self.games[record["play_id"]], ended=kind))
+            self._store_game_end(replace(self.games[record["play_id"]], ended=kind))
         elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
         elif kind == "clear.carried" and "reserved_as" in record:
@@ -123,14 +125,14 @@ class Evidence:
                 None if earlier_ledger is None else from_json(EarlierLedger, earlier_ledger, kind)
             )
 
-    def _note_game(self, entry: StoredEntry) -> None:
-        """Update the state of a game from a journal entry about it."""
+    def _add_game_entry(self, entry: StoredEntry) -> None:
+        """Add a journal entry about a game to the evidence."""
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
                 staked = (*(game.staked or ()), *_list_stakes(entry))
-                self._note_steps(replace(game.with_step(choice), staked=staked))
+                self._store_game(replace(game.with_step(choice), staked=staked))
             return
         if entry.kind == _PUSH:
             play_id = entry.id.rpartition(".")[0]
@@ -146,17 +148,17 @@ class Evidence:
         if entry.kind == PLAY_START:
             self._drop_settled_games()
             game = replace(game, staked=_list_stakes(entry))
-        self._note_steps(replace(game, claim=""))
+        self._store_game(replace(game, claim=""))
         self.dims[game.play_id] = dict(entry.transaction.dims)
 
-    def _note_steps(self, game: GameRecord) -> None:
+    def _store_game(self, game: GameRecord) -> None:
         """Store a game, and the longest known list of steps of its shared round."""
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:
             known_steps = self.rounds.get(game.round_id, ())
             self.rounds[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
 
-    def _note_end(self, game: GameRecord) -> None:
+    def _store_game_end(self, game: GameRecord) -> None:
         """Store that a game has ended; if it was declared void, that may end its shared round."""
         self.games[game.play_id] = game
         steps = self.rounds.get(game.round_id, ())

@@ -42,7 +42,7 @@ from egm.money.entries import (
     TicketTaken,
 )
 from egm.money.keys import MoneyKey
-from egm.money.pay_out import open_job
+from egm.money.pay_out import find_open_job
 from egm.money.records.money import CashOutRecord, PaperRecord, PrintingRecord
 from egm.staff.service.device_tests import is_test
 from egm.staff.slips import is_slip
@@ -50,9 +50,8 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import LockedTicket
 from meters import Transfer
 
-#: The reason of a dispute about money that is in the box, but whose credit the journal refused because a
-#: meter would have jumped.
-_TOO_FAR: Final = "its credit was refused as an implausible meter jump"
+#: The reason of a dispute about money in the box whose credit the journal refused: a meter would have jumped.
+_METER_JUMP_REASON: Final = "its credit was refused as an implausible meter jump"
 
 
 class PaperLedger:
@@ -67,7 +66,7 @@ class PaperLedger:
         self._handle = handle
 
     def find_open(self) -> EscrowRecord | None:
-        """Return the bill or ticket whose stacking the acceptor has not finished, or None."""
+        """Return the bill or ticket whose stacking is not finished, as the driver last stored it, or None."""
         paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER)
         if paper is None:
             return None
@@ -124,12 +123,12 @@ class PaperLedger:
         )
         self._handle(EventType.BILL_STACKED)
         if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP in self._machine.faults:
-            self._handle(EventType.BILL_LOST, why=_TOO_FAR)
+            self._handle(EventType.BILL_LOST, why=_METER_JUMP_REASON)
             return
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
     def vend_confirmed(self) -> None:
-        """Delete the record of the stacked bill or ticket, because the acceptor has confirmed our acknowledgement."""
+        """Delete the record of the stacked bill or ticket: the acceptor has confirmed the machine's acknowledgement."""
         check_invariant(
             self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
         )
@@ -189,7 +188,7 @@ class PrintJobLedger:
 
         A disputed ticket is not returned, because staff and not the printer decide on it.
         """
-        job = open_job(self._machine)
+        job = find_open_job(self._machine)
         if job is None or self._open_record().state in CLOSED:
             return None
         return PrintRecord(job=job, state=self._open_record().state)
@@ -320,7 +319,7 @@ class CoinsLedger:
         """
         self._handle(EventType.COINS_IN, coins=coins, event_mark=event_mark, disputed=disputed)
         if self.find_event_mark() != event_mark and METER_JUMP in self._machine.faults:
-            uncredited = disputed or DisputedCoins(why=_TOO_FAR, least_cents=0, most_cents=0)
+            uncredited = disputed or DisputedCoins(why=_METER_JUMP_REASON, least_cents=0, most_cents=0)
             most_cents = uncredited.most_cents + sum(cents for cents, _ in coins)
             self._handle(
                 EventType.COINS_IN,

@@ -44,7 +44,7 @@ from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
     compute_number_commitment,
-    keep_head,
+    store_journal_head,
 )
 from egm.record_fields import Count
 from egm.staff.events import has_texts
@@ -52,17 +52,20 @@ from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
 from meters import Transfer
 
+#: The account from which the operator pays disputed amounts.
 SOURCE: Final = "house:disputed"
+#: The account of disputed amounts that were paid by hand.
 PAID: Final = "out:handpay_disputed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmount:
-    """One open dispute: ``device`` is the kind of device, ``id`` the disputed operation. Amounts are minor units.
+    """One open dispute about an amount: ``device`` is the kind of device, ``id`` the disputed operation.
 
-    ``held_cents``: the part of the player's credits set aside under ``id``, for coins that may or may not
-    have left the hopper. ``ticket``: the masked number of a ticket that is locked in the ticket ledger under
-    ``id``; ``kind`` is its kind of credit. A ticket is worth its full amount or nothing.
+    ``least_cents`` and ``most_cents`` are the known bounds of the amount. ``held_cents``: the part of the
+    player's credits set aside under ``id``, for coins that may or may not have left the hopper. ``ticket``:
+    the masked number of a ticket that is locked in the ticket ledger under ``id``; ``kind`` is its kind of
+    credit. A ticket is worth its full amount or nothing. Amounts are minor units.
     """
 
     id: str
@@ -138,7 +141,7 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount. ``story`` is the record of the journal entry that the ruling will write."""
+    """A ruling on a disputed amount that is being posted. ``story`` is the record of its journal entry."""
 
     disputed: DisputedAmount
     amount_cents: Count
@@ -184,7 +187,7 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_disputes(machine: Machine, _: Event) -> None:
-    """Post the payments of recorded rulings on disputed money, and raise the faults of the open disputes."""
+    """Finish interrupted work on disputes: post the payments of recorded rulings, raise the faults of open disputes."""
     finish_disputes(machine)
 
 
@@ -203,7 +206,7 @@ def finish_disputes(machine: Machine) -> None:
 # ---------------------------------------------------------------------------------------------- ruling
 @refusal_code("ruling_is_sound")
 def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
-    """Return whether the ruling on disputed money names an open dispute, a permitted amount and a reason.
+    """Return whether the form of a ruling names an open dispute, an amount within its bounds and a reason.
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
@@ -306,7 +309,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         machine.component(TicketDesk).redeem_commit(disputed.id)
     elif is_locked:
         machine.component(TicketDesk).redeem_abort(disputed.id, "ruled as returned to the player")
-    keep_head(machine)
+    store_journal_head(machine)
 
 
 def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:

@@ -37,7 +37,7 @@ class DisputedList(MenuPage):
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
-        """Open the ruling form of the dispute whose row was touched."""
+        """Open the form for a ruling on the dispute whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return refuse("not_offered") if disputed is None else Go(Filling(_build_ruling_form(disputed)))
 

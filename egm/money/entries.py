@@ -20,12 +20,13 @@ from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
+#: The accounts of the players' cashable credit, at any position.
 _CASHABLE: Final = "credit:*:cashable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDetails:
-    """A dispute that a journal entry opens, with the known bounds of the amount."""
+    """The record of a dispute that a journal entry opens, with the known bounds of the amount."""
 
     id: Words
     """The id of the dispute."""
@@ -231,7 +232,8 @@ class CoinInDisputed:
     disputed: DisputeDetails
 
 
-_COINS: Final = (
+#: The transfers when coins are accepted: to the player's credit, and to the hopper or the drop box.
+_COINS_IN_MOVES: Final = (
     Moves("world:coin", _CASHABLE),
     Moves("stock:floor", "stock:hopper"),
     Moves("stock:floor", "stock:coin_box"),
@@ -240,14 +242,14 @@ COIN_IN: Final = Entry(
     kind="coin.in",
     record=NoneType,
     about="Coins were accepted and credited.",
-    moves=_COINS,
+    moves=_COINS_IN_MOVES,
     counts={"coins_accepted": None},
     writes=(MoneyKey.COIN_EVENTS,),
 )
 COIN_IN_DISPUTED: Final = Entry(
     kind="coin.in",
     record=CoinInDisputed,
-    moves=_COINS,
+    moves=_COINS_IN_MOVES,
     counts={"coins_accepted": None},
     writes=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTED),
 )
@@ -373,13 +375,14 @@ class CoinsOutOfVoided:
     in_coins: PaidInCoins | None = omit_if_default(None)
 
 
-_DISPENSED: Final = (Moves(_CASHABLE, "out:hopper"), Moves("stock:hopper", "stock:floor"))
+#: The transfers when the hopper has paid coins.
+_COINS_DISPENSED_MOVES: Final = (Moves(_CASHABLE, "out:hopper"), Moves("stock:hopper", "stock:floor"))
 COINS_REQUEST: Final = Entry(
     kind="coins.request",
     record=NoneType,
     about="Credit is reserved for coins from the hopper.",
     phase=Phase.RESERVE,
-    moves=_DISPENSED,
+    moves=_COINS_DISPENSED_MOVES,
     writes=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(Effect.LOG, sas=0x66),
 )
@@ -414,7 +417,7 @@ COINS_CASH_OUT_VOID: Final = Entry(
 COINS_OUT_OF_VOIDED: Final = Entry(
     kind="coins.out",
     record=CoinsOutOfVoided,
-    moves=_DISPENSED,
+    moves=_COINS_DISPENSED_MOVES,
     writes=(MoneyKey.COINS_DISPENSED,),
     may_write=(MoneyKey.CASH_OUT_REMAINDER,),
 )
@@ -491,8 +494,8 @@ class HandpayUnclaimed:
     """The id of the hand-pay."""
 
 
-#: Kinds of the reservations of other features that a hand-pay settles.
-_WON: Final = ("game.end", "handpay.exchanged", "progressive.won")
+#: Kinds of the entries of other features whose reservations a hand-pay settles.
+_WIN_RESERVATIONS: Final = ("game.end", "handpay.exchanged", "progressive.won")
 HANDPAY_PENDING: Final = Entry(
     kind="handpay.pending",
     record=NoneType,
@@ -538,7 +541,7 @@ HANDPAY_PAID: Final = Entry(
     kind="handpay.paid",
     record=HandpayPaid,
     phase=Phase.SETTLE,
-    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WON),
+    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
     counts={"handpays.*": 1},
     writes=(MoneyKey.HANDPAY, MoneyKey.SLIP),
     significance=Significance(Effect.LOG, sas=0x52),
@@ -548,7 +551,7 @@ HANDPAY_UNCLAIMED: Final = Entry(
     kind="handpay.unclaimed",
     record=HandpayUnclaimed,
     phase=Phase.VOID,
-    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WON),
+    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
     writes=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
     logs=(Log.HANDPAYS, Log.ORPHANS),
 )
@@ -629,7 +632,7 @@ class ComplementPaid(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OrphanRuling(RulingDetails):
-    """Ruling that makes money left by an unknown player unclaimed; the form names the place, and may give a reason."""
+    """Base of the rulings that register money without a known owner. The form says where it was found."""
 
     reason: str
 
@@ -747,7 +750,7 @@ PRIZE_FORFEITED: Final = Entry(
     kind="forfeit.prize",
     record=PrizeForfeited,
     phase=Phase.VOID,
-    settles=(AFT_JACKPOT, *_WON),
+    settles=(AFT_JACKPOT, *_WIN_RESERVATIONS),
     counts={"forfeits": 1},
     writes=(MoneyKey.HANDPAY,),
     significance=Significance(Effect.LOG),

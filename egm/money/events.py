@@ -11,7 +11,7 @@ from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperEscrowed:
-    """Base of the events of a bill or ticket in escrow; ``escrow`` is the acceptor's number of it."""
+    """Base of the events of a bill or ticket in escrow; ``escrow`` is the number that the acceptor's driver gave it."""
 
     escrow: int
 
@@ -123,7 +123,7 @@ class NoPayoutDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentForm(FilledForm):
-    """A form about a hand-pay: the means of payment and, if required, the player's identity."""
+    """A form about a hand-pay, with the means of payment and, if required, the player's identity document."""
 
     method: str = ""
     name: str | None = None

@@ -7,7 +7,7 @@ from egm.money.rulings import credits_are_unclaimed, handpay_waits
 from egm.people import Permission
 from egm.staff.form import AMOUNT, PLACE, PLAY_ID, REASON, Field, FieldKind, Form
 
-#: Opened from the page of disputed amounts, with the bounds of the dispute.
+#: The ruling form for a disputed amount. Its page opens it with the bounds of the amount.
 DISPUTED: Final = Form(
     id="disputed",
     event=EventType.DISPUTED_AMOUNT_RULING,

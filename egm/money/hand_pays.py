@@ -19,7 +19,7 @@ from egm.money.entries import HANDPAY_FORM, HANDPAY_PAID, HandpayFormFilled, Han
 from egm.money.events import PaymentForm
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayForm, HandpayRecord
-from egm.money.ticket_ledger import keep_head
+from egm.money.ticket_ledger import store_journal_head
 from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
 from egm.staff.service_calls import answer_service_call
@@ -99,11 +99,12 @@ def settle_handpay(machine: Machine, event: Event) -> None:
         counts={f"handpays.{handpay.kind}": 1},
         state={MoneyKey.HANDPAY: None, MoneyKey.SLIP: slip},
     )
-    keep_head(machine)
+    store_journal_head(machine)
     code = "prize_delivered" if handpay.prizes else "handpay_paid"
     machine.notice = Notice(code=code, values={"amount_cents": handpay.amount_cents})
 
 
+#: Prefix of the accounts of prizes in kind.
 BOOK: Final = "prizes:"
 
 
@@ -117,7 +118,7 @@ def handpay_has_no_prize_in_kind(machine: Machine, _: Event) -> bool:
 
 
 def find_unclaimed_account(flow: Transfer) -> str:
-    """Return the account to which a transfer reserved for an unclaimed hand-pay goes.
+    """Return the account that receives a transfer which was reserved for a hand-pay that nobody has claimed.
 
     Money goes to the register of unclaimed money, a prize in kind to the stock of unclaimed prizes.
     """

@@ -17,13 +17,14 @@ from egm.kernel.credits import CreditKind
 from egm.money.records.host import TransferKind, TransferStatus
 from meters.view import JournalView
 
-#: Printed tickets held for the host to read. If this many are unread, the machine issues no more.
+#: Number of printed tickets stored for the host to read. While this many are unread, the machine issues no
+#: more.
 RING: Final = 31
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A ticket in escrow whose value the host has been queried for. Its full number is stored nowhere else."""
+    """A ticket in escrow about whose value the host was queried. Its full number is stored nowhere else."""
 
     id: str
     escrow: int
@@ -32,7 +33,7 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A host's lock on the machine for a transfer, until a monotonic time in nanoseconds."""
+    """A host's lock on the machine for a transfer, requested or granted; it ends at a monotonic time in nanoseconds."""
 
     condition: int
     """The transfers that must be possible for the lock, as the protocol numbers them."""
@@ -122,7 +123,7 @@ def build_next_read_state(journal: JournalView) -> Mapping[str, int]:
     return {HostKey.RING_READ: _read_count(journal, HostKey.RING_READ) + 1}
 
 
-def pay_out_in_ring(journal: JournalView, index: int) -> str | None:
-    """Return the id of the cash-out whose printed ticket is at an index of the host's ring, or None."""
+def find_pay_out_in_ring(journal: JournalView, index: int) -> str | None:
+    """Return the id of the cash-out that printed the ticket at an index of the host's ring, or None."""
     pay_out_id = journal.state(f"{HostKey.RING}{index}")
     return pay_out_id if isinstance(pay_out_id, str) else None

@@ -58,7 +58,7 @@ from egm.money.records.money import (
     PaidInCoins,
     PrintingRecord,
 )
-from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
+from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, store_journal_head
 from egm.money.ticket_terms import find_ticket_terms
 from egm.money.ways_out import count_payable_coins, reason_no_ticket
 from egm.play.records.tables import list_standing_tables
@@ -117,7 +117,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
 
 
 def _find_pool(machine: Machine, kind: CreditKind) -> int:
-    """Return the number of the host's pool to which restricted credit on the meter belongs.
+    """Return the number of the host's pool to which the restricted credit on the meter belongs.
 
     It is 0 for another kind of credit, or without a host.
     """
@@ -157,10 +157,10 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
 
 
 def print_ticket(machine: Machine) -> None:
-    """Give the reserved ticket to the printer, unless the printer already has it: once per job, also after a restart.
+    """Send the ticket of the current cash-out to the printer, unless the printer's driver already has the job.
 
-    A ticket that waits for the host's number keeps waiting, unless the machine is no longer configured with
-    such a host.
+    It is also called after a restart. A ticket that waits for the host's number keeps waiting, unless the
+    machine is no longer configured with such a host.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
@@ -192,7 +192,7 @@ def print_ticket(machine: Machine) -> None:
         raise SupersededBy(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
 
 
-def open_job(machine: Machine) -> TicketJob | None:
+def find_open_job(machine: Machine) -> TicketJob | None:
     """Return the ticket, slip or test that the printer has not finished, as a print job, or None.
 
     It is rebuilt from the ticket ledger, because the journal has no full ticket numbers.
@@ -257,15 +257,15 @@ def settle_ticket(machine: Machine, _: Event) -> None:
         },
     )
     machine.component(TicketDesk).record_printed(number)
-    keep_head(machine)
+    store_journal_head(machine)
     machine.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
 
 
-def give_ticket_up(machine: Machine, event: Event) -> None:
-    """Void a ticket that was not printed, and pay its credits by hand.
+def handle_print_failure(machine: Machine, event: Event) -> None:
+    """Handle a ticket that the printer has not printed: void it, and pay its credits by hand.
 
-    If it is unknown whether it was printed (``may_be_printed``), the number stays locked and the credits stay reserved
-    until a ruling.
+    If it is unknown whether it was printed (``may_be_printed``), the number stays locked and the credits stay
+    reserved until a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     failure = event.of(PrintFailure)
@@ -276,7 +276,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
     _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, failure.why)
     if ticket is not None:
         machine.component(TicketDesk).failed(ticket.number, failure.why)
-    _pay_otherwise(machine, pay_out)
+    _pay_by_hand(machine, pay_out)
 
 
 def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
@@ -324,17 +324,17 @@ def end_ticket_ruling(machine: Machine, event: Event) -> None:
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)
     else:
-        give_ticket_up(machine, Event(EventType.TICKET_FAILED, PrintFailure(why="ruled void by staff")))
+        handle_print_failure(machine, Event(EventType.TICKET_FAILED, PrintFailure(why="ruled void by staff")))
 
 
-def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
-    """Void a ticket to which the host has given no number, and pay its credits by hand."""
+def void_unnumbered_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
+    """Void a ticket for which the host has given no number, and pay its credits by hand."""
     _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {}, why)
-    _pay_otherwise(machine, pay_out)
+    _pay_by_hand(machine, pay_out)
 
 
-def _pay_otherwise(machine: Machine, pay_out: CashOutRecord) -> None:
-    """Pay the credits of a voided ticket by hand; restricted credit stays on the meter."""
+def _pay_by_hand(machine: Machine, pay_out: CashOutRecord) -> None:
+    """Pay the credits of a voided ticket by hand, except restricted credit, which stays on the meter."""
     if pay_out.kind is CreditKind.RESTRICTED:
         machine.notice = Notice(code="restricted_stays", severity="warning")
     else:
@@ -368,13 +368,16 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 
 @dataclass(slots=True)
 class HopperPayout:
-    """Id of the payout that was given to the hopper's driver since the machine started."""
+    """The id of the last payout that this run of the machine has ordered from the hopper's driver."""
 
     payout_id: str = ""
 
 
 def start_hopper(machine: Machine) -> None:
-    """Order the reserved coins from the hopper, unless its driver already has the order; also after a restart."""
+    """Order the reserved coins from the hopper, unless its driver already has the order.
+
+    Also called after a restart.
+    """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     if pay_out is None or pay_out.payout_method != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
@@ -408,7 +411,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
             ref=pay_out.id,
             state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **build_remainder_state(remainder)},
         )
-        keep_head(machine)
+        store_journal_head(machine)
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
         return
     unposted = CoinsGone(
@@ -430,7 +433,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         f"short pay: {paid_coins_count} of {pay_out.coins} coins",
     )
     post_coins(machine, event)
-    keep_head(machine)
+    store_journal_head(machine)
     if machine.cash_cents:
         open_cancelled_credit(machine, event)
 
@@ -550,7 +553,7 @@ def _void_payout(
 
 # ---------------------------------------------------------------------------------------------- by hand
 def open_cancelled_credit(machine: Machine, _: Event) -> None:
-    """Reserve all the player's money as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
+    """Reserve all the player's credit that can be cashed out as a hand-pay of the kind cancelled credit (NZ 1.20.2)."""
     amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
     why = reason_no_ticket(machine, amount_cents)

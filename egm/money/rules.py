@@ -27,7 +27,7 @@ from egm.money.pay_out import (
     credits_are_reserved_for_payout,
     end_cash_out,
     end_ticket_ruling,
-    give_ticket_up,
+    handle_print_failure,
     open_cancelled_credit,
     payout_is_due,
     record_stray_coins,
@@ -58,12 +58,12 @@ from egm.money.rulings import (
 )
 from egm.money.ticket_for_handpay import (
     attendant_pays_by_hand,
-    keep_handpay,
     requested_ticket_is_impossible,
     return_handpay,
     ticket_is_requested,
     ticket_may_replace_handpay,
     toggle_ticket_request,
+    withdraw_ticket_request,
 )
 from egm.money.value_in import (
     bill_can_be_accepted,
@@ -88,14 +88,17 @@ from egm.money.ways_out import (
 )
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
-    ask_who,
+    ask_for_sign_in,
     key_may_act_without_sign_in,
     no_service_page_is_open,
 )
 
+#: Only while the machine is idle.
 _IDLE: Final = only(State.IDLE)
+#: Only while a hand-pay waits.
 _HANDPAY: Final = only(State.HANDPAY)
 
+#: Only while the service menu is open.
 _MENU: Final = only(State.SERVICE_MENU)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
@@ -132,7 +135,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CASH_OUT, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY, REPORT),
     Rule(EventType.NO_PAYOUT_DEVICE, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY),
     Rule(EventType.TICKET_PRINTED, AWAKE, (), (settle_ticket,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.TICKET_FAILED, AWAKE, (), (give_ticket_up,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.TICKET_FAILED, AWAKE, (), (handle_print_failure,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_PAID, AWAKE, (), (settle_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
@@ -165,12 +168,17 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         _HANDPAY,
         (ticket_is_requested, ticket_may_replace_handpay, no_service_page_is_open),
-        (ask_who,),
+        (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),
     Rule(
-        EventType.KEY_TURNED, _HANDPAY, (requested_ticket_is_impossible,), (keep_handpay,), Next.SAME, REPORT
+        EventType.KEY_TURNED,
+        _HANDPAY,
+        (requested_ticket_is_impossible,),
+        (withdraw_ticket_request,),
+        Next.SAME,
+        REPORT,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -184,7 +192,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         _HANDPAY,
         (attendant_pays_by_hand, handpay_can_be_settled, no_service_page_is_open),
-        (ask_who,),
+        (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),

@@ -73,7 +73,7 @@ def pay_complement(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- orphans
 def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
-    """Return whether there are credits, or standing bets on a table between two games, without an owner."""
+    """Return whether there are credits, or bets left on a table between two games, without an owner."""
     has_standing_bets = bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
     return machine.credit_cents > 0 or has_standing_bets
 
@@ -145,12 +145,12 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether a hand-pay voided as unclaimed is not yet posted to the register of unclaimed money."""
+    """Return whether a hand-pay voided as unclaimed is still to be posted to the register of unclaimed money."""
     return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post a hand-pay voided as unclaimed to the register of unclaimed money, at once or after a restart."""
+    """Post the hand-pay that was voided as unclaimed to the register of unclaimed money, at once or after a restart."""
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
@@ -192,7 +192,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
         state=ticket_ledger.build_anchor_state(machine),
     )
     desk.redeem_commit(redemption_id)
-    ticket_ledger.keep_head(machine)
+    ticket_ledger.store_journal_head(machine)
 
 
 # ---------------------------------------------------------------------------------------------- forfeits

@@ -1,4 +1,4 @@
-"""A ticket instead of a hand-pay, for credits that could not leave on a ticket at first.
+"""A ticket instead of a hand-pay, for credits that could not be paid by ticket when the player cashed out.
 
 If the profile allows it, the player requests a ticket, and the attendant's key returns the reservation to the
 credit meter; the cash-out then continues automatically. After any power loss the reservation is either active
@@ -40,7 +40,7 @@ def ticket_is_requested(machine: Machine, _: Event) -> bool:
 
 
 def requested_ticket_is_impossible(machine: Machine, event: Event) -> bool:
-    """Return whether the player requested a ticket instead of the hand-pay that can no longer be printed."""
+    """Return whether the player has requested a ticket instead of the hand-pay, and none can be printed any more."""
     return ticket_is_requested(machine, event) and not ticket_may_replace_handpay(machine, event)
 
 
@@ -59,7 +59,7 @@ def toggle_ticket_request(machine: Machine, _: Event) -> None:
 
 
 def return_handpay(machine: Machine, event: Event) -> None:
-    """Void the hand-pay for the requested ticket; the cash-out then continues automatically."""
+    """Return the hand-pay's amount to the credit meter; the cash-out then continues and prints the requested ticket."""
     handpay, persons = (
         machine.memory.require(HandpayRecord, MoneyKey.HANDPAY),
         list_event_persons(machine, event),
@@ -85,7 +85,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
     )
 
 
-def keep_handpay(machine: Machine, event: Event) -> None:
+def withdraw_ticket_request(machine: Machine, event: Event) -> None:
     """Withdraw the player's request for a ticket, because none can be printed any more, and keep the hand-pay.
 
     The attendant is notified before they pay.

@@ -45,11 +45,14 @@ from meters.chart import CREDIT_KINDS
 from meters.storage import Storage
 from meters.transaction import JSON
 
+#: The fault that disables tickets: the ticket ledger is missing, or does not agree with the journal.
 FAULT: Final = "ticket_ledger"
+#: The fault that stops the machine: the ticket ledger proves that journal entries were lost.
 JOURNAL_SHORT: Final = "journal_short"
-#: Remedies, appended to every reason.
-_REMEDY: Final = "; tickets are disabled until two persons restore the ledger: egm ticket restore"
-_ACCOUNT: Final = (
+#: Text with the remedy, appended to the reason why tickets are disabled.
+_TICKETS_REMEDY: Final = "; tickets are disabled until two persons restore the ledger: egm ticket restore"
+#: Text with the remedy, appended to the reason why the journal is incomplete.
+_JOURNAL_REMEDY: Final = (
     "; play and payments are disabled until two persons have accounted for it:"
     " egm audit inspect, egm audit clear or egm ticket restore"
 )
@@ -70,7 +73,7 @@ def open_store(
     try:
         return TicketStore.open(folder, key=key, second=second, storage=storage, make=not has_tickets), ""
     except (OperatorError, TicketLedgerDamaged) as error:
-        return None, f"{error}{_REMEDY}"
+        return None, f"{error}{_TICKETS_REMEDY}"
 
 
 def tickets_may_move(machine: Machine) -> bool:
@@ -117,11 +120,11 @@ def compare_with_journal(machine: Machine) -> str:
     initial_anchor = _find_initial_anchor(machine)
     is_restored = stored_anchor is None or stored_anchor.begun != initial_anchor.begun
     if disagreement := find_older_ledger_error(store, machine.journal):
-        return f"{disagreement}{_REMEDY}"
+        return f"{disagreement}{_TICKETS_REMEDY}"
     base = initial_anchor if stored_anchor is None or is_restored else stored_anchor
     disagreement = find_disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
     if disagreement:
-        return f"{disagreement}{_REMEDY}"
+        return f"{disagreement}{_TICKETS_REMEDY}"
     sequence, digest = store.end
     new_anchor = replace(base, place=sequence, digest=digest[:DIGEST_DIGITS])
     if new_anchor != stored_anchor:
@@ -144,7 +147,8 @@ def reason_journal_is_short(machine: Machine) -> str:
     with suppress(JournalDamaged):
         head = store.read_journal_seen()
         if head is not None and head.mark == journal.journal_tag and not _has_entry(journal, head):
-            return f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it{_ACCOUNT}"
+            problem = f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it"
+            return problem + _JOURNAL_REMEDY
     stored_anchor, initial_anchor = (
         machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
         _find_initial_anchor(machine),
@@ -170,12 +174,12 @@ def reason_journal_is_short(machine: Machine) -> str:
                 ticket = record.ticket
                 return (
                     f"the journal has no entry for ticket {ticket.masked} over {ticket.amount_cents} cents,"
-                    f" which is in the ticket ledger{_ACCOUNT}"
+                    f" which is in the ticket ledger{_JOURNAL_REMEDY}"
                 )
     return ""
 
 
-#: Journal transaction written before the ledger makes each kind of move.
+#: The id of the journal entry that precedes each kind of move in the ticket ledger.
 _ENTRIES: Final = {TicketAction.ISSUE: "{issue}.printed", TicketAction.REDEEM: "{redemption}.in"}
 
 
@@ -186,7 +190,7 @@ def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
 
 
 def _has_entry(journal: Journal, head: JournalSeen) -> bool:
-    """Return whether the journal has the entry that the ticket ledger noted as its head.
+    """Return whether the journal has the entry that the ticket ledger stored as the journal's last one.
 
     If only the archive has the answer and cannot be read, return True.
     """
@@ -198,19 +202,19 @@ def _has_entry(journal: Journal, head: JournalSeen) -> bool:
     return True
 
 
-def note_ledger(machine: Machine, why: str) -> None:
-    """Compare journal and ticket ledger for lost entries, and raise or clear the faults about both.
+def update_ledger_faults(machine: Machine, why: str) -> None:
+    """Raise or clear the faults of the ticket ledger and of a journal that lacks entries the ledger requires.
 
-    ``why`` is the reason to stop tickets, or empty.
+    ``why`` is the reason to disable tickets, or empty.
     """
     has_ledger = machine.installed(TicketDesk) is not None
     note_fault(machine, JOURNAL_SHORT, reason_journal_is_short(machine) if has_ledger else "")
     note_fault(machine, FAULT, why)
-    keep_head(machine)
+    store_journal_head(machine)
 
 
-def keep_head(machine: Machine) -> None:
-    """Store the journal head next to the ticket ledger, on both media, after money has irrevocably moved."""
+def store_journal_head(machine: Machine) -> None:
+    """Store the journal's last entry next to the ticket ledger, on both media, after money has irrevocably moved."""
     desk, journal = machine.installed(TicketDesk), machine.journal
     if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
         return
@@ -263,4 +267,4 @@ def _is_cleared(journal: Journal) -> bool:
 def check_ledger(machine: Machine, _: Event) -> None:
     """Compare the ticket ledger with the journal when a door is closed; if they differ, stop tickets."""
     if machine.installed(TicketDesk) is not None:
-        note_ledger(machine, compare_with_journal(machine))
+        update_ledger_faults(machine, compare_with_journal(machine))

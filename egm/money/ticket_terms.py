@@ -39,12 +39,12 @@ class TicketTerms:
     address2: str = ""
     """The second line of the printed address."""
     said: tuple[str, ...] = ()
-    """Names of the terms set by a message of the newer kind: a message of the older kind must not change them."""
+    """Names of the terms that the newer kind of message has set: the older kind of message must not change them."""
 
     def with_changes(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
         """Return the ticket terms with a host's changes applied.
 
-        With ``outranked``, terms that a newer kind of message set stay.
+        With ``outranked``, the terms that the newer kind of message has set stay as they are.
         """
         terms = to_json(self)
         if outranked:

@@ -60,7 +60,7 @@ from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
     compute_number_commitment,
-    keep_head,
+    store_journal_head,
     tickets_may_move,
 )
 from egm.money.ticket_terms import find_ticket_terms
@@ -142,7 +142,7 @@ def hopper_takes_coins(machine: Machine) -> bool:
 
 
 def stack_bill(machine: Machine, event: Event) -> None:
-    """Order the bill in escrow into the box; the driver's ledger reserves its credit first."""
+    """Order the bill in escrow into the box; before that, the driver's ledger reserves its credit."""
     machine.notice = None
     bill = event.of(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
@@ -186,7 +186,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
             ref=paper.id,
             state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED)},
         )
-    keep_head(machine)
+    store_journal_head(machine)
     code = "ticket_accepted" if paper.ticket else "bill_accepted"
     machine.notice = Notice(code=code, values={"amount_cents": paper.amount_cents})
 
@@ -233,7 +233,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
-    """Return the kind of credit that the ticket being stacked becomes, as its reservation says."""
+    """Return the kind of credit that the ticket being stacked becomes, according to its reservation."""
     ticket_reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == paper.id
     )

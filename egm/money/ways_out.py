@@ -33,17 +33,17 @@ def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
 
 
 def ticket_comes_first(machine: Machine, _: Event) -> bool:
-    """Return whether the first available payout method, in the profile's order, is a ticket."""
-    return _choose_way(machine) == "ticket"
+    """Return whether a ticket is the payout method to use: the first available one in the profile's order."""
+    return _choose_payout_method(machine) == "ticket"
 
 
 def coins_come_first(machine: Machine, _: Event) -> bool:
-    """Return whether the first available payout method, in the profile's order, is coins."""
-    return _choose_way(machine) == "coins"
+    """Return whether coins are the payout method to use: the first available one in the profile's order."""
+    return _choose_payout_method(machine) == "coins"
 
 
-def _choose_way(machine: Machine) -> str:
-    """Return the first payout method available now, in the profile's order, or ``hand`` if none exists."""
+def _choose_payout_method(machine: Machine) -> str:
+    """Return the first payout method that is available now, in the profile's order: ticket, coins or ``hand``."""
     return next((way for way in machine.profile.pay_out.order if _is_available(machine, way)), "hand")
 
 

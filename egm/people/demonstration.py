@@ -17,7 +17,7 @@ BY: Final = "demonstration"
 
 
 def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
-    """Raise OperatorError if the state folder is a demonstration's but a device has a real port."""
+    """Raise OperatorError if the state folder belongs to a demonstration but a device of the cabinet is real."""
     ports = cabinet.real_ports
     if not ports:
         return

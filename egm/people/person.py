@@ -18,6 +18,7 @@ class Person:
     name: str
     role: Role
     disabled: bool = False
+    """Whether the person may no longer sign in."""
 
     def may(self, permission: Permission) -> bool:
         """Return whether the person's role includes the permission; a disabled person has none."""

@@ -16,13 +16,19 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from egm.errors import OperatorError
 
+#: Length of a PIN's salt, in bytes.
 _SALT_BYTES: Final = 16
+#: Length of a PIN's digest, in bytes.
 _DIGEST_BYTES: Final = 32
 #: scrypt's cost for new PINs: 16 MiB and about 50 ms, unnoticeable at the key pad.
 _COST: Final = 2**14
+#: scrypt's block size, its parameter r.
 _BLOCK: Final = 8
+#: scrypt's parallelisation, its parameter p.
 _LANES: Final = 1
+#: The fewest digits of a PIN.
 DIGITS_MIN: Final = 4
+#: The most digits of a PIN.
 DIGITS_MAX: Final = 12
 
 

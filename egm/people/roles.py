@@ -16,6 +16,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 
+#: The file with the permissions of each role.
 _FILE: Final = Path(__file__).with_name("roles.toml")
 
 

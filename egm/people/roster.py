@@ -32,10 +32,13 @@ from meters.errors import JournalError
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
 
+#: The format number of the roster files written now.
 FORMAT: Final = 2
 _UNSEALED_FORMAT: Final = 1
 """The first format, without digests and seals."""
+#: Included in the HMAC of a roster, so that it is valid for a roster only.
 _SEAL_PURPOSE: Final = b"roster"
+#: The longest name of a person, in characters.
 _NAME_MAX: Final = 60
 
 

@@ -23,7 +23,7 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
     if credits_ == 0 and options == {"bets": {}} and _is_table_selected(machine):
         return True  # all chips were removed from the layout: there is no bet, and nothing can be played
     bet = find_bet(machine, replace(machine.selection, bet_credits=credits_, options=options))
-    return bet is not None and is_accepted_here(machine, bet)
+    return bet is not None and is_within_profile_limits(machine, bet)
 
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
@@ -45,12 +45,12 @@ def language_is_offered(machine: Machine, event: Event) -> bool:
 
 @refusal_code("no_bets_stand")
 def no_bets_stand_on_selected_table(machine: Machine, _: Event) -> bool:
-    """Return whether no bets stand on the selected game's table; the denomination is fixed while bets stand."""
+    """Return whether no bets stand on the selected game's table; while bets stand, the denomination cannot change."""
     return _find_standing_denomination(machine, machine.selection.game_id) is None
 
 
-def is_accepted_here(machine: Machine, bet: Bet) -> bool:
-    """Return whether the bet is within the profile's limits, with all that its round may add to it.
+def is_within_profile_limits(machine: Machine, bet: Bet) -> bool:
+    """Return whether the bet, and all that its round may add to it, is within the profile's limits.
 
     The bet must be at least the profile's minimum, and all that its round may stake at most the profile's
     maximum. A bet that costs nothing adds no stake and is always accepted: bets that stood before the maximum
@@ -81,7 +81,10 @@ def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cent
 
 
 def has_abandoned_chips(machine: Machine) -> bool:
-    """Return whether chips are laid although no credit is left: they must not stay for the next player."""
+    """Return whether bets are laid on the table, not staked yet, although no credit is left.
+
+    The player has left, and the chips must not stay for the next player.
+    """
     return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _is_table_selected(machine)
 
 

@@ -1,4 +1,4 @@
-"""A game as a sequence of steps: draws, decisions between them, and an outcome.
+"""Conversation: a game as a sequence of steps, with its draws, the decisions between them, and its outcome.
 
 A game without decisions is one step. Replaying the recorded draws and choices gives the same outcome:
 restarts, the recall and the machine check all use :func:`replay`.
@@ -43,7 +43,7 @@ class _StepNumbers:
 
 
 class Conversation:
-    """A game in progress, with its pending decision or its outcome; it advances by steps."""
+    """A game in progress, replayed or played, with its pending decision or its outcome; it advances step by step."""
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
         """Start the game; ``table`` is the state of the game's table before it, or None."""
@@ -116,14 +116,14 @@ def replay(definition: Game, game: GameRecord) -> Conversation:
 
 
 def rebuild_conversation(machine: Machine, game: GameRecord) -> Conversation | None:
-    """Return the conversation of a game, replayed as far as it is recorded, or None if it does not replay."""
+    """Return the conversation of a game, replayed up to its last recorded step, or None if the replay fails."""
     with suppress(*NO_REPLAY):
         return replay(find_definition(machine, game.game), game)
     return None
 
 
 def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
-    """Return the settled bets that stay valid when a game that cannot end is declared void.
+    """Return the bets that stay settled when a game that cannot end is declared void.
 
     A settlement is left out if its wager is only settled as a whole at the end of the game, or if its spot
     has bets from earlier rounds, because those stay as they were.
@@ -140,7 +140,7 @@ def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ..
 
 
 def has_won(definition: Game, game: GameRecord) -> bool:
-    """Return whether some answer to the pending decision ends the game with a win without drawing a number.
+    """Return whether some answer to the pending decision would end the game with a win, without any further draw.
 
     A returned stake is not a win. Bets already settled do not count: they are the player's in any case. If a
     real wheel decides the game, the player cannot answer for it.

@@ -25,7 +25,8 @@ from paytables import Game, PaytableError, game_from_text
 
 #: Upper limit of a definition's text; a longer one is damaged.
 _TEXT_MAX_BYTES: Final = 4_000_000
-_BUILT: Final = 16
+#: Games of stored definitions that are cached.
+_CACHED_GAMES_MAX: Final = 16
 
 
 class GameDefectiveError(LocalError):
@@ -65,7 +66,10 @@ def find_definition(machine: Machine, name: GameName) -> Game:
 
 
 def decode_definition(stored_text: str) -> str:
-    """Return the canonical text of a stored game definition. Raises ValueError or zlib.error if it is damaged."""
+    """Return the canonical text of a game definition as stored in the journal, decompressed.
+
+    Raises ValueError or zlib.error if it is damaged.
+    """
     return zlib.decompressobj().decompress(base64.b85decode(stored_text), _TEXT_MAX_BYTES).decode()
 
 
@@ -86,8 +90,8 @@ def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
     return ""
 
 
-def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
-    """Record each game whose version was played on this machine with another definition; return these games.
+def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
+    """Record each game whose version was played here before with another definition; return these games.
 
     The entry is written at every start until the game has been played.
     """
@@ -105,7 +109,7 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
     return changed
 
 
-@lru_cache(maxsize=_BUILT)
+@lru_cache(maxsize=_CACHED_GAMES_MAX)
 def build_stored_game(stored_text: str) -> Game:
     """Return the game of a definition stored in the journal; cached.
 

@@ -26,11 +26,16 @@ from meters import Phase
 from meters.recall import PLAY_PUSH, PLAY_START
 from meters.transaction import JSON
 
+#: The accounts of the players' cashable credit.
 _CASHABLE: Final = "credit:*:cashable"
-_STAKED: Final = Moves("credit:*:*", "house:wager")
-_STAKE_BACK: Final = Moves("house:push", "credit:*:*")
-_WON: Final = Moves("house:win", _CASHABLE)
-_DIMS: Final = frozenset({"game", "paytable", "denomination_cents", "wager_level"})
+#: The transfer of a stake.
+_STAKE_MOVE: Final = Moves("credit:*:*", "house:wager")
+#: The transfer of a returned stake.
+_PUSH_MOVE: Final = Moves("house:push", "credit:*:*")
+#: The transfer of a win.
+_WIN_MOVE: Final = Moves("house:win", _CASHABLE)
+#: The dimensions of a game's meters.
+_GAME_DIMENSIONS: Final = frozenset({"game", "paytable", "denomination_cents", "wager_level"})
 
 
 # ---------------------------------------------------------------------------------------------- games
@@ -163,6 +168,7 @@ class MachineChecked:
     """The remark that staff entered, or empty."""
 
 
+#: Keys of the player's session and of progressive levels, which a game's entries may change.
 _LEVELS_AND_SESSION: Final = (
     PlayKey.SESSION,
     TableKey.SHARED,
@@ -171,6 +177,7 @@ _LEVELS_AND_SESSION: Final = (
     ProgressiveKey.CLAIM,
     ProgressiveKey.WIN,
 )
+#: Keys that a game's end may change.
 _CLOSING: Final = (
     PlayKey.SESSION,
     TableKey.TABLE,
@@ -183,47 +190,47 @@ GAME_START: Final = Entry(
     is_bookkeeping=True,
     record=GameRecord,
     about="A game was started: staked, drawn and, unless a decision is pending, decided.",
-    moves=(_STAKED, POOL_MOVES),
+    moves=(_STAKE_MOVE, POOL_MOVES),
     counts={"games_played": 1},
     writes=(PlayKey.GAME,),
     may_write=(PlayKey.DEFINITION, *_LEVELS_AND_SESSION),
-    dims=_DIMS,
+    dims=_GAME_DIMENSIONS,
 )
 GAME_CHOICE: Final = Entry(
     kind=CHOICE,
     is_bookkeeping=True,
     record=GameChoice,
     about="A further step of a game was taken: a choice, with its stake and draws.",
-    moves=(_STAKED, POOL_MOVES),
+    moves=(_STAKE_MOVE, POOL_MOVES),
     may_write=_LEVELS_AND_SESSION,
-    dims=_DIMS,
+    dims=_GAME_DIMENSIONS,
 )
 GAME_DOUBLE_UP: Final = Entry(
     kind="game.double_up",
     record=DoubleUpStakes,
     moves=(
-        _WON,
+        _WIN_MOVE,
         Moves("house:double_up_win", _CASHABLE),
         Moves(_CASHABLE, "house:double_up_bet"),
     ),
-    dims=_DIMS,
+    dims=_GAME_DIMENSIONS,
 )
 GAME_PUSH: Final = Entry(
     kind=PLAY_PUSH,
     is_bookkeeping=True,
     record=StakesBack,
-    moves=(_STAKE_BACK,),
+    moves=(_PUSH_MOVE,),
     may_write=(PlayKey.SESSION,),
-    dims=_DIMS,
+    dims=_GAME_DIMENSIONS,
 )
 GAME_END: Final = Entry(
     kind="game.end",
     record=GameEnd,
-    moves=(_WON, Moves("house:double_up_win", _CASHABLE), Moves("house:progressive:*", _CASHABLE)),
+    moves=(_WIN_MOVE, Moves("house:double_up_win", _CASHABLE), Moves("house:progressive:*", _CASHABLE)),
     counts={"games_won": None, "games_pushed": None, "games_lost": None},
     writes=(PlayKey.GAME, PlayKey.LAST),
     may_write=_CLOSING,
-    dims=_DIMS,
+    dims=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
 GAME_END_BY_HAND: Final = Entry(
@@ -238,13 +245,13 @@ GAME_END_BY_HAND: Final = Entry(
     counts={"games_won": 1},
     writes=(PlayKey.GAME, PlayKey.LAST, MoneyKey.HANDPAY),
     may_write=_CLOSING,
-    dims=_DIMS,
+    dims=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
 GAME_VOID: Final = Entry(
     kind="game.void",
     record=GameVoid,
-    moves=(Moves("house:refund_defect", "credit:*:*"), _WON, _STAKE_BACK, POOL_MOVES),
+    moves=(Moves("house:refund_defect", "credit:*:*"), _WIN_MOVE, _PUSH_MOVE, POOL_MOVES),
     counts={"games_void": 1},
     writes=(PlayKey.GAME,),
     may_write=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.WIN, *_CLOSING),
@@ -262,7 +269,7 @@ TABLE_RETURNED: Final = Entry(
     kind="table.returned",
     record=TableReturned,
     about="Bets were returned from a table between two games.",
-    moves=(_STAKE_BACK,),
+    moves=(_PUSH_MOVE,),
     writes=(TableKey.TABLE,),
     may_write=(PlayKey.SESSION,),
     dims=frozenset({"game", "paytable", "denomination_cents"}),
@@ -428,6 +435,7 @@ PAUSE_OVER: Final = Entry(
     significance=Significance(Effect.LOG),
     logs=(Log.PROTECTION,),
 )
+#: Keys that the end of a player's session removes.
 _SESSION_KEYS: Final = (PlayKey.SESSION, PlayKey.REMINDER, PlayKey.LIMITS)
 SESSION_ENDED: Final = Entry(
     kind="protection.session_ended",

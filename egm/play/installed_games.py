@@ -97,7 +97,7 @@ def admit_games(
     *,
     has_wheel: bool = False,
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
-    """Load the games of the cabinet file; return those that may be offered, and the refused ones with the reason.
+    """Load the games of the cabinet file; return those that may be offered, and those refused with the reason.
 
     The checks are those of Québec ss. 85, 93, 122. ``levels``: the games' progressive levels in the cabinet
     file. ``prizes`` returns the largest prizes of a game, for profiles that limit them. ``certifying``: the
@@ -131,7 +131,7 @@ def _examine_game(
     *,
     has_wheel: bool,
 ) -> InstalledGame:
-    """Return the game with its bets and returns on this machine.
+    """Return the game with the denominations, returns and odds with which this machine may offer it.
 
     Raises OperatorError if the machine or its profile cannot offer it.
     """
@@ -296,7 +296,7 @@ def _list_allowed_denominations(
     return within
 
 
-def note_cabinet_file(machine: Machine, why: str) -> None:
+def update_cabinet_file_fault(machine: Machine, why: str) -> None:
     """Raise or clear the fault that tells staff that the machine does not offer everything its cabinet file names.
 
     ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.

@@ -32,7 +32,7 @@ class TableKey(Key):
     """Storage keys of table games: state that lasts between two rounds."""
 
     TABLE = "table:", ClearAction.OWED, Owner.PLAYER
-    """Prefix; one key per definition, by digest: the state of its table and the bets standing on it."""
+    """Prefix; one key per definition, by digest: the player's part of the table's state, and the bets left on it."""
     SHARED = "in_common:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per definition, by digest: the table state shared by all players."""
 

@@ -14,8 +14,9 @@ from egm.record_codec import from_json
 from meters.entry import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 
-#: Number of results held per table, and number of journal entries searched for them after a start.
+#: Number of results shown per table.
 MAX_RESULTS: Final = 200
+#: Number of journal entries searched for results after a start.
 MAX_ENTRIES_READ: Final = 1_000
 
 

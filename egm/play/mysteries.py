@@ -1,4 +1,4 @@
-"""Mystery levels on a controller: it determines the winner while counting, and the machine records the win.
+"""Mystery levels of a controller: it finds the winner while it counts contributions, and the machine records the win.
 
 The wager contributes to the level like any other. Whether its contribution reached the secret amount is known
 only after the controller has counted it, while the game is shown; the game does not end before that. A prize
@@ -99,7 +99,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord,
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
-    """Show the open game again with a progressive level's locked amount, if the claim is that game's (AR 29.1(b))."""
+    """Show the open game again with the amount of its progressive award, now locked by the controller (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
         award.claim == event.of(AwardLocked).claim for award in progressives.list_awards(machine, game)
@@ -133,6 +133,7 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
 
 
 def _is_game_void(machine: Machine, game: GameRecord) -> bool:
+    """Return whether the game was declared void."""
     void = f"{game.play_id}.void"
     return game.ended == GAME_VOID.kind or machine.journal.has_transaction(void)
 

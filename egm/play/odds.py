@@ -82,7 +82,7 @@ def _list_spots(bet: BetAnalysis) -> tuple[str, ...]:
 
 
 def _count_hands(bet: BetAnalysis) -> int:
-    """Return the number of hands that a way to bet plays at once, or 0 if the player cannot choose it."""
+    """Return the number of hands played at once in a way to bet, or 0 if the player cannot choose that number."""
     hands = bet.options.get("hands")
     return hands if isinstance(hands, int) else 0
 

@@ -60,11 +60,13 @@ def build_counted_session(
 
 
 def _create_session(machine: Machine) -> SessionRecord:
+    """Return a new session, which begins now."""
     since = machine.times.read_steady_time().isoformat(timespec="seconds")
     return SessionRecord(since=since, wagered_cents=0, won_cents=0, time_reminders=0, spend_reminders=0)
 
 
 def _read_own_limits(machine: Machine) -> OwnLimits:
+    """Return the player's own limits; without any, an empty record."""
     return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
 
 
@@ -203,7 +205,7 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def remind(machine: Machine, _: Event) -> None:
+def show_reminder(machine: Machine, _: Event) -> None:
     """Show the player the due reminder. It stays, also after a restart, until it is answered or the session ends."""
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:

@@ -46,7 +46,7 @@ def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ..
 
 
 def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
-    """Return the transfers that hand prizes in kind over, one per prize.
+    """Return the transfers that book prizes in kind as handed over, one per prize.
 
     Each moves the prize's value from the offered to the given prizes.
     """
@@ -121,7 +121,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _replace_prize_by_cash(flow: Transfer) -> Transfer:
-    """Return the transfer that pays a prize in kind in money; a transfer of money is returned unchanged."""
+    """Return the money transfer that replaces the transfer of a prize in kind; return any other transfer unchanged."""
     if not flow.source.startswith(BOOK):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)

@@ -38,7 +38,7 @@ from meters.transaction import JSON
 from paytables import Choice, Game, PaytableError, ReplayDraw
 
 #: Number of plays listed, from the newest.
-_LISTED: Final = 50
+_LISTED_PLAYS_MAX: Final = 50
 
 
 class PlayList(MenuPage):
@@ -47,7 +47,8 @@ class PlayList(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page that lists the last plays, one row per play."""
         rows = tuple(
-            _build_play_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED)
+            _build_play_row(machine, play)
+            for play in recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX)
         )
         position_column = ("position",) if machine.position.count > 1 else ()
         table = PageTable(
@@ -82,7 +83,7 @@ class ReplayStep:
 
 @dataclass(slots=True)
 class PlayDetail(MenuPage):
-    """The service page of one play: its data, then its picture."""
+    """The service page of one recalled play: its data, then the picture of each of its steps."""
 
     play: Play
     steps: tuple[ReplayStep, ...]
@@ -159,21 +160,27 @@ class PlayDetail(MenuPage):
 
 
 def _find_play(machine: Machine, play_id: str) -> Play | None:
+    """Return the play with this id, or None."""
     return next(
-        (play for play in recall.iter_recent_plays(machine.journal, _LISTED) if play.play_id == play_id), None
+        (
+            play
+            for play in recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX)
+            if play.play_id == play_id
+        ),
+        None,
     )
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     """Return the player position at each seat of the play's shared round; empty for a play of one position alone."""
     round_id = _read_start(play).round_id
-    beside = recall.iter_recent_plays(machine.journal, _LISTED) if round_id else ()
+    beside = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
     games = ((_read_start(seat_play), seat_play.position) for seat_play in beside)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
 
 
 def _read_start(play: Play) -> GameRecord:
-    """Return the play's game record at its start."""
+    """Return the play's game as recorded at its start."""
     return from_json(GameRecord, play.start.record, f"entry {play.start.sequence}, {play.start.kind}")
 
 

@@ -8,7 +8,9 @@ from egm.kernel.service_pages import PageRow, Words
 from egm.staff.words import say, say_code, say_local, say_money, say_number, say_plain
 from paytables import Game, Settlement, Wager
 
+#: A label of a row, and its value.
 Label = tuple[str | Words, Words]
+#: The multiplication sign.
 _TIMES: Final = "\u00d7"
 #: Settlement names that exist at any table; all other names are pays of the game itself.
 #: The names of settlements that have a text of the screen, ``felt.as_...``; all others are pays of the game itself.
@@ -31,6 +33,7 @@ SETTLED: Final = frozenset(
         *("natural", *(f"by {points}" for points in range(4, 10)), "won with six", "three of a rank"),
     }
 )
+#: The name of a line pay: the count and the symbol.
 _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 

@@ -20,6 +20,7 @@ from egm.play.records.residual import build_residual_terms
 from meters import Transfer
 from rng import RngError
 
+#: The recorded purpose of the draw.
 PURPOSE: Final = "residual"
 
 

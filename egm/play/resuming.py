@@ -28,8 +28,8 @@ def open_game_has_no_conversation(machine: Machine, _: Event) -> bool:
     return machine.component(GameInProgress).conversation is None
 
 
-def take_game_up(machine: Machine, _: Event) -> Event | None:
-    """Resume the open game from its record and show it again; return a fault event if that is impossible.
+def resume_open_game(machine: Machine, _: Event) -> Event | None:
+    """Resume the open game from its record and show it again, or return a fault event if it cannot be resumed.
 
     A decided game is shown and paid as recorded, even if its definition has changed. If its draws no longer
     give the recorded outcome, the difference is recorded for staff to investigate. An undecided game

@@ -19,7 +19,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection as protection
-from egm.play.choosing import is_accepted_here
+from egm.play.choosing import is_within_profile_limits
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
@@ -54,9 +54,9 @@ def bet_is_selected_or_standing(machine: Machine, _: Event) -> bool:
 
 @refusal_code("bet_is_taken")
 def selected_bet_is_accepted(machine: Machine, _: Event) -> bool:
-    """Return whether the game accepts the selected bet in the state of its table, and the profile allows it."""
+    """Return whether the game accepts the selected bet in its table's present state, and the profile allows the bet."""
     bet = find_bet_in_force(machine)
-    return bet is not None and is_accepted_here(machine, bet)
+    return bet is not None and is_within_profile_limits(machine, bet)
 
 
 def bet_is_covered(machine: Machine, _: Event) -> bool:
@@ -88,7 +88,7 @@ def choice_may_be_taken(machine: Machine, event: Event) -> bool:
 
 
 def has_won_already(machine: Machine) -> bool:
-    """Return whether some answer to the open game's decision ends it with a win without drawing a number."""
+    """Return whether some answer to the open game's decision would end it with a win, without any further draw."""
     game = open_game(machine)
     if game is None:
         return False
@@ -98,7 +98,10 @@ def has_won_already(machine: Machine) -> bool:
 
 
 def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
-    """Return the open game's answers that draw no number, with their outcomes; empty if the wheel decides."""
+    """Return the open game's answers that draw no number, with their outcomes.
+
+    None if a real wheel decides the game.
+    """
     game = open_game(machine)
     if game is None or is_decided_by_wheel(machine):
         return []
@@ -264,7 +267,10 @@ class _FailedGenerator:
 
 
 def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
-    """Return the generator's next step; while it is out of service, a substitute that fails on any draw."""
+    """Return the generator's next step.
+
+    While the generator is out of service, return a substitute that fails on any draw.
+    """
     ready = chance_is_ready(machine)
     return machine.chance.step() if ready and machine.chance is not None else nullcontext(_FailedGenerator())
 

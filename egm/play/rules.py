@@ -47,12 +47,12 @@ from egm.play.player_protection import (
     no_reminder_is_active,
     pause_is_over,
     reached_limit_pays_out,
-    remind,
     reminder_can_be_dismissed,
     reminder_is_due,
     requested_limit_is_allowed,
     session_is_over,
     set_limit,
+    show_reminder,
 )
 from egm.play.prizes_in_kind import end_exchange, exchange_is_unfinished, exchange_prizes, prize_may_be_cash
 from egm.play.residual_credit import (
@@ -65,7 +65,7 @@ from egm.play.resuming import (
     end_conversation,
     ended_game_has_conversation,
     open_game_has_no_conversation,
-    take_game_up,
+    resume_open_game,
 )
 from egm.play.rounds import (
     bet_is_covered,
@@ -96,16 +96,19 @@ from egm.progressive.game_levels import (
 )
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
-    ask_who,
+    ask_for_sign_in,
     key_may_act_without_sign_in,
     menu_may_open,
     no_service_page_is_open,
     open_menu,
 )
 
+#: Only while the machine is idle.
 _IDLE: Final = only(State.IDLE)
+#: Only while a game is shown.
 _PLAYING: Final = only(State.PLAYING)
 
+#: Only while a hand-pay waits.
 _HANDPAY: Final = only(State.HANDPAY)
 
 #: The guards on starting a game.
@@ -157,11 +160,11 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.SHOWN, _PLAYING, (outcome_is_of_open_game,), (await_award,), State.AWAITING_AWARD),
     Rule(EventType.AFTER_EVENT, NOT_PLAYING, (ended_game_has_conversation,), (end_conversation,)),
-    Rule(EventType.AFTER_EVENT, _PLAYING, (open_game_has_no_conversation,), (take_game_up,)),
+    Rule(EventType.AFTER_EVENT, _PLAYING, (open_game_has_no_conversation,), (resume_open_game,)),
     # ------------------------------------------------------------------ player protection, as time passes
     Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_can_be_dismissed,), (acknowledge,), Next.SAME, REPORT),
     Rule(EventType.LIMIT, _IDLE, (requested_limit_is_allowed,), (set_limit,), Next.SAME, REPORT),
-    Rule(EventType.REMINDER_DUE, _IDLE, (reminder_is_due,), (remind,)),
+    Rule(EventType.REMINDER_DUE, _IDLE, (reminder_is_due,), (show_reminder,)),
     Rule(EventType.PAUSE_OVER, PAYABLE, (pause_is_over,), (end_pause,)),
     Rule(EventType.SESSION_OVER, PAYABLE, (session_is_over,), (end_session,)),
     # ------------------------------------------------------------------ credit too small for anything
@@ -182,7 +185,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         _PLAYING,
         (game_waits_for_generator, no_service_page_is_open),
-        (ask_who,),
+        (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),

@@ -1,4 +1,4 @@
-"""A round shared by several seats: drawn once, answered once, and recorded in each seat's game.
+"""A round shared by several seats: each number is drawn once, each decision answered once, and every game records all.
 
 Each seat's game record contains the whole round. The first game to reach a step draws its numbers and records
 them; the others take the recorded step. After a power loss the journal shows how far the most advanced game
@@ -14,7 +14,7 @@ from egm.kernel.machine import Machine
 from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
-from egm.play.records.games import CHOICE, find_beginning, open_game
+from egm.play.records.games import CHOICE, find_first_entry, open_game
 from egm.record_codec import from_json
 from meters import StoredEntry
 from paytables import Decision, Wager
@@ -40,7 +40,7 @@ class SharedRound:
 
 @dataclass(slots=True)
 class PositionRounds:
-    """The rounds that this player position shares with others: the one being started, and the current one."""
+    """The shared rounds of this player position: the one that is starting, and that of the present or last game."""
 
     starting: SharedRound | None = None
     """While a game starts: its shared round, or None if the position plays alone."""
@@ -54,7 +54,7 @@ class PositionRounds:
 
 @dataclass(slots=True)
 class RoundVoid:
-    """Whether the round of a play is void, found after the journal entry with this number; asked at each change."""
+    """Cache of whether the round of the play ``play_id`` is void, as of the journal entry ``sequence``."""
 
     play_id: str = ""
     sequence: int = 0
@@ -62,7 +62,7 @@ class RoundVoid:
 
 
 def find_common_round(machine: Machine, game: GameRecord) -> SharedRound | None:
-    """Return the shared round of the open game.
+    """Return the shared round of the open game, if it is known.
 
     Return None if the game is played alone, or if the steps of its round have not been collected since the
     machine's start.
@@ -100,7 +100,10 @@ def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedSt
 
 
 def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
-    """Return the steps of each game of this game's round that has taken a choice, by play, from the journal."""
+    """Return the recorded steps of each game of this game's round, by play id, from the journal.
+
+    Games that have taken no choice are left out.
+    """
     start = machine.journal.get(f"{game.play_id}.start")
     plays: dict[str, tuple[RecordedStep, ...]] = {}
     for entry in () if start is None else machine.journal.entries(CHOICE, since=start.sequence):
@@ -109,7 +112,7 @@ def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[
             step = RecordedStep(choice=choice.choice, draws=choice.draws)
             earlier_steps = plays.get(choice.play_id)
             plays[choice.play_id] = (
-                *(earlier_steps or find_beginning(machine, choice.play_id)[1].steps),
+                *(earlier_steps or find_first_entry(machine, choice.play_id)[1].steps),
                 step,
             )
     return plays
@@ -151,9 +154,12 @@ def _read_voided_play(entry: StoredEntry) -> str:
 def _iter_steps_of_round(
     machine: Machine, game: GameRecord, play_id: str, plays: Mapping[str, tuple[RecordedStep, ...]]
 ) -> Iterator[tuple[RecordedStep, ...]]:
-    """Yield the steps of a play of the journal, if it belongs to this game's round; ``plays`` has those of others."""
+    """Yield the steps of a play in the journal if the play belongs to this game's round.
+
+    ``plays`` has the steps of plays that were read already, by play id.
+    """
     with suppress(KeyError):  # a play whose start is lost
-        beginning = find_beginning(machine, play_id)[1]
+        beginning = find_first_entry(machine, play_id)[1]
         if beginning.round_id == game.round_id:
             yield plays.get(play_id, beginning.steps)
 

@@ -15,9 +15,9 @@ from paytables import WHEEL_DECIDES, Decision, Settlement
 
 
 def find_question(machine: Machine) -> Decision | None:
-    """Return the open game's pending decision with the options open to the player, or None.
+    """Return the open game's pending decision with the options that the player may choose now, or None.
 
-    Its options are reduced to those that the credits and the profile's limits allow.
+    The options are reduced to those that the credits and the profile's limits allow.
     """
     game, conversation = open_game(machine), machine.component(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision
@@ -73,9 +73,10 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
 
 
 def list_answer_costs(decision: Decision) -> dict[str, int]:
-    """Return what the answers cost the player, in credits, by option; free ones are left out.
+    """Return what each option of a decision costs the player, in credits; free options are left out.
 
-    It is what the answer adds to the stake, or in a poker room what it takes from the table stakes into the pot.
+    It is what the answer adds to the stake, or in a poker room what it takes from the table stakes into the
+    pot.
     """
     added = {str(option): decision.adds(option) for option in decision.options if decision.adds(option)}
     return {**added, **decision.prompt.get("costs", {})}

@@ -13,23 +13,31 @@ from egm.play.keys import TableKey
 from egm.play.records.game_record import TableInCommon, TableRecord
 from egm.play.tables import (
     bets_stand,
-    give_bets_back,
-    give_bets_back_first,
     notify_bets_stay,
     return_abandoned_bets,
+    return_bets_and_cash_out,
+    return_bets_before_event,
     standing_bets_are_abandoned,
     standing_bets_can_be_returned,
-    take_bets_down,
+    take_down_bets_and_cash_out,
 )
 from egm.staff.form import build_form_rule
 
+#: The rules, in the order in which they are tried.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, REPORT),
+    Rule(
+        EventType.CASH_OUT,
+        only(State.OUT_OF_SERVICE),
+        (bets_stand,),
+        (return_bets_and_cash_out,),
+        Next.SAME,
+        REPORT,
+    ),
     Rule(
         EventType.CASH_OUT,
         only(State.IDLE),
         (standing_bets_can_be_returned,),
-        (take_bets_down,),
+        (take_down_bets_and_cash_out,),
         Next.SAME,
         REPORT,
     ),
@@ -39,7 +47,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.ORPHAN_CREDITS,
         only(State.SERVICE_MENU),
         (bets_stand, location_is_stated),
-        give_bets_back_first,
+        return_bets_before_event,
         Next.SAME,
     ),
     Rule(EventType.AFTER_EVENT, PAYABLE, (standing_bets_are_abandoned,), (return_abandoned_bets,)),

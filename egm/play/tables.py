@@ -1,4 +1,4 @@
-"""Standing bets on a table between two games: what happens when the player leaves or the table closes.
+"""Standing bets, left on a table between two games: what happens to them when the player leaves or the machine stops.
 
 Standing bets are wagered and belong to the player until a round decides them. Bets that the game's rules
 allow to be taken down are returned at a cash-out. Others (a pass line with its point) are played on at no
@@ -112,8 +112,11 @@ def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def take_bets_down(machine: Machine, _: Event) -> Event:
-    """Return to the player all standing bets that the rules let them take down; then cash out."""
+def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
+    """Return to the player the standing bets that the rules let them take down.
+
+    Return the event that then cashes out.
+    """
     for table in list_standing_tables(machine):
         if _is_playable(machine, table):
             _return_removable_bets(machine, table)
@@ -122,13 +125,13 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
     return Event(EventType.CASH_OUT, CashOut())
 
 
-def give_bets_back(machine: Machine, _: Event) -> Event:
-    """Return all standing bets to the player because the machine cannot play; then cash out."""
-    return give_bets_back_first(machine, Event(EventType.CASH_OUT, CashOut()))
+def return_bets_and_cash_out(machine: Machine, _: Event) -> Event:
+    """Return all standing bets to the player because the machine cannot play; return the event that then cashes out."""
+    return return_bets_before_event(machine, Event(EventType.CASH_OUT, CashOut()))
 
 
-def give_bets_back_first(machine: Machine, event: Event) -> Event:
-    """Return all standing bets to the credits, then process the event that was submitted.
+def return_bets_before_event(machine: Machine, event: Event) -> Event:
+    """Return all standing bets to the credits; return the submitted event, to be processed afterwards.
 
     The player of the bets has left. The event thus applies to all the credits, and the next player finds no
     bets.
@@ -171,7 +174,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- parts of it
 def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
-    """Return the game of a table in the recorded state of that table.
+    """Return the game of a table, in the recorded state of the table.
 
     Return None if the game is not installed any more at the denomination of the bets.
     """

@@ -1,10 +1,13 @@
-"""The rule on declaring an open game void; the machine applies it, and the audit checks the journal against it.
+"""The rule on whether an open game may be declared void.
+
+The machine applies it, and the audit checks the journal by it.
 
 A ruling affects only undecided stakes. A game with a recorded outcome is paid as recorded, even if its
 definition has changed since; a bet that an undecided round has already settled is paid as well.
 
-If players win each other's stakes, one game cannot be taken out of their round: its stakes would be missing, or
-would go to the operator. Once one of its games is refunded, the round does not go on, and the others are refunded.
+If players win each other's stakes, one game cannot be taken out of their round: its stakes would be missing,
+or would go to the operator. Once one of its games is refunded, the round does not go on, and the others are
+refunded.
 """
 
 from dataclasses import dataclass
@@ -51,7 +54,7 @@ def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:
 
 
 def _reason_to_continue(ruling: Ruling, game: OpenGame) -> str | None:
-    """Return the reason why an undecided game whose record is complete continues, or None."""
+    """Return the reason why an undecided game continues, although it may be resumed from its record, or None."""
     if game.next_is_recorded:
         return "the next number or step of the game is already recorded"
     if game.has_won:

@@ -33,6 +33,7 @@ from paytables.errors import DefinitionError
 from paytables.source import Source, parse_toml, read
 from rng import ReseedPolicy, RngError
 
+#: The folder of the profiles that ship with the machine.
 _FOLDER = Path(__file__).parent
 
 
@@ -54,6 +55,7 @@ def _parse_reseed_policy(value: object) -> ReseedPolicy:
         raise ValueError(str(error)) from None
 
 
+#: The meaning of each key of the generator's policy.
 _POLICY_MEANINGS: Final = {
     "mechanism": "The generator (SP 800-90A).",
     "every_generates": "Fresh entropy before the next step after this many requests; 0: never.",
@@ -93,9 +95,13 @@ def _build_policy_schema() -> dict[str, object]:
     }
 
 
+#: The JSON Schema of odds.
 _ODDS_SCHEMA: Final = {"type": "string", "pattern": r"^(0|1|0?\.\d+|\d+/\d+)$"}
+#: A probability or a return, from 0 to 1, read as an exact fraction.
 Odds = Annotated[Fraction, BeforeValidator(_parse_fraction), Field(ge=0, le=1), WithJsonSchema(_ODDS_SCHEMA)]
+#: An amount of money in minor units, zero or more.
 Cents = Annotated[int, Field(ge=0, strict=True)]
+#: A number of minutes, at least one.
 Minutes = Annotated[int, Field(gt=0, strict=True)]
 
 
@@ -107,13 +113,11 @@ class _Table(Documented, BaseModel):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MinimumReturn:
-    """The minimum return that a profile requires of a game.
-
-    ``of``: whether it applies to each bet of a game, to its best bet, or to nothing.
-    """
+    """The minimum return that a profile requires of a game, and to which of its bets it applies."""
 
     least: Fraction
     of: Literal["bet", "game", "nothing"] = "bet"
+    """Whether the minimum applies to each bet of a game, to its best bet only, or to nothing."""
 
     def find_bet_below(self, returns: Mapping[str, Fraction]) -> str | None:
         """Return the game's bet that does not reach the minimum return, or None.

@@ -59,7 +59,10 @@ SOURCE: Final = "progressive"
 
 
 class ProgressiveLink:
-    """The link of one machine to its progressive controller. What must not be lost is in the journal."""
+    """The link of one machine to its progressive controller, as an attachment.
+
+    What must not be lost is in the journal.
+    """
 
     name = "progressive link"
 
@@ -116,7 +119,7 @@ class ProgressiveLink:
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
     def find_contribution_status(self, pool: str) -> ContributionStatus | None:
-        """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
+        """Return how many of this machine's contributions to a level the controller has counted, or None if unknown."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
             return None
@@ -159,7 +162,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
-        """Pass the progressive contributions, hits and payments journalled since the last call to the link."""
+        """Pass what was journalled since the last call (contributions, hits, payments) to the link."""
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
@@ -175,7 +178,7 @@ class ProgressiveLink:
             self._read_claim(claim, stored, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
-        """Pass an open progressive claim, as the journal records it, to the link, with the payment it has to report."""
+        """Pass one open claim to the link, as the journal records it, with the payment that it has to report."""
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
@@ -204,7 +207,7 @@ class ProgressiveLink:
             self._link.note_award_locked(name)
 
     def _read_link_progress(self, level: str) -> LinkProgress:
-        """Return the stored progress of this machine's contributions to a progressive level."""
+        """Return the stored counts of this machine's contributions to a progressive level."""
         return self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{level}") or LinkProgress()
 
     def _list_new_contributions(self, level: str, after: int, mark: LinkProgress) -> list[Contribution]:
@@ -278,7 +281,7 @@ class ProgressiveLink:
             self._carrier.send(message)
 
     def _submit_news(self, news: News) -> None:
-        """Submit one item of the controller's news to the machine as an event, or record it as a journal entry."""
+        """Submit one message of the controller's news to the machine as an event, or record it as a journal entry."""
         match news:
             case AmountLocked():
                 award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)
@@ -310,7 +313,7 @@ class ProgressiveLink:
                 self._found[news.won.claim] = news
                 self._submit_found_wins()
             case ResultsKnown():
-                self._note_decided(news.level, news.sequence)
+                self._store_decided_sequence(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
         """Submit the mystery wins that the controller has found to the machine.
@@ -322,8 +325,11 @@ class ProgressiveLink:
             if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
-    def _note_decided(self, level: str, sequence: int) -> None:
-        """Store up to which contribution a level's mystery results are known, so that a waiting game may end."""
+    def _store_decided_sequence(self, level: str, sequence: int) -> None:
+        """Store the number of the contribution up to which a level's mystery results are known.
+
+        A game that waits for its result may then end.
+        """
         if sequence > self.find_last_decided(level):
             self._decided[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
@@ -363,4 +369,5 @@ class ProgressiveLink:
             self._context.handle(Event(EventType.ENABLED, Enabled(source=SOURCE)))
 
     def _read_clock_ns(self) -> int:
+        """Return the monotonic time in nanoseconds."""
         return self._context.clock.monotonic_ns()

@@ -1,4 +1,4 @@
-"""The current bet: the player's choice as accepted by its game and the machine's levels, computed once."""
+"""The current bet: the player's selection, accepted by its game and by the machine's progressive levels."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -31,12 +31,12 @@ class Bet:
 
     @property
     def reserve_cents(self) -> int:
-        """Return what the bet's round may still cost by the certified strategy (raises, doubles), in minor units."""
+        """Return what the bet's round may still cost, in minor units: raises and doubles by the certified strategy."""
         return self.game.rules.reserve(self.wager) * self.denomination_cents
 
     @property
     def fed_cents(self) -> dict[str, int]:
-        """Return what the bet feeds into each progressive level, minor units: a side bet's stake, or the wager."""
+        """Return the part of the stake that feeds each level, minor units: a side bet's stake, or the whole wager."""
         return {
             play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
             for play in self.game.levels(self.wager)
@@ -44,14 +44,14 @@ class Bet:
 
     @property
     def at_stake_cents(self) -> int:
-        """Return the total at stake with this bet: the standing bets without those it takes down, plus its cost."""
+        """Return the total stake with this bet, in minor units: its cost and the bets left from earlier rounds."""
         standing = sum(bet.credits for bet in self.game.rules.list_standing_bets())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
         return (standing - taken_down) * self.denomination_cents + self.cents
 
 
 def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
-    """Return the part of a wager that feeds a progressive level, in credits."""
+    """Return the part of a wager that feeds the progressive level of ``play``, in credits."""
     return wager.credits if play.fed_credits is None else play.fed_credits
 
 
@@ -67,7 +67,8 @@ class BetInForce:
     """True while a round begins without new bets: only standing bets are played."""
 
 
-#: Parts of a wager that only a table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the player.
+#: Options of a wager that only the table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the
+#: player.
 _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
@@ -99,7 +100,7 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
 
 
 def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cents: int | None) -> bool:
-    """Return whether bets at a table could win more than the jurisdiction allows; such a wager is refused."""
+    """Return whether a wager at a table could win more than the jurisdiction allows, so that it must be refused."""
     if limit_cents is None or not game.rules.layout() or not wager.credits:
         return False
     highest_return = game.rules.find_highest_round_return(wager)

@@ -1,4 +1,4 @@
-"""Broadcast levels of a SAS host (polls 80 and 86): accepted as received, while they are received.
+"""Progressive levels whose amounts a SAS host broadcasts (polls 80 and 86).
 
 A broadcast contains group, level and amount only: it has no sequence, and a win elsewhere shows as a lower
 amount. So a lower amount is shown, and recorded. A hit pays the amount last broadcast, frozen with the
@@ -16,11 +16,12 @@ from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLink
 from egm.progressive.pools import Keeper, Pools
 
+#: Interval at which levels that are no longer received are detected.
 _TICK_SECONDS: Final = 0.25
 
 
 class Broadcasts:
-    """The progressive levels that SAS hosts broadcast to one machine.
+    """The progressive levels whose amounts SAS hosts broadcast to this machine.
 
     A level is down if no amount came within the time limit.
     """
@@ -68,7 +69,7 @@ class Broadcasts:
         return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
 
     def _record_changes(self) -> None:
-        """Record which progressive levels are received again or no longer; update the machine if any has changed."""
+        """Record each level whose broadcast has stopped or started again; update the machine if any has changed."""
         amounts = {level: self.find_displayed_amount(level) for level in self._levels}
         if amounts == self._last_shown:
             return

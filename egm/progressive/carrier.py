@@ -1,4 +1,4 @@
-"""Interface of a carrier of the progressive link's messages, such as MQTT."""
+"""Interface of a carrier, which transports the messages of the progressive link, such as MQTT."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from egm.progressive.messages import FromController, FromMachine
 
 
 class CarrierListener(Protocol):
-    """Receiver of what a carrier reports about the controller's line. Its methods are called on the machine's loop."""
+    """Receiver of a carrier's reports about the connection to the controller. Its methods run on the machine's loop."""
 
     def handle_connection(self) -> None:
         """Handle a new connection to the progressive controller; called again after each interruption."""
@@ -26,7 +26,7 @@ class CarrierListener(Protocol):
 
 
 class Carrier(Protocol):
-    """A connection to a controller. It stores nothing: the link sends lost messages again."""
+    """A connection to a progressive controller. It stores nothing: the link repeats lost messages."""
 
     async def run(self, listener: CarrierListener) -> None:
         """Carry messages between machine and controller until cancelled, reconnecting after each interruption.

@@ -36,7 +36,9 @@ _CONNECTING: Final = 3
 RETRY_SECONDS: Final = 1.0
 #: A task that ignores its cancellation is cancelled again after this time.
 _FINISH_SECONDS: Final = 1.0
+#: MQTT quality of service: a message is delivered at most once.
 AT_MOST_ONCE: Final = 0
+#: MQTT quality of service: a message is delivered at least once.
 AT_LEAST_ONCE: Final = 1
 #: Reason codes from this one on are refusals (MQTT 5, 2.4).
 _REFUSED: Final = 0x80
@@ -92,7 +94,7 @@ def get_payload(message: aiomqtt.Message) -> bytes:
 
 
 class Waiting(asyncio.Queue[T]):
-    """A queue of messages in order of arrival; it ignores an item that is already waiting.
+    """A queue of messages in order of arrival, which ignores a message that is already waiting.
 
     Both ends repeat what is not answered in time. If a network or a peer is slower than that, accumulating
     repeats would slow it down further, until nothing got through.
@@ -233,7 +235,10 @@ async def run_together(*work: Coroutine[None, None, None]) -> None:
 
 
 async def finish(*tasks: asyncio.Task[None]) -> None:
-    """Cancel tasks, repeatedly if they ignore it, until they have ended; their exceptions are not raised."""
+    """Cancel tasks and wait until they have ended; their exceptions are not raised.
+
+    A task that ignores the cancellation is cancelled again.
+    """
     while pending := [task for task in tasks if not task.done()]:
         for task in pending:
             task.cancel()

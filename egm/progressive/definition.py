@@ -27,11 +27,11 @@ class LevelFileError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """The stake and the odds that a machine must have to feed a progressive level (Québec by-law, s.92).
+    """The stake and the odds of a progressive level, equal on every machine that feeds it (Québec by-law, s.92).
 
-    ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of one
-    such wager. ``hits_most``: how often one wager can hit the level; further hits are held for a ruling.
-    ``shares``: parts of the level that can also be won, with the mean hits of each.
+    ``stake_cents``: the wager that plays for the level, minor units. ``odds``: the exact mean number of hits
+    of one such wager. ``hits_most``: how often one wager can hit the level; further hits are held for a
+    ruling. ``shares``: parts of the level that can also be won, with the mean hits of each.
     """
 
     stake_cents: int
@@ -51,6 +51,7 @@ class LevelDefinition:
     chance: Chance
 
 
+#: Longest name of a level.
 _NAME_MAX: Final = 200
 #: An amount in a level file, minor units; far below the capacity of a store's column.
 _LevelCents = Annotated[int, Field(gt=0, le=10**15, strict=True)]
@@ -95,7 +96,7 @@ class _LevelFile(_Table):
 
 
 def level_source(path: Path) -> Source:
-    """Read a file of progressive levels once. Raises :class:`LevelFileError`."""
+    """Return a source that reads a file of progressive levels once. Raises :class:`LevelFileError`."""
     try:
         return Source(path.resolve(), read_contents(path))
     except OSError as error:
@@ -114,9 +115,9 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
 
 
 def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
-    """Return the file of progressive levels and each game file it refers to: a location-independent name, and the path.
+    """Return the name and the path of a file of progressive levels and of each game file it refers to.
 
-    Raises :class:`LevelFileError`.
+    The name does not depend on the location of the files. Raises :class:`LevelFileError`.
     """
     brought = {source.path.name: source.path}
     brought |= {
@@ -126,6 +127,7 @@ def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
 
 
 def _parse_level_file(source: Source) -> dict[str, object]:
+    """Return the content of a level file, parsed as TOML."""
     try:
         return parse_toml(source.data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -219,7 +221,7 @@ def _find_odds_of_game(entry: _Entry, location: str) -> Fraction:
 
 
 def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
-    """Return the progressive level that the entry's game plays for with the stake; its figures must be the entry's."""
+    """Return the level of the entry's game for which the stake plays; its figures must be those of the entry."""
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:

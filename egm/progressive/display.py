@@ -26,7 +26,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionStatus:
-    """The controller's count of this machine's contributions to a progressive level, and the number of falls."""
+    """The controller's count of this machine's contributions to a progressive level, compared with the machine's.
+
+    ``counted``: the last contribution counted. ``since``: a journal entry after which all uncounted ones are
+    found. ``falls``: how often the level's amount has been lowered.
+    """
 
     counted: int
     since: int
@@ -42,7 +46,7 @@ class LevelDisplay(Protocol):
 
 
 class LinkedLevels(LevelDisplay, Protocol):
-    """Source of the progressive levels of a controller, which counts this machine's contributions."""
+    """Source of the amounts of a controller's progressive levels, and of its count of this machine's contributions."""
 
     def find_contribution_status(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""

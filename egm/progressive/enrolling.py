@@ -1,4 +1,4 @@
-"""Enrolment with the progressive link at the machine: a page of the service menu, three forms, their effects.
+"""Staff enrol the machine with the progressive link: a page of the service menu, three forms, and their effects.
 
 The forms follow each other: the request is written to one of the floor's sticks, the answer is read from it
 and checked against this machine, and two persons who have compared its digests put it into use. The journal
@@ -57,7 +57,7 @@ PERSONS: Final = 2
 
 @dataclass(slots=True)
 class Enrolling:
-    """What enrolment with the progressive link works on: its files, the memory stick, and an answer not in use yet."""
+    """Data of the enrolment with the progressive link: its folder, the memory stick, and an answer not in use yet."""
 
     folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
     stick: Stick = field(default_factory=lambda: Stick(STICK))
@@ -65,8 +65,13 @@ class Enrolling:
     answer: EnrolmentAnswer | None = None
 
 
-def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:
-    """At start-up, put the link certificate named by the journal into use; or record one that it does not name."""
+def record_certificate_at_start(
+    machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None
+) -> None:
+    """At start-up, put the link certificate that the journal names into use.
+
+    Record a certificate in use that the journal does not name.
+    """
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
@@ -90,7 +95,7 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
 
 
 def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
-    """Record a link certificate put into use by persons, or found in use without a known author."""
+    """Record that a link certificate is in use: put into use by ``persons``, or found in use without a known author."""
     state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
     if len(persons) >= PERSONS:
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
@@ -107,6 +112,7 @@ def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
     return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
 
 
+#: The three forms of the enrolment steps: write the request, read the answer, put it into use.
 ENROLMENT: Final = tuple(
     Form(
         id=f"link_{step}",

@@ -33,7 +33,9 @@ from meters.entry import encode_canonical_json, parse
 _T = TypeVar("_T")
 #: Device path of a plugged-in stick in the image.
 STICK: Final = Path("/dev/egm/stick")
+#: First bytes of a stick that the controller's staff have prepared.
 _MARK: Final = b"open-egm link stick 1\n"
+#: Bytes of a stick that the exchange uses.
 _SIZE: Final = 16384
 #: A stick that has not responded within this time is considered lost.
 _SECONDS: Final = 2.0
@@ -186,7 +188,10 @@ class EnrolmentAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The contents of a link certificate and its authority; digests by :func:`compute_digest`, times in UTC."""
+    """The contents of a link certificate that persons compare: who it is for, who signed it, and how long it is valid.
+
+    Digests are by :func:`compute_digest`, times in UTC.
+    """
 
     serial: str
     key: str
@@ -242,7 +247,10 @@ class Stick:
         return EnrolmentAnswer.read(content)
 
     def ask(self, request: str) -> None:
-        """Write a machine's certificate request to the stick, removing any older answer. Raises EnrolmentError."""
+        """Write a machine's certificate request to the memory stick, removing any older answer.
+
+        Raises EnrolmentError.
+        """
         try:
             self.read()
         except EnrolmentError as error:
@@ -269,7 +277,7 @@ class Stick:
             os.fsync(device.fileno())
 
     def _run_device_operation(self, operation: Callable[[], _T]) -> _T:
-        """Run an operation on the memory stick in a thread, waiting no longer than the limit.
+        """Run an operation on the memory stick in a thread, and return its result within a time limit.
 
         A stick may stall forever, and the machine must continue. While one stalls, no other operation is
         started on it. Errors are raised with a text for the person at the machine.
@@ -279,7 +287,7 @@ class Stick:
             raise EnrolmentError("link_stick_lost")
 
         def set_result() -> None:
-            """Perform the operation on the memory stick, and store its result or error for the caller that waits."""
+            """Run the operation, and store its result or error for the caller that waits."""
             try:
                 result.set_result(operation())
             except Exception as error:  # noqa: BLE001 (raised where it is waited for)

@@ -1,4 +1,4 @@
-"""Feeder of one linked level: its enrolment, the amount it shows, and the contributions sent."""
+"""Feeder: the machine's state of one progressive level of a controller, with the contributions to be sent."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -11,19 +11,24 @@ from egm.progressive.messages import SILENT_NS, Contribution, Enrolment, Joined,
 from egm.progressive.pools import Pool
 
 WINDOW: Final = 64
-"""Most contributions sent but not yet counted; a backlog follows as they are counted."""
+"""Most contributions that are sent before the controller has counted them. The others wait."""
 RETRY_NS: Final = 2_000_000_000
-"""Unanswered messages are repeated after this time."""
+"""Interval at which unanswered messages are repeated."""
 
 
 @dataclass(slots=True)
 class Feeder:
-    """The state of one linked progressive level that this machine feeds. Times are monotonic nanoseconds."""
+    """The state of one progressive level of a controller that this machine feeds. Times are monotonic nanoseconds.
+
+    ``joined``: the controller has accepted the enrolment; ``refused``: why it has not. ``prize`` and
+    ``commitment`` are those of a mystery level. ``value_sequence``, ``value_utc`` and ``value_run`` identify
+    the last accepted amount. ``heard_ns``: when the level was last received.
+    """
 
     pool: Pool
     prize: int = 0
     commitment: str = ""
-    """For a mystery level: the current prize and the commitment to its secret amount."""
+    """For a mystery level: the commitment to the secret amount of the current prize, whose number is ``prize``."""
     joined: bool = False
     refused: RefusalReason | None = None
     counted: int = 0
@@ -127,7 +132,7 @@ class Feeder:
         return ""
 
     def count(self, sequence: int, now_ns: int) -> None:
-        """Drop the contributions up to ``sequence``, which the controller has counted and made durable.
+        """Process the controller's count: drop the contributions up to ``sequence``, which are durable there.
 
         The retry time of contributions sent but not yet counted starts again, so that a slow controller is
         not sent everything again.

@@ -55,7 +55,11 @@ from meters import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameHit:
-    """A game's hit of a progressive level. ``amount_cents``: locked, minor units; None until a controller replies."""
+    """A game's hit of a progressive level.
+
+    ``amount_cents`` is the amount won, minor units; None until a controller has locked it. ``claim`` is the
+    id of the claim sent to a controller.
+    """
 
     pool: str
     level: str
@@ -67,11 +71,12 @@ class GameHit:
 
 # ---------------------------------------------------------------------------------------------- coming up
 def open_levels(machine: Machine) -> None:
-    """Open new progressive levels of this machine, record changed terms, and prove every level.
+    """Open new progressive levels of this machine, record changed terms, and verify every level's sums.
 
-    A level of a controller gets its mark, so that the memory names it before the first wager for it. A
-    changed parameter takes effect after the next win (NY 5321.18(b)(4)). A level that is no longer configured
-    stays in memory with all it holds. Raises :class:`LevelDefectiveError` if a level's pools do not add up.
+    A level of a controller gets its stored progress, so that the memory names it before the first wager for
+    it. A changed parameter takes effect after the next win (NY 5321.18(b)(4)). A level that is no longer
+    configured stays in memory with all it holds. Raises :class:`LevelDefectiveError` if a level's pools do
+    not add up.
     """
     for pool in machine.component(Pools).by_id.values():
         if not pool.is_own:
@@ -131,7 +136,7 @@ def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
 
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
-    """Return a progressive pool of an open game as it is configured now, or else as recorded with the game."""
+    """Return the progressive pool of an open game: as configured now, or else as recorded with the game."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is not None:
         return configured_pool
@@ -142,7 +147,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | Former
 
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
-    """Return the amount that a progressive level shows to an open game, or the last one known."""
+    """Return the amount that a progressive level shows to an open game, in minor units, or the last one known."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     now_cents = 0 if configured_pool is None else find_shown(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
@@ -188,7 +193,7 @@ def _read_level(machine: Machine, pool: str) -> Level:
 
 
 def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
-    """Return how many contributions this machine has made to a linked level, and how many are counted."""
+    """Return the stored counts of this machine's contributions to a controller's level: made, and counted there."""
     mark = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
     position = None if link is None else link.find_contribution_status(pool)
@@ -252,7 +257,7 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
 
 
 def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
-    """Return every progressive hit of a game so far, with its locked amount if there is one."""
+    """Return every progressive hit of a game so far, each with its amount if that is locked."""
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
@@ -276,7 +281,7 @@ def sum_award_cents(machine: Machine, game: GameRecord) -> int:
 
 
 def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
-    """Return the transfers that pay a game's progressive awards to ``target``, each from its own level's account."""
+    """Return the transfers that pay a game's progressive hits to ``target``, each from its own level's account."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
         for award in list_awards(machine, game)
@@ -285,7 +290,10 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
 
 
 def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
-    """Return the state that the end of a game sets: its progressive claims are paid, and it waits for no award."""
+    """Return the state changes at a game's end: its progressive claims are paid, and it waits for no award.
+
+    ``way`` is the payment method: to the credits or by hand.
+    """
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
@@ -299,7 +307,10 @@ def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[st
 
 
 def register_hits(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
-    """Write a game's progressive hits into the win register (FR68-20): machine, combination, amount, way of payment."""
+    """Write a game's progressive hits into the register of level wins (FR68-20).
+
+    Each line states the machine, the combination, the amount and the payment method (``way``).
+    """
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
             machine,
@@ -326,7 +337,7 @@ def register_hit(
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
-    """Write one progressive hit into the win register, once: ``entry_id`` is the id of the hit's own entry."""
+    """Write one progressive hit into the register of level wins, once: ``entry_id`` is that of the hit's own entry."""
     if machine.journal.has_transaction(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
@@ -382,7 +393,7 @@ def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("levels_are_up")
 def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
-    """Return whether every progressive level of the bet shows an amount that would be paid."""
+    """Return whether every progressive level of the bet shows an amount that would be paid, so that play may start."""
     return all(find_shown(machine, pool).status is Status.UP for pool in list_played_levels(machine))
 
 
@@ -412,7 +423,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """Return the event that ends the open game, which has been shown, and whose progressive award is now locked."""
+    """Return the event that ends the open game, which the player has seen, now that its progressive award is locked."""
     return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
 
 
@@ -423,7 +434,7 @@ def attendant_may_settle(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def await_award(machine: Machine, _: Event) -> None:
-    """Let the game that has been shown wait until the controller locks its progressive award."""
+    """Set the game that has been shown to wait until the controller locks its progressive award."""
     game = open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 

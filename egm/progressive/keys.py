@@ -13,7 +13,7 @@ class ProgressiveKey(Key):
     LINK = "link:", ClearAction.OWED, Owner.MACHINE
     """Prefix; one key per linked level: the progress of this machine's contributions."""
     SEALED = "sealed:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per linked mystery level: its prize number, and the commitment to its secret amount."""
+    """Prefix; one key per mystery level of a controller: its prize number, and the commitment to its secret amount."""
     UNDECIDED = "undecided", ClearAction.OWED, Owner.PLAYER
     """The game that an attendant ended without knowing whether it has won a mystery level."""
     CLAIM = "claim:", ClearAction.OWED, Owner.MACHINE

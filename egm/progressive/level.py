@@ -18,6 +18,7 @@ from egm.record_codec import RecordError, from_json, to_json
 from meters.transaction import JSON
 
 _ZERO: Final = Fraction(0)
+#: The whole of a level, as the share that a hit wins.
 FULL_LEVEL: Final = Fraction(1)
 
 
@@ -31,7 +32,10 @@ class TermsError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The parameters of a progressive level, fixed while it is open (NY 5321.18(b)(4))."""
+    """The parameters of a progressive level: base, increment, ceiling.
+
+    They are fixed while it is open (NY 5321.18(b)(4)).
+    """
 
     base_cents: int
     """The amount shown after a reset."""
@@ -71,7 +75,11 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """The state of a progressive level. Amounts are exact minor units; ``paid`` and ``hits`` count since it opened."""
+    """The state of a progressive level; each change returns a new one. Amounts are exact minor units.
+
+    ``current`` is the amount to be won, ``hidden`` pays for the next reset, ``overflow`` is above the
+    ceiling. ``contributed``, ``paid`` and ``hits`` count since the level opened.
+    """
 
     terms: Terms
     current: Fraction
@@ -152,8 +160,8 @@ class Level:
         """Return the level after correcting a progressive hit that was paid ``more_cents`` above its award.
 
         ``more_cents`` is negative for a hit paid below its award. An amount paid too little returns to the
-        level; an excess is taken out of it, and the amount then missing below the base is paid in as at a hit
-        of a share.
+        level; an excess is taken out of it, and the amount then missing below the base is paid in by the
+        operator.
         """
         if more_cents > 0:
             return self._pay_out(more_cents, takes_all=False)

@@ -116,7 +116,7 @@ class ControllerBehind:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """News to be recorded: a refusal by the progressive controller, or a message that it should not have sent."""
+    """News to be recorded: the controller refused a message, or sent one that it should not have sent."""
 
     code: str
     text: str
@@ -147,6 +147,7 @@ class ResultsKnown:
     sequence: int
 
 
+#: Anything that the link reports to the machine.
 News = (
     AmountLocked
     | PaymentRecorded
@@ -162,7 +163,8 @@ News = (
 class Link:
     """The machine's end of the link to a progressive controller.
 
-    After each call that reports an event, take its messages to send and its news.
+    After each call that reports an event, take its messages (:meth:`take_messages`) and its news
+    (:meth:`take_news`).
     """
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:

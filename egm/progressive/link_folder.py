@@ -33,8 +33,11 @@ from egm.secret_files import (
 )
 from meters.entry import parse
 
+#: Name of the folder within the state folder.
 _NAME: Final = "link"
+#: File names of the authority's certificate, the machine's certificate and its private key.
 _AUTHORITY, _CERTIFICATE, _KEY = "authority.crt", "machine.crt", "machine.key"
+#: Name of the file with the controller's answer.
 _ANSWER: Final = "answer.json"
 
 

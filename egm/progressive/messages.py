@@ -41,6 +41,7 @@ MESSAGE_BYTES_MAX: Final = 64 * 1024
 """The longest accepted message, in bytes."""
 INTEGER_MAX: Final = 2**63 - 1
 """The largest integer in a message, limited by the columns of both stores."""
+#: Longest explanation in a refusal, in characters.
 DETAIL_MAX: Final = 500
 _COMBINATION_MAX: Final = 200
 _TIME_MAX: Final = 64
@@ -49,7 +50,7 @@ _TIME_MAX: Final = 64
 def cut(length_max: int) -> BeforeValidator:
     """Return a validator that shortens a text to ``length_max`` characters, ending in an ellipsis.
 
-    For texts that only people read, and that a sender composes of other texts and numbers.
+    It is for texts that only people read, and that a sender composes of other texts and numbers.
     """
 
     def shorten_text(text: object) -> object:
@@ -74,7 +75,7 @@ class ProgressiveMessageError(PeerError):
 
 
 class RefusalReason(StrEnum):
-    """The reason why the controller refuses a message."""
+    """The reason why the progressive controller refuses a message of the machine."""
 
     UNKNOWN_MACHINE = "unknown_machine"
     NOT_JOINED = "not_joined"
@@ -109,7 +110,7 @@ class _Message(BaseModel):
 
 
 class Enrolment(_Message):
-    """A progressive level that a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92).
+    """One level in a machine's request to feed levels: its stake, and the exact mean hits of one such wager (s.92).
 
     ``shown_cents`` and ``falls`` are the amount and count that the machine showed last: a controller whose
     store was restored from an older copy learns from them how far the level had come.
@@ -132,7 +133,7 @@ class Join(_Message):
 
 
 def _parse_trigger(data: object) -> Trigger:
-    """Return the opened trigger point of a mystery level that a message holds. Raises ValueError."""
+    """Return the revealed secret of a mystery prize that a message holds. Raises ValueError."""
     if isinstance(data, Trigger):
         return data
     try:
@@ -142,7 +143,7 @@ def _parse_trigger(data: object) -> Trigger:
 
 
 class Won(_Message):
-    """A mystery prize won by contribution ``sequence`` of the machine that receives this message.
+    """A mystery prize that contribution ``sequence`` of the receiving machine has won.
 
     ``amount_cents`` is locked and the level reset; ``order`` numbers the hits of the level. ``trigger`` is
     the secret amount, which may now be known. The message is sent with every count until the machine has
@@ -344,7 +345,9 @@ class Refused(_Message):
     detail: Annotated[str, cut(DETAIL_MAX)] = ""
 
 
+#: Any message that a machine sends to the controller.
 FromMachine = Annotated[Join | Contribution | Claim | Commit, Field(discriminator="type")]
+#: Any message that the controller sends.
 FromController = Annotated[
     Joined | Value | LevelWin | Counted | Award | Closed | Refused, Field(discriminator="type")
 ]

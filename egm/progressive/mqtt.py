@@ -64,6 +64,7 @@ class MqttCarrier:
         """Carry messages until cancelled, reconnecting after each interruption, for ``listener``."""
 
         async def serve_connection(line: BrokerLine) -> None:
+            """Subscribe to the machine's topics, then exchange messages until the connection ends."""
             await line.subscribe(topics.ALL_VALUES)
             await line.subscribe(topics.build_downlink_topic(self._machine))
             outbox: Waiting[FromMachine] = Waiting()
@@ -78,6 +79,7 @@ class MqttCarrier:
                 self._outbox = None
 
         def build_context() -> ssl.SSLContext:
+            """Return the TLS context of the link's certificates, after checking them."""
             try:
                 return build_tls_context(self._slot)
             except OperatorError as error:
@@ -97,7 +99,7 @@ class MqttCarrier:
         )
 
     async def _pass_messages_on(self, line: BrokerLine, listener: CarrierListener) -> None:
-        """Pass each message received from the broker to the listener."""
+        """Pass each message received from the broker on to the listener."""
         async for message in line.messages:
             try:
                 update = decode_controller_message(get_payload(message))
@@ -107,7 +109,7 @@ class MqttCarrier:
                 listener.process_message(update)
 
     async def _send_all(self, line: BrokerLine, outbox: Waiting[FromMachine]) -> None:
-        """Publish the queued messages; wait for a receipt of each, except for contributions."""
+        """Publish the queued messages; wait for the broker's receipt of each, except for contributions."""
         while True:
             message = await outbox.get()
             # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.

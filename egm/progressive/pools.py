@@ -1,4 +1,4 @@
-"""Pools: the amounts that the games of a machine feed and can win, one pool per level and stake.
+"""Pools: the progressive amounts that the games of a machine feed and can win, one pool per level and stake.
 
 The pool of a level is the amount that one stake plays for. A game's definition states base, increment, odds
 and stake of each; the cabinet file states who manages it (:class:`egm.config.levels.LevelSlot`).
@@ -20,7 +20,7 @@ class NoPoolError(OperatorError):
 
 
 class Keeper(StrEnum):
-    """Who manages a progressive amount, and so locks what is won of it."""
+    """Who manages a progressive amount, and so determines how much a hit wins."""
 
     MACHINE = "machine"
     CONTROLLER = "controller"
@@ -31,7 +31,7 @@ class Keeper(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """One progressive amount: its level definition, and the level of the game that feeds and wins it."""
+    """One progressive amount: the definition of its level, and the game and level name that feed and win it."""
 
     definition: LevelDefinition
     game: str
@@ -123,14 +123,14 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
                 f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
         for cents in denominations_cents:
-            pool = _create_pool(game, play, slot, cents) if _may_be_staked(game, play, cents) else None
+            pool = _create_pool(game, play, slot, cents) if _is_stake_possible(game, play, cents) else None
             if pool is not None:
                 pools[play.level, pool.definition.chance.stake_cents] = pool
     return Pools(pools.values())
 
 
-def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
-    """Return whether a progressive level's stake is possible at a denomination; a regulation may fix its amount."""
+def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
+    """Return whether a level's stake is possible at a denomination; a regulation may prescribe another amount."""
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
     return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)

@@ -13,6 +13,7 @@ from egm.progressive.level import Level, LevelDefectiveError
 from meters import Transfer
 
 _ZERO: Final = Fraction(0)
+#: The pools of a level in which money is held.
 _HELD: Final = ("current", "hidden", "overflow")
 
 
@@ -73,7 +74,7 @@ def build_moving_transfers(
 
 
 def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
-    """Raise LevelDefectiveError unless the accounts of a progressive level hold the whole units of its pools.
+    """Raise LevelDefectiveError unless the accounts of a progressive level agree with its pools, in whole units.
 
     The level's own invariant is checked too. The error has the figures.
     """

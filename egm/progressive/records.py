@@ -12,7 +12,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """An open hit of a linked progressive level, which is claimed from its controller."""
+    """The stored state of an open hit of a controller's level: the claim sent to the controller, and its payment."""
 
     pool: str
     level: str
@@ -35,7 +35,7 @@ class ClaimRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldPrize:
-    """An unproved message of a controller about a prize, held for a ruling."""
+    """A controller's message about a prize that could not be verified, held until persons have ruled on it."""
 
     pool: str
     play_id: str
@@ -50,7 +50,7 @@ class HeldPrize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedPrize:
-    """The commitment to a mystery prize's secret amount, as the controller published it."""
+    """A mystery prize's number and the controller's commitment to its secret amount."""
 
     prize: Count
     commitment: Digest

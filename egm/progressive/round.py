@@ -1,4 +1,4 @@
-"""Progressive round: the effect of one game on its levels, collected until its journal entry is written.
+"""Progressive round: the changes that one game makes to its levels, collected until its journal entry is written.
 
 The outcome is drawn first; then the wager feeds every pool, and the mystery prizes are drawn; then each hit
 is paid what the pool shows at that moment, this wager's contribution included. All of it is one transaction
@@ -89,11 +89,11 @@ class FormerPool:
 
 @dataclass(slots=True)
 class ProgressiveRound:
-    """The effect of one game on its progressive pools.
+    """The changes that one game makes to its progressive pools.
 
-    ``levels`` are the machine's own levels after the game, ``link_progress`` the progress of the contributions to
-    linked pools, ``claims`` the hits of linked pools, by claim id, and ``frozen`` the hits of broadcast ones.
-    ``details`` is the content for the game's entry.
+    ``levels`` are the machine's own levels after the game, ``link_progress`` the progress of the
+    contributions to linked pools, ``claims`` the hits of linked pools, by claim id, and ``frozen`` the hits
+    of broadcast ones. ``details`` is the content for the game's entry.
     """
 
     pools: Mapping[str, Pool | FormerPool]
@@ -103,7 +103,7 @@ class ProgressiveRound:
     memory: LevelMemory
     claim_prefix: str
     earlier: LevelsPlayed
-    """What earlier steps of the game contributed and hit."""
+    """The contributions and hits of the game's earlier steps."""
     levels: dict[str, Level] = field(default_factory=dict)
     link_progress: dict[str, LinkProgress] = field(default_factory=dict)
     claims: dict[str, ClaimedHit] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class ProgressiveRound:
 
     @property
     def build_levels_played(self) -> LevelsPlayed:
-        """Return the game's progressive part for its first entry, for recall and audit."""
+        """Return the game's contributions and hits for its first entry, for recall and audit."""
         return LevelsPlayed(
             pools={name: pool.id for name, pool in self.pools.items()},
             fed=tuple(self.fed),

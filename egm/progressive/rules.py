@@ -33,11 +33,12 @@ from egm.staff.options import (
     no_position_is_in_use,
 )
 from egm.staff.service.effects import (
-    ask_who,
+    ask_for_sign_in,
     key_may_act_without_sign_in,
     no_service_page_is_open,
 )
 
+#: Only while a game waits for its award.
 _AWAITING: Final = only(State.AWAITING_AWARD)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
@@ -56,7 +57,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         _AWAITING,
         (no_service_page_is_open, attendant_may_settle),
-        (ask_who,),
+        (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
     ),

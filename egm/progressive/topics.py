@@ -7,10 +7,15 @@ its sender.
 
 from typing import Final
 
+#: The beginning of every topic of the link.
 PREFIX: Final = "egm/progressive"
+#: Subscription to the messages of all machines.
 ALL_UP: Final = f"{PREFIX}/machine/+/up"
+#: Subscription to the amounts of all levels.
 ALL_VALUES: Final = f"{PREFIX}/level/+/value"
+#: Subscription to the wins of all levels.
 ALL_WINS: Final = f"{PREFIX}/level/+/won"
+#: Subscription to the heartbeats of all signs.
 ALL_SIGNS: Final = f"{PREFIX}/sign/+/beat"
 
 

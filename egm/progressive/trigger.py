@@ -23,6 +23,7 @@ from egm.progressive.level import Terms
 from egm.record_codec import RecordError, from_json, to_json
 from meters.transaction import JSON
 
+#: Bits of the random salt in a commitment.
 _SALT_BITS: Final = 256
 
 

@@ -1,10 +1,10 @@
-"""Unproved controller messages: held, staff are called, and two persons rule.
+"""Messages of a controller that cannot be verified: they are held, staff are called, and two persons rule.
 
 A controller's message is accepted as far as it can be checked here. The revealed secret of a mystery prize
 must match the commitment received earlier, and its increment, stake, ceiling and start must be those of this
-machine. The award of a hit must lie between the level's base and its ceiling, and near the amount the level has
-shown. Nothing else is paid automatically: it is stored under :attr:`ProgressiveKey.HELD`, locks the machine,
-and ends with a ruling that names the persons, the reason and the doubt.
+machine. The award of a hit must lie between the level's base and its ceiling, and near the amount the level
+has shown. Nothing else is paid automatically: it is stored under :attr:`ProgressiveKey.HELD`, locks the
+machine, and ends with a ruling that names the persons, the reason and the doubt.
 """
 
 from dataclasses import asdict, replace
@@ -28,8 +28,11 @@ from egm.record_codec import from_json
 from egm.staff.events import has_texts
 from egm.staff.form import build_ruling_details
 
+#: The fault that locks the machine while a controller's message waits for a ruling.
 FAULT: Final = "progressive_unproved"
+#: Ruling: the prize is paid.
 PAY: Final = "pay"
+#: Ruling: the prize is declined.
 DECLINE: Final = "decline"
 
 
@@ -49,7 +52,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
 
 
 def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
-    """Return why a mystery prize is not proved, or an empty string if it is."""
+    """Return why a controller's message of a mystery prize cannot be verified, or an empty string if it is right."""
     trigger, pool = prize.trigger, machine.component(Pools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
@@ -62,7 +65,7 @@ def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
 
 
 def _find_terms_doubt(pool: Pool, prize: Won) -> str:
-    """Return how a secret amount that matches its commitment contradicts this machine's terms, or an empty string."""
+    """Return how a mystery prize's secret amount contradicts this machine's terms of the level, or an empty string."""
     trigger, terms = prize.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
     if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
@@ -159,6 +162,7 @@ def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
 
 
 def _read_prize_ruling(event: Event) -> Literal["pay", "decline"]:
+    """Return the decision in the form of a ruling on a prize."""
     return PAY if event.of(PrizeForm).decision == PAY else DECLINE
 
 

@@ -169,11 +169,13 @@ def _show(app: "App", frames_a_second: int) -> None:
 
 
 def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
+    """Return the file in the state folder for the address of this browser screen."""
     name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
     return state / "run" / f"{name}.url"
 
 
 def _format_screen_name(position: int | None, *, top: bool) -> str:
+    """Return the name of this screen for its window's title and for messages."""
     return "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
 
 

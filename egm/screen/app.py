@@ -12,7 +12,7 @@ from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
 from egm.kernel.touch import UNIT, calibrate_touch
 from egm.links.screen.client import Client
 from egm.links.screen.starting import read_activity
-from egm.links.systemd import GOES_ON, READY, notify
+from egm.links.systemd import READY, WATCHDOG_ALIVE, notify
 from egm.screen.audio.cues import Sounds
 from egm.screen.input_reducer import MENU_KEY_KNOWN, apply_action
 from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_link_lost
@@ -22,6 +22,7 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from egm.terminal import echo
 
+#: Frames drawn per second at most.
 FRAMES_PER_SECOND: Final = 60
 #: Seconds between queries for the state of the bench devices while the drawer is open.
 BENCH_SECONDS: Final = 0.4
@@ -34,7 +35,9 @@ class Tap:
     """A touch, as fractions of the picture's width and height."""
 
     x: float
+    """From the left edge (0) to the right (1)."""
     y: float
+    """From the upper edge (0) to the lower (1)."""
 
 
 class Surface(Protocol):
@@ -139,7 +142,7 @@ class App:
             self.surface.set_text(self.surface.picture.read_aloud(self.view))
         if now >= self._alive_at:
             self._alive_at = now + ALIVE_SECONDS
-            notify(GOES_ON if self._is_started else f"{READY}\n{GOES_ON}")
+            notify(WATCHDOG_ALIVE if self._is_started else f"{READY}\n{WATCHDOG_ALIVE}")
             self._is_started = True
             if not self._watching:
                 self.machine.send(Alive())

@@ -31,9 +31,11 @@ from egm.screen.view import Action
 
 #: The part of a roulette layout that shows the pockets in wheel order.
 RACE: Final = "race"
-#: The most pockets of an inside bet, and the pockets of a bet on two dozens or two columns.
+#: The most pockets of an inside bet.
 _INSIDE: Final = 6
+#: The pockets of a bet on two dozens or two columns.
 _DOUBLE: Final = 24
+#: The streets of a roulette layout, each of three numbers.
 _STREETS: Final = 12
 #: Pockets in one row of a telephone's racetrack.
 _IN_SNAKE: Final = 7
@@ -331,6 +333,7 @@ def _find_chip_corner(rect: Rect) -> Point:
 
 
 def _find_middle(rect: Rect) -> Point:
+    """Return the centre of a rectangle."""
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
 
 

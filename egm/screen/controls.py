@@ -32,6 +32,7 @@ BY_NAME: Final[Mapping[str, str]] = {
 TYPED: Final[Mapping[str, str]] = {
     f"{row}{digit}": str(digit) for row in ("Digit", "Numpad") for digit in range(10)
 }
+#: The browser's name for each SDL key code.
 _BY_CODE: Final[Mapping[int, str]] = {
     pygame.K_SPACE: "Space",
     pygame.K_RETURN: "Enter",

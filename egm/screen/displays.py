@@ -29,6 +29,7 @@ import pygame
 
 from egm.terminal import echo
 
+#: The folder of the graphics cards' devices.
 _CARDS: Final = Path("/dev/dri")
 
 
@@ -46,12 +47,17 @@ class Call(Enum):
     CREATE_LEASE = (0xC6, "Q4I")
 
 
-#: The kernel's device events, as udev receives them (NETLINK_KOBJECT_UEVENT and its first group).
+#: The netlink protocol of the kernel's device events (NETLINK_KOBJECT_UEVENT).
 _KERNEL_NEWS: Final = 15
+#: The netlink group in which the kernel itself reports events; udev reports in another.
 _KERNELS_OWN: Final = 1
+#: The structure of a display mode (``drm_mode_modeinfo``).
 _MODE: Final = struct.Struct("I10H3I32s")
+#: The bit in a mode's type that marks the display's preferred mode.
 _PREFERRED: Final = 1 << 3
+#: The status of a connector with a display.
 _CONNECTED: Final = 1
+#: The flag of a page flip that requests an event when the frame is shown.
 _EVENT_WHEN_SHOWN: Final = 1
 #: Longest wait, in seconds, for a frame to be shown. A display that is off may never report it.
 _SHOWN_SECONDS: Final = 0.1
@@ -68,8 +74,10 @@ class Connector:
     """A connector of the graphics card with its encoders and its display's modes; no modes if none is connected."""
 
     number: int
+    """The kernel's id of the connector."""
     encoders: tuple[int, ...]
     modes: tuple[bytes, ...]
+    """Each as the kernel's structure."""
 
     @property
     def mode(self) -> bytes:
@@ -151,6 +159,7 @@ class Card:
         return [one for one in map(self._read_connector, self.read_resources()[1]) if one.modes]
 
     def _read_connector(self, number: int) -> Connector:
+        """Return a connector with its encoders and modes; this queries its display."""
         counts = self.call(Call.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE.size * counts[4])), array("I", bytes(4 * counts[6]))
         room = (counts[4], 0, counts[6], 0, number)
@@ -309,6 +318,7 @@ class TopScreenProcess:
             self._process = None
 
     def _is_running(self) -> bool:
+        """Return whether the process of the top screen is running."""
         if self._process is not None and os.waitpid(self._process, os.WNOHANG)[0]:
             self._process = None
         return self._process is not None

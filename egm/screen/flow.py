@@ -15,6 +15,7 @@ from egm.screen.painter import Rect
 from egm.screen.table import Spot, Table
 from egm.screen.view import Action
 
+#: A point in the picture as (x, y), in units.
 Point = tuple[float, float]
 
 # Sizes are in units.
@@ -24,8 +25,7 @@ OUTSIDE_HEIGHT: Final = 66.0
 _ROW_HEIGHTS: Final = (66.0, 100.0, 132.0)
 #: Least width of a spot that shows its full name.
 _SPOT_WIDTH_MIN: Final = 104.0
-#: The most spots in a row; rows of fewer spots, from the first number on, are tried before.
-_ROW_SPOTS_TRIED_FIRST: Final = 4
+#: The most spots in a row.
 _ROW_SPOTS_MAX: Final = 9
 #: Width of a row's title on a large screen and on a telephone.
 _TITLE_WIDTHS: Final = (150.0, 136.0)

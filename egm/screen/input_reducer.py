@@ -47,11 +47,13 @@ from egm.screen.view import (
     should_show_scoreboard,
 )
 
+#: Requests for the machine and commands for the bench.
 Messages = tuple[Intent | BenchCommand, ...]
 #: Keys that keep their meaning while a service page is open.
 _WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
-#: The staff's menu key; and the action repeated for it once the bench has reported the position of its key switch.
+#: The action of the staff's menu key.
 MENU: Final = Action("menu")
+#: The action repeated for the menu key once the bench has reported the position of its key switch.
 MENU_KEY_KNOWN: Final = Action("menu", "known")
 #: From this level of celebration on, PLAY skips the roll-up without starting another game.
 _GREATEST: Final = 3
@@ -397,6 +399,7 @@ def _request_player_limit(choice: object) -> tuple[Intent, ...]:
 
 
 def _request_next_language(view: View) -> tuple[Intent, ...]:
+    """Return the request for the next language of the jurisdiction; none if it has one language only."""
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
     codes = view.snapshot.languages

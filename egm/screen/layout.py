@@ -26,18 +26,31 @@ class Layout:
     """The rectangles of a picture in one orientation, in units. ``left`` and ``right`` are the panels at the field."""
 
     size: tuple[int, int]
+    """Width and height of the picture."""
     marquee: Rect
+    """The sign with the game's title."""
     field: Rect
+    """The part in which the game is shown."""
     left: Rect
+    """The panel at the left of the field."""
     right: Rect
+    """The panel at the right of the field."""
     message: Rect
+    """The status line."""
     bar: Rect
+    """The bar of the meters."""
     meters: Mapping[str, Rect]
+    """The rectangle of each meter, by its name."""
     deck: Rect
+    """The bar of the keys."""
     keys: Mapping[str, Rect]
+    """The rectangle of each key, by its name."""
     sheet: Rect
+    """The rectangle of a player's page, such as help or the game menu."""
     drawer: Rect
+    """The drawer of simulated devices when it is open."""
     tab: Rect
+    """The tab that opens the drawer."""
     staff: Rect
     """The key that opens the service menu, if the machine would open it."""
     aside: float = 0.0

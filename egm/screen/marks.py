@@ -13,6 +13,7 @@ from egm.kernel.messages import GameView, Intent, Snapshot
 #: One card: its groups of numbers. A card of one group is played as a whole; of several, every combination of
 #: groups.
 Card = tuple[frozenset[int], ...]
+#: A card without marks.
 _EMPTY: Card = (frozenset(),)
 
 

@@ -47,7 +47,7 @@ class ReelTravel:
         return base + max(0, round((full_speed_cells - base) / self.length)) * self.length or self.length
 
     def place(self, since: float, motion: Motion) -> float:
-        """Return the strip position (cells) at the top of the window, ``since`` seconds into the game."""
+        """Return the strip position (in cells) at the top of the window, ``since`` seconds into the game."""
         if since <= 0:
             return float(self.start)
         if since < motion.spin_up:
@@ -72,8 +72,11 @@ class ReelTravel:
         return 0.0 if share >= 1 else _OVERSHOOT * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
 
 
+#: Seconds in which a reel reaches full speed.
 _RUN_UP = 0.28
+#: Cells by which a reel moves back before it starts.
 _DRAW_BACK = 0.28
+#: Cells by which a reel runs past its stop at most, before it returns.
 _OVERSHOOT = 0.30
 
 

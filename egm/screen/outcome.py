@@ -10,9 +10,12 @@ from typing import Any, Final
 
 from egm.kernel.messages import GameView
 
+#: A text by language code.
 Names = Mapping[str, str]
+#: The symbols shown, as the rows of each reel.
 Window = tuple[tuple[str, ...], ...]
 
+#: The name of a game's first stage.
 BASE: Final = "base"
 #: A prize of more like symbols than this shows one symbol, and its name has the count.
 _ICONS_MAX: Final = 5

@@ -19,15 +19,20 @@ from egm.screen.art.ink import Linear, Paint, create_painted_surface
 from egm.screen.art.symbols import draw_symbol
 from egm.screen.theme import Colour, Theme
 
+#: A rectangle as (left, top, width, height), in units.
 Rect = tuple[float, float, float, float]
+#: How a text lies relative to its position.
 Align = Literal["left", "centre", "right"]
 
+#: The blend mode for surfaces whose colours are multiplied by their opacity.
 PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
 #: The least height of letters shrunk to fit, in pixels; only tiny windows reach it.
 _PIXELS_MIN: Final = 5
 #: The separator between facts on one line. No line begins or ends with it.
 _SEPARATOR: Final = " ·"
+#: The most text widths that are cached.
 _WIDTHS_MAX: Final = 1 << 14
+#: The most wrapped texts that are cached.
 _LINES_MAX: Final = 1 << 11
 #: Spaces in a line: between words, and the no-break spaces before a sign or within a number.
 _SPACES: Final = re.compile("[ \u00a0\u202f]")

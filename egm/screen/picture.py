@@ -46,6 +46,7 @@ from egm.screen.view import (
     is_show_running,
 )
 
+#: Seconds without input after which a late frame would not be noticed.
 _QUIET_SECONDS: Final = 1.0
 #: Endings of a complete sentence.
 _ENDS: Final = (".", "!", "?", ":")

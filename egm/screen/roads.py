@@ -14,6 +14,7 @@ DEEP: Final = 6
 
 GridCell = tuple[int, int]
 """Column and row, from 0."""
+#: The colour of a mark on a road.
 Colour = Literal["red", "blue"]
 Often = tuple[str, int]
 """A sign of the wheel or of a die, and its number of occurrences."""

@@ -9,14 +9,17 @@ from egm.kernel.messages import Intent
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.kernel.touch import CROSSES, TouchPoint
 
-#: Rows of the on-screen keyboard; the second of each pair applies with the shift key.
+#: The first rows of the on-screen keyboard; the second of each pair applies with the shift key.
 LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))
+#: The last row of letters, without and with the shift key.
 LETTERS_LAST: Final = ("zxcvbnm.,'", 'ZXCVBNM@/"')
+#: The row of accented letters, without and with the shift key.
 ACCENTS: Final = ("éèêàâçîôûù", "ÉÈÊÀÂÇÎÔÛÙ")
 #: Rows of the keyboard for a serial number, which has no shift key.
 CAPITALS: Final = ("1234567890", "QWERTYUIOP", "ASDFGHJKL-", "ZXCVBNM")
 #: The kinds of prompt that need a keyboard.
 WRITTEN: Final = frozenset({"text", "serial", "find"})
+#: The keys of the numeric keypad, before the zero.
 DIGITS: Final = "123456789"
 #: The permitted characters of each kind of prompt. A kind that is not listed takes every character.
 _TYPED: Final = {
@@ -32,11 +35,15 @@ class Desk:
     """The attendant's unfinished input on the open service page."""
 
     page_id: str = ""
+    """The id of the page on which it was entered."""
     typed: str = ""
+    """The text typed so far."""
     shifted: bool = False
+    """Whether the shift key applies to the next letter."""
     sheets: tuple[int, ...] = (0,)
     """The part shown of tables longer than the page, for each page on the path to the open one."""
     since: float = 0.0
+    """When the page was opened, in monotonic seconds."""
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
     felt: tuple[TouchPoint, ...] = ()

@@ -12,14 +12,16 @@ from egm.screen.round_result import RoundResult
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
 from egm.screen.theme import Motion
 
-#: The machine ends a game whose presentation takes a minute. A presentation beyond LONGEST seconds is sped
-#: up, but not below the factor QUICKEST.
+#: The longest presentation, in seconds; a longer one is sped up. The machine ends a game whose presentation
+#: takes a minute.
 LONGEST = 45.0
+#: The factor below which durations are not shortened.
 QUICKEST = 0.55
-#: Seconds from a press of PLAY until the first moving part stops, between the following parts, and the least
-#: time that a reel turns.
+#: Seconds from a press of PLAY until the first moving part stops.
 _STOPPING: Final = 0.1
+#: Seconds between the stops of the following parts.
 _NEXT_STOPPING: Final = 0.06
+#: The least seconds that a reel turns.
 _TURNED: Final = 0.55
 
 
@@ -46,6 +48,7 @@ class Show:
     seen_credits: int = 0
     """The credits that the game had won in earlier parts."""
     seen_cents: int = 0
+    """The same in minor units."""
     result: RoundResult | None = None
     """The result of a table's round that has ended."""
 
@@ -57,11 +60,13 @@ class StepTime:
     title: float
     """When the title card of a feature that begins with this step appears; it disappears at ``begin``."""
     begin: float
+    """When the step's movement begins."""
     stops: tuple[float, ...]
     """When each moving part, such as a reel, stops."""
     stopped: float
     """When all moving parts have stopped."""
     end: float
+    """When the next step may begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ class Timeline:
     end: float
     """When the game may be closed."""
     level: int
+    """The celebration level of the win."""
 
     def index(self, since: float) -> int:
         """Return the index of the show's step at ``since`` seconds."""

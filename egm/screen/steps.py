@@ -20,12 +20,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class HoldStep:
-    """A hold-and-spin feature: cells column by column, each spin's coins by index (or None), and the spins left."""
+    """A hold-and-spin feature: which coins landed in which spin, and what they award."""
 
     stage: str
     coins: tuple[Item, ...]
+    """The award of each coin that landed."""
     spins: tuple[tuple[int | None, ...], ...]
+    """For each spin, the index of the coin in each cell, column by column; None for an empty cell."""
     spins_left: tuple[int, ...]
+    """How many spins were left after each spin."""
     credits: int
 
 
@@ -81,6 +84,7 @@ class GambleStep:
     previous_cards: tuple[str, ...]
 
 
+#: A part of a published display, as JSON.
 Data = Mapping[str, Any]
 
 
@@ -99,6 +103,7 @@ class TableStep:
     stage: str = "table"
 
 
+#: A step of an outcome, of any kind.
 Step = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableStep
 
 
@@ -200,6 +205,7 @@ def _read_item(data: Mapping[str, Any], times: int) -> Item:
 
 
 def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:
+    """Return one Keno draw that a display states."""
     cards = tuple(
         Card(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
         for way in data["ways"]

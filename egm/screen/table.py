@@ -13,19 +13,21 @@ from typing import Any, Final, Literal
 from egm.kernel.messages import Felt, GameView, Intent, Snapshot
 from egm.screen.outcome import OutcomeError
 
-#: Possible chip values in credits, and how many of them a table uses.
+#: The possible values of chips, in credits.
 _VALUES: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
+#: The most values of chips at one table.
 _CHIPS: Final = 5
 #: Maximum number of undo steps.
 _UNDO: Final = 40
 #: The number of neighbours on each side of a pocket, in the order in which the key selects them.
 NEIGHBOURS: Final = (2, 3, 4, 1)
 
-#: Actions that change the chips, and all actions of a table, which include those that change only the display
-#: or the tool.
+#: The actions that change the chips.
 ON_CHIPS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
+#: All actions of a table, including those that change only the display or the tool.
 ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits", "board"}
 
+#: The credits on each spot, by the spot's id.
 Bets = Mapping[str, int]
 Tool = Literal["chip", "take", "ask", "plays"]
 """The effect of touching a spot: place a chip, remove the bet, show odds and limits, or toggle whether it plays."""
@@ -40,13 +42,19 @@ class Spot:
     names: Mapping[str, str]
     odds: str
     least: int
+    """The lowest bet, in credits."""
     most: int
+    """The highest bet, in credits."""
     step: int
+    """Bets are multiples of this, in credits."""
     needs: str | None
+    """The spot on which a bet must be placed first, or None."""
     excludes: tuple[str, ...]
     """The spots on which no bet may be placed together with one here."""
     covers: tuple[str, ...]
+    """The results that it wins on."""
     share: int | None = None
+    """Its bet is the needed bet divided by this; None if it is free."""
     times: int | None = None
     """It is bet together with the spot it needs, this many times as high: a chip on either places both."""
     most_times: int | None = None
@@ -77,17 +85,24 @@ class Table:
     """
 
     felt: str
+    """The kind of layout, such as roulette or craps."""
     spots: Mapping[str, Spot]
     forms: tuple[Bets, ...]
+    """The bets that the game offers ready-made."""
     most: int | None
+    """The highest total of all bets, in credits; None if there is no maximum."""
     wheel: tuple[str, ...]
+    """The pockets in wheel order; empty without a wheel."""
     colours: Mapping[str, str]
+    """The colour of each pocket."""
     names: Mapping[str, Mapping[str, str]]
+    """The name of each group of spots, by language."""
     off_on_come_out: frozenset[str] = frozenset()
     """Spots whose bets do not play on a come-out roll, unless the player decides so."""
     player_decides: frozenset[str] = frozenset()
     """Spots for which the player decides whether a bet plays."""
     calls: Mapping[str, Call] = field(default_factory=dict)
+    """The announced bets, by id."""
     roads: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard; empty if the table has no such board."""
     suits: bool = False
@@ -122,6 +137,7 @@ class Table:
 
 @lru_cache(maxsize=64)
 def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
+    """Return the spots of a table by group, from the cache."""
     spots_by_group: dict[str, list[Spot]] = {}
     for spot in table.spots.values():
         spots_by_group.setdefault(spot.group, []).append(spot)
@@ -209,6 +225,7 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
+    """Return the credits on each spot that published data state."""
     return {str(spot): int(credits_) for spot, credits_ in data.items()}
 
 
@@ -227,12 +244,17 @@ class Chips:
     undo_bets: tuple[Bets, ...] = ()
     """The bets before each change that can be undone, the latest last."""
     value: int = 0
+    """The value of the selected chip, in credits; 0 for the lowest."""
     tool: Tool = "chip"
+    """What a touch of a spot does."""
     last_round_bets: Bets = field(default_factory=dict)
     """What the last round staked."""
     part: str = ""
+    """The part of the layout that is open on a small screen."""
     sheet: int = 0
+    """The sheet of that part."""
     neighbours: int = NEIGHBOURS[0]
+    """How many pockets on each side a bet on the racetrack includes."""
     explained_spot: str = ""
     """The spot last touched."""
     refused: str = ""
@@ -244,6 +266,7 @@ class Chips:
     requested: Bets | None = None
     """The requested bet, until the machine answers; None if no request is pending."""
     requested_at: float = -10.0
+    """When the bet was requested, in monotonic seconds."""
 
     @property
     def credits(self) -> int:
@@ -272,10 +295,15 @@ class Limits:
     """
 
     credits: int
+    """The player's credit, in credits."""
     standing: Bets
+    """The bets that stay on the table from earlier rounds."""
     shut: frozenset[str]
+    """The spots that take no bet now."""
     felt: Felt
+    """The machine's state of the table."""
     bet_min_here: int = 0
+    """The venue's minimum stake, in credits."""
     bet_max_here: int | None = None
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 

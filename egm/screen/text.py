@@ -16,6 +16,7 @@ from babel.numbers import format_currency, format_decimal
 
 from egm.kernel.service_pages import Words
 
+#: The folder of the catalogues.
 CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
 #: Language of a catalogue -> the locale whose formats it uses.
 LOCALES: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
@@ -226,6 +227,7 @@ class Texts:
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
     def _parse_local_time(self, time_utc: str) -> datetime:
+        """Return a moment (ISO 8601, UTC) in the venue's time zone."""
         try:
             when = datetime.fromisoformat(time_utc)
         except ValueError as error:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+#: The folder of the theme and its fonts.
 HERE = Path(__file__).resolve().parent
 
+#: A colour as red, green, blue and opacity, 0 to 255 each.
 Colour = tuple[int, int, int, int]
 
 
@@ -41,30 +43,52 @@ def fade(colour: Colour, alpha: float) -> Colour:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Durations of the screen's movements, in seconds."""
+    """Speeds and durations of the screen's movements, in seconds unless stated otherwise."""
 
     spin_up: float
+    """From the start until the reels run forward; they draw back first."""
     first_stop: float
+    """From the start of the game to the stop of the first reel."""
     stop_step: float
+    """Between the stops of one reel and the next."""
     settle: float
+    """Overshoot and return of a reel after its stop."""
     cells_per_second: float
+    """The full speed of a reel, in cells per second."""
     rollup_per_level: float
+    """The roll-up's length for each celebration level."""
     line_cycle: float
+    """How long each winning line is shown by itself."""
     result_hold: float
+    """The least time that a losing result is shown before the game ends (C-24)."""
     flash_hz: float
+    """The fastest flashing of any light, in hertz; accessibility allows 3."""
     entrance: float
+    """The arrival of a feature's board."""
     title: float
+    """The title card of a feature."""
     anticipation: float
+    """How much longer a reel turns that may trigger the feature."""
     hold_spin: float
+    """One spin of hold-and-spin."""
     box: float
+    """The opening of one box."""
     wheel: float
+    """The spin of a wheel."""
     card: float
+    """The turning of a card."""
     deal: float
+    """The movement of a card from the shoe."""
     dice: float
+    """A throw of dice."""
     ball: float
+    """The interval between two Keno balls."""
     fall: float
+    """One fall of a cascade."""
     overlay: float
+    """The arrival of a lock-up's panel."""
     drawer: float
+    """The opening or closing of the drawer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +97,22 @@ class Look:
 
     name: str
     sky: tuple[Colour, Colour, Colour]
+    """The colours of the background, from top to bottom."""
     glow: Colour
+    """The colour of its blurred lights."""
     ray: Colour
+    """The colour of its sunburst."""
     paper: tuple[Colour, Colour, Colour]
+    """The colours of the reels' paper."""
     rim: str
+    """The metal of rims: gold or silver."""
     accent: Colour
     cheer: str = "fountain"
     """The animation of a great win: ``fountain``, ``rain``, ``burst`` or ``stream``."""
 
 
 def _read_look(name: str, data: Mapping[str, Any]) -> Look:
+    """Return a look from its table in the theme file."""
     sky, paper = ([parse_colour(c) for c in data[key]] for key in ("sky", "paper"))
     return Look(
         name,
@@ -105,6 +135,7 @@ class Theme:
     sizes: Mapping[str, int]
     motion: Motion
     celebration_levels: tuple[int, ...]
+    """The least win of each level, in total bets."""
     looks: Mapping[str, Look]
 
     def look(self, game_id: str, family: str, requested: str = "") -> Look:

@@ -27,7 +27,9 @@ from egm.screen.view import Action, Scene, View
 
 #: The most levels shown at once; if there are more, groups of levels alternate.
 _LEVELS_MAX: Final = 4
+#: Seconds for which each group of levels is shown.
 _TURN_SECONDS: Final = 8.0
+#: The most prizes shown.
 _PRIZES: Final = 5
 #: The scenes that the top screen explains. A service page is shown to the attendant only.
 _EXPLAINED: Final = frozenset(

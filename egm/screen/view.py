@@ -60,65 +60,91 @@ class Action:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The screen at one moment. ``now`` is in monotonic seconds."""
+    """The screen at one moment. Fields ending in ``at`` are moments in monotonic seconds, as ``now`` is."""
 
     now: float = 0.0
     linked: bool = False
+    """Whether the machine is connected."""
     snapshot: Snapshot | None = None
+    """The machine's latest snapshot; None until the first arrives."""
     starting: StartUpActivity | None = None
     """The progress of a machine that is starting and has not answered yet."""
     games: Mapping[str, GameView] = field(default_factory=dict)
+    """The offered games, by id."""
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
+    """The reel field of each stage of a game, by the game's id and the stage."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine supplies in addition to the catalogues, by language."""
     tables: Mapping[str, Table] = field(default_factory=dict)
+    """The table data of each table game, by the game's id."""
     last_display_step: Step | None = None
+    """The last step of the machine's last display, shown while there is no show."""
     held: int = 0
+    """The reels or cards marked for a decision, one bit each."""
     focus: int = 0
     """Index of the touch target that the keys would choose."""
     focused: bool = False
     """Whether the keys are being used to choose a target. Only then is the target highlighted."""
     show: Show | None = None
+    """The game's presentation, or None before the first game."""
     next_play_pressed_at: float | None = None
     """When PLAY was pressed for the next game while this one was still being shown, or None."""
     decision: Decision | None = None
+    """The player's pending decision, or None."""
     page: Page = Page.NONE
     sheet: int = 0
+    """The sheet of the open page."""
     with_bench: bool = False
+    """Whether the screen was started with the drawer of simulated devices."""
     drawer_since: float | None = None
+    """When the drawer began to open; None while it is closed."""
     drawer_until: float = -10.0
+    """When it began to close."""
     bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The state of each simulated device, by its name."""
     bench_commands: tuple[BenchCommand, ...] = ()
     """The drawer's last commands to the bench; ``bench_reply`` is the reply."""
     bench_reply: BenchReply | None = None
     bench_reply_at: float = -10.0
     bench_linked: bool = False
+    """Whether the bench is connected."""
     key_turn_pending: bool = False
     """Whether the operator's key is to be turned as soon as the bench has reported its position."""
     pressed: str = ""
+    """The key pressed last."""
     pressed_at: float = -10.0
     active_at: float = 0.0
+    """When a person last did anything, or a game or the credit changed."""
     scene_at: float = 0.0
+    """When the present scene appeared."""
     news: Notice | None = None
     """The machine's latest notice while it still applies, or None; ``notices_at`` is when it came."""
     notices_at: float = -10.0
     heard_at: float = 0.0
+    """When the machine's last message came."""
     levels_before: Mapping[str, int] = field(default_factory=dict)
     """The previous amount of each progressive level, in minor units by id."""
     levels_at: float = -10.0
+    """When the progressive levels last changed."""
     credit_before: int = 0
+    """The credit before its last change, in minor units."""
     credit_at: float = -10.0
     volume: int = 2
+    """The volume step, from 0."""
     reduced_motion: bool = False
     slip: marks.Slip = field(default_factory=marks.Slip)
+    """The player's marks in a Keno game."""
     marked_at: float = -10.0
+    """When the player last changed the marks."""
     chips: Chips = field(default_factory=Chips)
+    """The player's chips on a table."""
     board: bool = True
     """Whether the player wants a table's scoreboard shown; ``board_at`` is when they chose."""
     board_at: float = -10.0
     four_colours: bool = False
     """Whether each suit of the cards has a different colour, at the player's request."""
     desk: Desk = field(default_factory=Desk)
+    """The unfinished input on the open service page."""
     recall: "View | None" = None
     """The game that the open service page recalls, as the player saw it."""
 

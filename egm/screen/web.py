@@ -38,19 +38,26 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action
 from egm.screen.web_auth import WebAccess
 
+#: Height of the bands in which frames are compared and sent, in pixels.
 BAND: Final = 24
+#: The steps of the picture's scale.
 SCALE_STEP: Final = 1 / 24
+#: The smallest scale of the picture.
 SCALE_MIN: Final = 1 / 3
+#: The largest scale of the picture.
 SCALE_MAX: Final = 1.0
 #: A page no wider than this uses the telephone layout (CSS pixels).
 _SLIM_PIXELS: Final = 600
+#: The most inputs that wait for the next frame; older ones are dropped.
 _INPUTS_MAX: Final = 64
+#: The last shown frame while the browser has shown none.
 _NOTHING_SHOWN: Final = b""
 #: Quality of the JPEG pieces, from 1 to 95.
 _QUALITY: Final = 85
 #: The most messages in transit. A browser that reads nothing is disconnected, and gets the current state when
 #: it reconnects.
 _UNHEARD_MAX: Final = 128
+#: Seconds between two renewals of a connected browser's session.
 _VOUCH_SECONDS: Final = 60.0
 #: Seconds to wait for the close handshake. A browser tab that sleeps, or whose computer does, never answers
 #: it.
@@ -100,14 +107,20 @@ class BrowserMessage:
     """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
 
     shown: bool = False
+    """Whether it confirms that a frame was shown."""
     did: Tap | Action | None = None
+    """The person's touch or key, or None."""
     room: tuple[int, int] | None = None
+    """The size of the browser's window, or None."""
     pixel_ratio: float = 1.0
     """Device pixels per CSS pixel."""
 
 
+#: A position as a share of the picture's width or height.
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+#: A length in pixels.
 _Pixels = Annotated[int, Field(ge=0, le=1 << 16)]
+#: The number of device pixels per CSS pixel.
 _Density = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 
 

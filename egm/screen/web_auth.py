@@ -37,7 +37,9 @@ _MEMORY_BYTES: Final = 1024
 """Size of the record of :data:`SESSIONS_MAX` session digests with the time of each browser's last message."""
 _SHOWN_AS: Final = "Bearer "
 """Prefix of the session in a request's Authorization header (RFC 6750)."""
+#: The page that shows the picture.
 _PAGE: Final = Path(__file__).resolve().parent / "page.html"
+#: The text for a browser whose address is not valid, or no longer.
 _USED = (
     "This address has been used, or was never given: each opens one browser.\n"
     "For another, run `egm screen address` (in a checkout: .venv/bin/egm) and open what it prints.\n"
@@ -61,6 +63,7 @@ class _Session:
 
 
 def _digest_session(session: str) -> str:
+    """Return the SHA-256 of a session, in hexadecimal."""
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
 

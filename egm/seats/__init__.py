@@ -1,1 +1,1 @@
-"""Several seats, one round: the betting period of a table shared by several positions, and its single draw."""
+"""Rounds shared by several seats: the betting period of a table, and the numbers drawn once for all its seats."""

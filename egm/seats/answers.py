@@ -23,6 +23,7 @@ from paytables import ALL_STAKED, SEATS_DECIDE, STAKES_RETURNED, WHEEL_DECIDES, 
 
 #: Time limit in seconds for an answer that others wait for.
 ANSWER_SECONDS: Final = 20
+#: Nanoseconds in a second.
 _SECOND_NS: Final = 1_000_000_000
 
 

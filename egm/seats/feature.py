@@ -34,6 +34,7 @@ from egm.seats.table import (
 )
 from egm.seats.wheel import deliver_numbers, iter_wheel_notices
 
+#: Only while a betting period is open.
 _BETTING: Final = only(State.BETTING)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (

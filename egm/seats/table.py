@@ -1,4 +1,4 @@
-"""The betting period of a table: which positions have placed bets, when betting closes, and the round they start.
+"""The betting period of a table that several positions share: who has placed bets, when betting closes, and the round.
 
 A table is one game that several positions of a machine play together. The first to play opens its betting
 period, which ends after its time or as soon as every position that could join has placed bets. Then each
@@ -24,16 +24,19 @@ from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from paytables import RefusedRoundError, Wager, WagerError
 
+#: Notice: the bets were not accepted.
 _NOT_ACCEPTED: Final = Notice(code="bets_not_taken", severity="warning")
 
 
 class TableEvent(EventName):
     """An event at a table shared by several positions."""
 
+    #: Betting on a table is closed.
     NO_MORE_BETS = "no_more_bets"
 
 
 def _return_true() -> bool:
+    """Return True."""
     return True
 
 
@@ -64,7 +67,7 @@ class Turn:
 
 @dataclass(slots=True)
 class SharedTable:
-    """The tables at which several positions of a machine play, with one betting period per game."""
+    """All tables at which positions of a machine play together, with the betting period of each game."""
 
     seats: dict[int, Seat] = field(default_factory=dict)
     betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
@@ -85,7 +88,10 @@ class SharedTable:
         handle: Callable[[Event], None],
         is_bettable: Callable[[], bool] = _return_true,
     ) -> None:
-        """Register a player position, its event handler, and whether its state permits a game to start."""
+        """Register a player position at the tables, with its event handler.
+
+        ``is_bettable`` returns whether the position's state permits a game to start.
+        """
         self.seats[machine.position.number] = Seat(machine, handle, is_bettable=is_bettable)
 
     def list_seats_with_bets(self, game: str) -> list[Seat]:
@@ -130,7 +136,7 @@ class SharedTable:
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Return whether the game's next round must wait for a seat to finish the current one, or to see its result."""
+        """Return whether the game's next round must wait, because a seat still plays or watches the present one."""
         return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
@@ -181,6 +187,7 @@ class SharedTable:
 
 
 def _get_position_number(seat: Seat) -> int:
+    """Return the number of the seat's player position."""
     return seat.machine.position.number
 
 
@@ -303,7 +310,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 
 def plays_missed_bets_alone(machine: Machine) -> bool:
-    """Return whether standing bets here have missed a throw of the other positions and so are played alone."""
+    """Return whether standing bets of this position are played alone, because they missed a throw of the others."""
     return machine.position.count > 1 and not is_played_in_common(machine, find_selected_game(machine))
 
 

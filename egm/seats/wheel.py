@@ -47,7 +47,7 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
     table, spin = machine.component(SharedTable), find_expected_spin(machine)
     previous_report, table.wheel = table.wheel, report
     if spin is not None and (why := _find_spin_mismatch(spin, previous_report, report)):
-        _give_up(machine, spin, why)
+        _record_missed_spin(machine, spin, why)
         spin = None
     if spin is not None:
         if report.number is not None:
@@ -64,7 +64,7 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
 def give_up_lost_spin(machine: Machine) -> None:
     """Give up the current spin because the line to the wheel is lost: its next report may be of another spin."""
     if (spin := find_expected_spin(machine)) is not None:
-        _give_up(machine, spin, "line_lost")
+        _record_missed_spin(machine, spin, "line_lost")
     machine.component(SharedTable).wheel = None
 
 
@@ -77,7 +77,7 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
     if spin is None or not spin.is_awaited:
         return None
     if machine.component(SharedTable).wheel is None:
-        _give_up(machine, spin, "restart")
+        _record_missed_spin(machine, spin, "restart")
         return None
     return spin
 
@@ -107,7 +107,7 @@ def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> boo
     )
 
 
-def _give_up(machine: Machine, spin: WheelSpin, why: MissedBecause) -> None:
+def _record_missed_spin(machine: Machine, spin: WheelSpin, why: MissedBecause) -> None:
     """Record that the number of a wheel's spin was missed and that the spin decides nothing."""
     machine.post(
         NUMBER_MISSED,
@@ -157,7 +157,7 @@ def deliver_numbers(machine: Machine) -> None:
 
 
 def _is_in_progress(seat: Seat) -> bool:
-    """Return whether the seat's open game is in progress in this run of the program."""
+    """Return whether this run of the program holds the conversation of the seat's open game."""
     return seat.machine.component(GameInProgress).conversation is not None
 
 

@@ -1,9 +1,9 @@
-"""The open service menu: the stack of menu pages that a person has opened, of which the last one is shown.
+"""The open service menu: a stack of menu pages that a person has opened, of which the last one is shown.
 
-A menu page creates its content from the machine's memory each time it is shown, and returns where an answer leads.
-The menu holds no durable state: the signed-in person is in the journal
-(:attr:`~egm.staff.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a
-restart the menu is closed.
+A menu page creates its content from the machine's memory each time it is shown, and returns where an answer
+leads. The menu holds no durable state: the signed-in person is in the journal
+(:attr:`~egm.staff.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a restart
+the menu is closed.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,6 +21,7 @@ from egm.staff.events import Authorisation
 from egm.staff.words import say
 from egm.staff.workbench import Workbench
 
+#: How a notice is shown.
 Severity = Literal["info", "warning", "alarm"]
 
 
@@ -28,7 +29,7 @@ Severity = Literal["info", "warning", "alarm"]
 # lead
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Answer of a menu page: stay at the open page, and show a notice."""
+    """Result of an answered menu page: stay at the open page, and show a notice."""
 
     notice: Words | None = None
     severity: Severity = "info"
@@ -36,14 +37,14 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Answer of a menu page: open a further page of the service menu."""
+    """Result of an answered menu page: open a further page."""
 
     page: "MenuPage"
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """Answer of a menu page: leave the open page of the service menu, or several pages at once."""
+    """Result of an answered menu page: leave the open page, or several pages at once."""
 
     pages: int = 1
     notice: Words | None = None
@@ -51,7 +52,7 @@ class Back:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """Answer of a menu page: submit an event, then leave as many pages as ``pages`` says.
+    """Result of an answered menu page: submit an event, then leave the number of pages that ``pages`` states.
 
     If the state table refuses the event, no page is left and the open page shows the reason.
     """
@@ -62,21 +63,22 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Answer of a menu page: close the service menu."""
+    """Result of an answered menu page: close the service menu."""
 
     why: str = "left"
 
 
+#: Any result of an answered menu page.
 Move = Stay | Go | Back | Do | Leave
 
 
 def refuse(code: str) -> Stay:
-    """Return the answer that stays at the open menu page and shows why it refuses: a code of ``service.refused``."""
+    """Return the result that stays at the open page and shows a refusal; ``code`` is in ``service.refused``."""
     return Stay(say(f"service.refused.{code}"), "warning")
 
 
 class MenuPage(Protocol):
-    """One page of the service menu: what it shows now, and what its keys and prompt do.
+    """Interface of a page of the service menu: what it shows now, and what its keys and its prompt do.
 
     Every menu page inherits from it.
     """
@@ -93,7 +95,7 @@ class MenuPage(Protocol):
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Return where the touched ``action`` of the page leads; ``text`` is the input of its prompt."""
+        """Return where a touched ``action`` of the page leads; ``text`` is what was entered in the page's prompt."""
         ...
 
 
@@ -128,6 +130,7 @@ class ServiceDesk:
     _notice: Words | None = None
     _severity: Severity = "info"
     _turn: int = 0
+    """The number of answers so far, which makes each page's id unique."""
     _warned: bool = False
     """Whether the page has warned that leaving loses the entries of an open form."""
 
@@ -233,6 +236,7 @@ class ServiceDesk:
             del self.pages[-count:]
 
     def _set_notice(self, notice: Words | None, severity: Severity = "info") -> None:
+        """Store the notice that the open page shows next."""
         self._notice, self._severity = notice, severity
 
 
@@ -251,7 +255,7 @@ def find_key_permission(machine: Machine) -> Permission:
 
 
 def find_actor(machine: Machine, event: Event) -> str:
-    """Return who caused an event.
+    """Return who caused an event: a staff number, or a key switch.
 
     It is the person whom the event names; without one, the signed-in person; without one, the key that was
     turned. If the role of the signed-in person does not permit what the key does, another person must have

@@ -1,4 +1,4 @@
-"""Rules of device tests and slips: recognised by their ids, tried first, and excluded from every meter."""
+"""Rules of device tests and slips, which precede all others, so that the reports of a test never count as money."""
 
 from typing import Final
 
@@ -31,6 +31,7 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
     return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, REPORT), *_RULES)
 
 
+#: The rules that need no guard from another feature.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),

@@ -20,9 +20,11 @@ from egm.staff.records import Box, OperatorOptions, OptionName, OptionValues, Wo
 
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration (:mod:`egm.kernel.touch`)."""
+#: Which text the field that names the opener of the menu may have.
 OPENER: Final = Condition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}
 )
+#: The key switch that opened the menu, or ``screen``.
 OpenedBy: TypeAlias = Annotated[str, OPENER]
 
 
@@ -600,6 +602,7 @@ class CollectionCounted(ByPersons):
     machine: Serial
 
 
+#: The transfer of coins that staff add to the hopper.
 _FILL: Final = (Moves("stock:fill", "stock:hopper"),)
 INTERVENTION_OPENED: Final = Entry(
     kind="intervention.opened",

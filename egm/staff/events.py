@@ -19,7 +19,7 @@ INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 # ---------------------------------------------------------------------------------------------- keys and the menu
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorisation:
-    """Base of events that persons cause: the key switch that was turned, and the persons verified by their PIN."""
+    """Base of the events that persons cause, with the key switch that was turned and the persons verified by PIN."""
 
     key: str | None = None
     person: str | None = None
@@ -112,7 +112,7 @@ class FilledForm(Authorisation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingForm(FilledForm):
-    """A form on which staff decide where disputed or found money goes. A form asks for one of the two fields."""
+    """Base of the forms by which staff decide where disputed or found money goes. A form asks for one of two fields."""
 
     reason: str = ""
     """Why staff decided so."""

@@ -113,15 +113,19 @@ class Form:
         return max(self.persons, 2 if self.permission in machine.profile.staff.two_persons else 1)
 
 
+#: The field of an amount above zero.
 AMOUNT: Final = Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)
 
 
+#: The field of a reason.
 REASON: Final = Field(name="reason")
 
 
+#: The field of the location where something was found.
 PLACE: Final = Field(name="place")
 
 
+#: The optional field of a game's play id.
 PLAY_ID: Final = Field(name="play_id", required=False)
 
 
@@ -135,12 +139,12 @@ def authorise(machine: Machine, event: Event, permission: Permission, persons: i
 
 
 def list_event_persons(machine: Machine, event: Event) -> list[str]:
-    """Return the persons verified by PIN for this event; if no PIN was required, the key that was turned."""
+    """Return who caused the event: the persons verified by PIN or, if no PIN was required, the key that was turned."""
     return list(event.of(Authorisation).persons or (find_actor(machine, event),))
 
 
 def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
-    """Return the journal details of a staff ruling: machine, place, reason, persons, and ``more``."""
+    """Return the journal details of a staff ruling: machine, location, reason, persons, and ``more``."""
     ruling = event.of(RulingForm)
     return {
         "machine": machine.identity.serial,
@@ -159,10 +163,10 @@ def build_form_rule(
     effect: Effect[Machine],
     next_: Next = Next.DERIVED,
 ) -> Rule[Machine]:
-    """Return the state-table rule of staff forms, restricted to authorised persons; refusals are reported to them.
+    """Return the state-table rule of an event that staff forms submit.
 
     The rule's first guard, ``authorised``, holds for an event from one of ``forms``, authorised by as many
-    different permitted persons as the form needs.
+    different permitted persons as the form needs. Refusals are reported to the persons.
     """
     by_id = {form.id: form for form in forms}
 

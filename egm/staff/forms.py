@@ -19,7 +19,9 @@ from egm.staff.numbers import number_is_locked
 from egm.staff.options import AMOUNTS, OPTION_NEEDS
 from egm.staff.stock import BOXES, box_is_not_counted_yet
 
+#: The fields about a base, its lock and the cashier.
 _BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
+#: The field that says whether something is offered.
 _ON: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
 
 #: The operator options, each with its form; opened from the page of the options.

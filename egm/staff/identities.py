@@ -23,8 +23,11 @@ from typing import Any, Final, Self
 
 from egm.errors import OperatorError
 
+#: File name of the register.
 FILE: Final = "identities.db"
+#: Bytes of a salt.
 _SALT_BYTES: Final = 32
+#: SQL statements that create the table.
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS identity (
     commitment TEXT PRIMARY KEY,
@@ -58,7 +61,7 @@ class IdentityRecord:
 
 
 def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
-    """Return the commitment to an identity for the journal: SHA-256 over salt, subject and fields, in hexadecimal."""
+    """Return the commitment to an identity that the journal stores: SHA-256 over salt, subject and fields, in hex."""
     text = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(salt + text.encode()).hexdigest()
 
@@ -121,8 +124,8 @@ class IdentityRegister:
     def keep(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
         """Store the identity of a person paid by hand, and return the commitment for the journal.
 
-        ``subject`` is the id of the hand-pay. The record is then durable on every medium that accepts it.
-        Raises sqlite3.Error if none does.
+        ``subject`` is the id of the hand-pay, ``fields`` the texts that identify the person. The record is
+        then durable on every medium that accepts it. Raises sqlite3.Error if none does.
         """
         salt = self._random_bytes(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
@@ -192,4 +195,5 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _format_utc(time_utc: datetime) -> str:
+    """Return a time as the register stores it: ISO 8601, UTC."""
     return time_utc.astimezone(UTC).isoformat(timespec="seconds")

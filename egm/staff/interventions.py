@@ -1,10 +1,10 @@
-"""Interventions: who opens the machine, why, and what was done (Monaco arts 20.1-20.3; J-04 to J-07).
+"""Interventions: work at the open machine, declared with its reason beforehand (Monaco arts 20.1-20.3; J-04 to J-07).
 
 An intervention is declared in the service menu by an authenticated person; while it is open the machine is
 held out of service, and the doors it covers may be opened. If the profile requires identified openings, any
-other door, and any door without an intervention, is a separate event and a tilt; if it requires
-monitoring, so is a door opened before the monitoring system has read who is at work (K-13). The sheet of an
-intervention is derived from journal entries alone: see :mod:`egm.staff.sheet`.
+other door, and any door without an intervention, is a separate event and a tilt; if it requires monitoring,
+so is a door opened before the monitoring system has read who is at work (K-13). The sheet of an intervention
+is derived from journal entries alone: see :mod:`egm.staff.sheet`.
 """
 
 from collections.abc import Mapping
@@ -210,9 +210,9 @@ def return_base(machine: Machine, event: Event) -> None:
 
 
 def is_identified(machine: Machine, door: str) -> bool:
-    """Return whether the open intervention covers this door, or the profile requires no declaration.
+    """Return whether an opening of the door would count as identified.
 
-    Otherwise an opening of the door counts as unidentified.
+    It does if the open intervention covers the door, or if the profile requires no declaration.
     """
     staff = machine.profile.staff
     if not staff.identify_before_opening:
@@ -224,6 +224,9 @@ def is_identified(machine: Machine, door: str) -> bool:
 
 
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
-    """Return the value of every meter that is not zero, without those that count since power-up or a door closing."""
+    """Return the meters that are not zero, by name.
+
+    Meters that count since power-up or since a door was closed are left out.
+    """
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

@@ -25,6 +25,7 @@ from meters.recall import read_details
 from paytables import Game
 from paytables.wording import format_percent
 
+#: Kind of the entry that records a change.
 KIND: Final = INVENTORY_CHANGED.kind
 #: Fields of a complete inventory, as the cabinet file names them (Monaco art. 19.3).
 _MANDATORY: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
@@ -47,7 +48,7 @@ _LINES: Final = (
 def build_inventory_entry(
     machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
-    """Return the machine's present entry in the venue's inventory.
+    """Return the machine's inventory entry as of now, from the cabinet file and the installed games.
 
     Raises OperatorError if the photograph cannot be read.
     """
@@ -132,7 +133,7 @@ def _describe_photograph(inventory: Inventory) -> str:
 # ---------------------------------------------------------------------------------------------- the sheet
 @dataclass(frozen=True, slots=True)
 class InventorySheet:
-    """The technical sheet of the machine: its current inventory entry and every change, oldest first."""
+    """The technical sheet of the machine, kept for its whole life: the current inventory entry and every change."""
 
     now: Mapping[str, Any]
     changes: tuple[tuple[str, str], ...]

@@ -6,7 +6,7 @@ from egm.people import Roster
 from egm.staff.desk import find_actor
 from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
 from egm.staff.events import NumberForm
-from egm.staff.tries import build_wrong_pins_key, compute_lock_seconds_left, forget_at_terminals
+from egm.staff.tries import build_wrong_pins_key, clear_wrong_pins_at_terminals, compute_lock_seconds_left
 
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
@@ -32,7 +32,7 @@ def number_is_locked(machine: Machine, event: Event) -> bool:
 def unlock_number(machine: Machine, event: Event) -> None:
     """Unlock a staff number by clearing its wrong PINs; the PIN itself does not change."""
     form = event.of(NumberForm)
-    forget_at_terminals(machine, form.number)
+    clear_wrong_pins_at_terminals(machine, form.number)
     machine.post(
         SIGN_IN_UNLOCKED,
         SignInUnlocked(

@@ -28,7 +28,7 @@ from egm.staff.records import OperatorOptions, OptionName, OptionValues
 from egm.tournament.keys import TournamentKey
 
 #: State keys of what a player may still be owed in addition to credits.
-_OWED: Final = frozenset(
+_OWED_KEYS: Final = frozenset(
     {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER.value}
 )
 #: Doors of which one must be open to change options.
@@ -37,7 +37,7 @@ _DOORS: Final = frozenset({"main", "logic"})
 
 @dataclass(frozen=True, slots=True)
 class AmountOption:
-    """An option that is an amount: what it narrows in the profile.
+    """An operator option that is an amount: how to read what it replaces, and how it narrows the profile.
 
     Its value is the field ``<option>_cents`` of :class:`OperatorOptions` and :class:`OptionValues`.
     """
@@ -51,12 +51,14 @@ class AmountOption:
 
 
 def _raise_bet_minimum(profile: Profile, cents: int) -> Profile:
+    """Return the profile with the minimum bet raised to ``cents``, if that is higher."""
     least_cents = max(profile.play.bet_minimum_cents, cents)
     play = profile.play.model_copy(update={"bet_minimum_cents": least_cents})
     return profile.model_copy(update={"play": play})
 
 
 def _lower_bet_limit(profile: Profile, cents: int) -> Profile:
+    """Return the profile with the maximum bet lowered to ``cents``, if that is lower."""
     most_cents = min(profile.play.bet_limit_cents, cents)
     play = profile.play.model_copy(update={"bet_limit_cents": most_cents})
     return profile.model_copy(update={"play": play})
@@ -70,7 +72,7 @@ AMOUNTS: Final[Mapping[OptionName, AmountOption]] = {
 
 
 def apply_options(machine: Machine) -> None:
-    """Offer the games and bets that the operator's options allow, at start-up.
+    """At start-up, offer only the games and bets that the operator's options allow.
 
     If they would allow nothing, every game is offered. A game in progress is offered until the next start,
     whatever the options say, so that it can be finished.
@@ -113,7 +115,11 @@ def no_position_is_in_use(machine: Machine, _: Event) -> bool:
     names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
     tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
     has_standing_bets = any(from_json(TableRecord, table, TableKey.TABLE).staked for table in tables)
-    return machine.journal.credits_cents() == 0 and not has_standing_bets and _OWED.isdisjoint(names.values())
+    return (
+        machine.journal.credits_cents() == 0
+        and not has_standing_bets
+        and _OWED_KEYS.isdisjoint(names.values())
+    )
 
 
 @refusal_code("option_is_sound")
@@ -201,7 +207,7 @@ def change_options(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="options_changed")
 
 
-def start_again(machine: Machine, event: Event) -> None:
-    """Request a restart of the machine; like a power loss, it loses nothing."""
+def request_restart(machine: Machine, event: Event) -> None:
+    """Request a restart of the machine. Like a power loss, a restart loses nothing."""
     machine.post(MACHINE_RESTART, RestartRequested(person=find_actor(machine, event)))
     machine.component(ServiceDesk).restart = True

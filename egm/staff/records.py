@@ -9,7 +9,9 @@ from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Persons, Serial, Words
 from egm.staff.keys import StaffKey
 
+#: A box that is collected and counted.
 Box: TypeAlias = Literal["coin_box", "bill_box"]
+#: A kind of work at the open machine.
 Work: TypeAlias = Literal["repair", "collection"]
 
 
@@ -30,11 +32,15 @@ OptionName: TypeAlias = Literal["bet_limit", "bet_minimum", "game", "denominatio
 
 @dataclass(frozen=True, kw_only=True)
 class OptionValues:
-    """Base of the form that changes an option, and of its record: the new value; fields of other options are None."""
+    """Base of the form that changes an operator option, and of its record.
+
+    The field of that option has the new value; the fields of other options are None.
+    """
 
     __slots__ = ()  # a class with two bases has the slots itself
 
     bet_limit_cents: Cents | None = omit_if_default(None)
+    """The greatest bet that is offered."""
     bet_minimum_cents: Count | None = omit_if_default(None)
     game: str | None = omit_if_default(None)
     """The id of the game whose offer is changed."""

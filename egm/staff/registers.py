@@ -96,7 +96,7 @@ def record_incident(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register of the venue: a query over the journal, and the columns that show the entries found.
+    """A register of the venue, as a query of the journal: the entries it contains, and the columns it shows.
 
     It selects the entries of ``kinds`` whose records have the values ``where`` and the field ``has``.
     """

@@ -34,13 +34,13 @@ from egm.staff.numbers import number_is_locked, unlock_number
 from egm.staff.options import (
     OPTION_GUARDS,
     change_options,
-    start_again,
+    request_restart,
 )
 from egm.staff.registers import record_dispute, record_exclusion, record_incident, register_note_is_complete
 from egm.staff.service.effects import (
     another_position_is_chosen,
     answer_page,
-    ask_who,
+    ask_for_sign_in,
     close_menu,
     key_may_act_without_sign_in,
     menu_may_open,
@@ -50,10 +50,12 @@ from egm.staff.service.effects import (
     page_is_open,
     record_key,
 )
-from egm.staff.service_calls import answer_service_call, call_service, name_standing_fault
+from egm.staff.service_calls import answer_service_call, call_service, show_fault_notice
 from egm.staff.stock import box_is_not_counted_yet, count_box, fill_amount_is_valid, fill_hopper
 
+#: Only while a hand-pay waits.
 _HANDPAY: Final = only(State.HANDPAY)
+#: Only while the service menu is open.
 _MENU: Final = only(State.SERVICE_MENU)
 
 
@@ -65,11 +67,13 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         ON_CALL,
         (key_may_act_without_sign_in,),
-        (answer_service_call, name_standing_fault),
+        (answer_service_call, show_fault_notice),
         Next.DERIVED,
         REPORT,
     ),
-    Rule(EventType.KEY_TURNED, CHALLENGED, (no_service_page_is_open,), (ask_who,), Next.DERIVED, REPORT),
+    Rule(
+        EventType.KEY_TURNED, CHALLENGED, (no_service_page_is_open,), (ask_for_sign_in,), Next.DERIVED, REPORT
+    ),
     # ------------------------------------------------------------------ the service menu
     Rule(EventType.MENU, SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, REPORT),
     Rule(EventType.MENU_MOVED, AT_WORK, (another_position_is_chosen,), (move_menu,), Next.DERIVED, REPORT),
@@ -83,7 +87,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         OPTION_GUARDS,
         change_options,
     ),
-    build_form_rule(FORMS, EventType.RESTART, AT_WORK, (), start_again),
+    build_form_rule(FORMS, EventType.RESTART, AT_WORK, (), request_restart),
     build_form_rule(FORMS, EventType.NUMBER_UNLOCKED, AT_WORK, (number_is_locked,), unlock_number),
     build_form_rule(
         FORMS, EventType.INTERVENTION_OPENED, AT_WORK, (no_intervention_is_open,), open_intervention

@@ -19,8 +19,8 @@ def call_service(machine: Machine, _: Event) -> None:
     )
 
 
-def name_standing_fault(machine: Machine, _: Event) -> None:
-    """Show a notice that the attendant's key cannot clear the active fault: the fault ends when its cause ends."""
+def show_fault_notice(machine: Machine, _: Event) -> None:
+    """Show a notice that the attendant's key cannot clear the active fault, which ends with its cause."""
     standing = [code for code in list_faults_to_show(machine.faults) if get_fault(code).is_shown_to_player]
     if standing:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})

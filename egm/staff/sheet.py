@@ -33,7 +33,9 @@ from meters import JournalView
 from meters.entry import StoredEntry
 from meters.recall import read_details
 
+#: Kind of the entry that opens an intervention.
 _OPENED: Final = INTERVENTION_OPENED.kind
+#: Kind of the entry that closes an intervention.
 _CLOSED: Final = INTERVENTION_CLOSED.kind
 #: Entries during an intervention that belong on the sheet.
 _DONE: Final = (
@@ -203,7 +205,7 @@ def _name_event(entry: StoredEntry, entries: Entries) -> str:
 
 
 def _say_event_and_subject(event: str) -> tuple[Words, Words]:
-    """Return the event on a sheet's line and its subject (a door, a fault, a device) as texts."""
+    """Return the event of a sheet's line and what it concerns (a door, a fault, a device) as texts."""
     kind, _, about = event.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
     return say_code("entry", kind), say_code(sections.get(kind.partition(".")[0], ""), about)

@@ -30,8 +30,11 @@ from egm.staff.entries import (
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
+#: Prefix of the ids of slips.
 _PREFIX: Final = "slip-"
+#: Title of an access ticket.
 _ACCESS: Final = "ACCESS"
+#: Title of an audit ticket.
 _AUDIT: Final = "AUDIT"
 #: Door -> the ticket that its opening prints (SD addenda 1-2 and 4-5).
 _TICKETS_OF_DOORS: Final[Mapping[str, str]] = {

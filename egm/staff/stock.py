@@ -35,7 +35,7 @@ BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in
 
 
 def build_collected_state(machine: Machine, collection: str) -> dict[str, object]:
-    """Return the state that a collection stores: the amounts metered into each box by now and by the one before."""
+    """Return the state that a collection stores: the amounts metered into each box, now and at the last collection."""
     values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     previous_cents = dict.fromkeys(BOXES, 0) if last_collection is None else last_collection["after"]
     metered_cents = {box: values[meter] for box, meter in BOXES.items()}
@@ -64,8 +64,8 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def note_opening_stock(machine: Machine, coins: int) -> None:
-    """Record the simulated coins that a demonstration's hopper starts with."""
+def record_opening_stock(machine: Machine, coins: int) -> None:
+    """Record the number of simulated coins with which a demonstration's hopper starts."""
     cents = coins * machine.profile.coins.hopper_cents
     if cents:
         machine.post(

@@ -1,4 +1,4 @@
-"""Wrong PINs at the machine: after a limit the number is locked for a while, whether it exists or not.
+"""Wrong PINs at the machine: after a limit the staff number is locked for a while, whether the number exists or not.
 
 Numbers are counted in a fixed number of buckets, by a digest, known and unknown ones alike: nothing reveals
 whether a number exists, and typing many numbers does not fill the memory. Tries without a key are counted
@@ -28,6 +28,7 @@ from egm.staff.entries import (
 )
 from egm.staff.keys import StaffKey
 
+#: Number of buckets.
 _BUCKETS: Final = 1024
 
 
@@ -76,7 +77,7 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
     if person is not None:
         if counts["wrong"]:
             machine.post(TRIES_FORGOTTEN, TriesForgotten(person=number), state={key: None})
-            forget_at_terminals(machine, number)
+            clear_wrong_pins_at_terminals(machine, number)
         return person
     if machine.component(ServiceDesk).keyed:  # a player must not lock a terminal
         _report_to_terminals(machine, number)
@@ -130,17 +131,17 @@ def _report_to_terminals(machine: Machine, number: str) -> None:
             noted.append(WrongPin.create_now(number, at, recorded=True))
 
 
-def forget_at_terminals(machine: Machine, number: str) -> None:
-    """Clear a staff number's wrong PINs at the terminals, once the journal has them."""
-    take_over_wrong_pins(machine)
+def clear_wrong_pins_at_terminals(machine: Machine, number: str) -> None:
+    """Remove a staff number's wrong PINs from the terminals' file, because the journal has them now."""
+    record_wrong_pins_of_terminals(machine)
     path, counted_number = machine.component(Roster).path, find_counted_number(number)
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.number != counted_number]
 
 
-def take_over_wrong_pins(machine: Machine) -> None:
-    """Record in the journal the wrong PINs typed at terminals since the last time.
+def record_wrong_pins_of_terminals(machine: Machine) -> None:
+    """Record in the journal the wrong PINs that were typed at terminals since the last call.
 
     Wrong PINs that no longer count are removed from the terminals' file.
     """

@@ -1,4 +1,4 @@
-"""Shorthand for the texts and tables of service pages."""
+"""Short functions that build the texts and tables of service pages."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -63,6 +63,7 @@ def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
     return say_local(names)
 
 
+#: The action that leaves a page.
 BACK = PageAction(id="back", label=say("service.back"), style="back")
 
 

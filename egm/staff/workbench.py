@@ -1,4 +1,4 @@
-"""State of the devices for their service pages: their last reports, and what a test has switched on."""
+"""State of the devices for their service pages: their last reports, and the outputs that a test has switched on."""
 
 from collections import deque
 from collections.abc import Mapping

@@ -9,7 +9,10 @@ from typing import Final, Literal
 from egm.devices.line import Handle, LineLostError, LineSettings
 from egm.devices.twin import Port
 
+#: How reliable a simulated line is: without faults, one byte at a time, with lost and changed bytes, or with
+#: delays.
 Quality = Literal["perfect", "one_byte", "lossy", "delayed"]
+#: Seconds by which a delayed line is late.
 _LATE_SECONDS: Final = 0.09
 
 
@@ -20,9 +23,11 @@ class _Descriptor:
         self._fileno = fileno
 
     def fileno(self) -> int:
+        """Return the number of the descriptor."""
         return self._fileno
 
     def close(self) -> None:
+        """Close the descriptor."""
         os.close(self._fileno)
 
 
@@ -37,6 +42,7 @@ class Cable(Port):
         self.late_seconds = _LATE_SECONDS if quality == "delayed" else 0.0
 
     def _open_both_ends(self) -> tuple[int, int]:
+        """Open the socket pair; return the descriptors of the device's end and the machine's."""
         ours, theirs = socket.socketpair()
         return ours.detach(), theirs.detach()
 

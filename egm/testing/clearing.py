@@ -27,6 +27,7 @@ __all__ = [
     "clear_with_decisions",
 ]
 
+#: The persons and the reason of a memory clear in tests.
 WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copies damaged"}
 
 

@@ -12,6 +12,7 @@ from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Level, Terms
 from egm.progressive.pools import Keeper, Pool
 
+#: The probability that a game wins the controller's level.
 ODDS = Fraction(1, 500)
 
 
@@ -82,6 +83,7 @@ class SmallController:
                 return [m.Closed(machine=message.machine, claim=message.claim)]
 
     def _handle_join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
+        """Enrol a machine that joins; return what the controller knows of it, or a refusal."""
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
             return self._refuse(
@@ -102,6 +104,7 @@ class SmallController:
         )
 
     def _count_contribution(self, message: m.Contribution) -> m.FromController:
+        """Add a machine's contributions to a level, each once; return the acknowledgement."""
         key = (message.machine, message.level)
         counted = self.counted.get(key, 0)
         if key not in self.joined:
@@ -117,6 +120,7 @@ class SmallController:
         return m.Counted(machine=message.machine, level=message.level, sequence=self.counted[key])
 
     def _handle_claim(self, message: m.Claim) -> m.FromController:
+        """Lock the award of a machine's hit, once; return the award, or a refusal."""
         key = (message.machine, message.level)
         if message.claim not in self.awards:
             if key not in self.joined:
@@ -139,5 +143,6 @@ class SmallController:
         return self.awards[message.claim]
 
     def _refuse(self, message: m.FromMachine, reason: m.RefusalReason, of: str, **more: object) -> m.Refused:
+        """Return the refusal of a machine's message."""
         self.refusals.append(m.Refused(machine=message.machine, reason=reason, of=of, **more))
         return self.refusals[-1]

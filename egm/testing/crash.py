@@ -12,6 +12,7 @@ class CrashingLedger:
     """Mixin for a ledger of a driver that is killed: ``die_at`` counts the calls before and after each record."""
 
     die_at: int | None = None
+    """The number of the call at which the process dies; None: it survives."""
     _calls = 0
 
     @contextmanager

@@ -20,6 +20,7 @@ import apsw
 from meters.errors import JournalUnwritable
 from meters.storage import Database, DiskStorage, MediumError, Rows, StorageFile
 
+#: Numbers that make each name of an SQLite VFS unique.
 _numbers: Final = count()
 
 
@@ -68,6 +69,7 @@ def _write_at(content: bytearray, offset: int, data: bytes) -> None:
 
 
 def _resize_content(content: bytearray, size: int) -> None:
+    """Cut a file's content to a size, or extend it with zero bytes."""
     del content[size:]
     content.extend(bytes(size - len(content)))
 
@@ -405,10 +407,12 @@ class _VfsFile(apsw.VFSFile):
         self._bytes = _Bytes(self._read, self._write, super().xTruncate, super().xFileSize)
 
     def _read(self, offset: int, amount: int) -> bytes:
+        """Return up to ``amount`` bytes from ``offset``, as the medium shows them."""
         there = max(0, min(amount, super().xFileSize() - offset))
         return super().xRead(there, offset) if there else b""
 
     def _write(self, offset: int, data: bytes) -> None:
+        """Write bytes at ``offset``; not durable before a sync."""
         super().xWrite(data, offset)
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802

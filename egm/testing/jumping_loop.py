@@ -12,6 +12,7 @@ from typing import Final, TypeVar, TypeVarTuple
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+#: The date and time at which every simulated run begins.
 BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 

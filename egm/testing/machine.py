@@ -58,9 +58,11 @@ from rng import (
 )
 from rng.draws import Draw
 
+#: The game of test machines that name no other.
 GAME = "maple-classic"
 #: Small log segments, because each is preallocated on both media, for thousands of machines.
 _POLICY: Final = Policy(segment_bytes=1 << 18)
+#: The device kind of each device that a test may give a machine.
 _KINDS: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One person per role, by staff number, without PINs: tests with them start after the sign-in.
 STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
@@ -198,6 +200,7 @@ class RepeatableEntropySource(KernelSource):
     """Entropy source with the same bytes in every run, so that no test fails by chance."""
 
     _started: Final[Counter[str]] = Counter()
+    """How many sources each test has created, so that each gives other bytes."""
 
     def __init__(self) -> None:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" (")[0]

@@ -19,6 +19,7 @@ from egm.links.sas.messages import Delivered, RealTime, Withdrawn
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, mark_message
 from egm.testing.machine import MachineRig
 
+#: The content of a cabinet file for tests of SAS.
 FILE = {
     "machine": {"serial": "TEST-1", "operator_number": "7", "profile": "generic", "site": "test"},
     "games": [],

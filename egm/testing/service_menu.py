@@ -13,6 +13,7 @@ from egm.staff.events import MenuRequest, PageAnswer, PageInput
 from egm.staff.service.menu import SUBJECTS
 from egm.testing.machine import MachineRig
 
+#: The catalogue of texts in each language.
 TEXTS = {language: Texts(language) for language in LANGUAGES}
 #: The titles of the main menu and its subjects.
 TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
@@ -175,6 +176,7 @@ def translate_words(words: Words, language: str) -> str:
 
 
 def _format_words(words: Words, texts: Texts) -> str:
+    """Return a text in the language of ``texts``, with its values."""
     return texts.format_page_words(words, lambda cents: texts.money(cents, "USD"))
 
 

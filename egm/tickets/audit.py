@@ -13,9 +13,10 @@ from meters import JournalView
 from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
-#: Journal state key: the ledger's end when the journal last saw it, and from where on it belongs to this
-#: journal.
+#: Journal state key: the ticket ledger's last move as the journal knows it, and the first move of this
+#: journal's time.
 STATE_KEY: Final = "tickets"
+#: Digits of a move's digest that the journal stores.
 DIGEST_DIGITS: Final = 16
 
 #: The journal accounts that tickets represent.
@@ -26,7 +27,7 @@ ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """The end of the ticket ledger when the journal last saw it: the number and digest of its last move.
+    """The ticket ledger's last move that the journal knows: its number (``place``) and digest.
 
     ``begun`` identifies the restored ledger that the move belongs to (:func:`format_restoration`). ``from_``
     (the number of a move) and ``base`` (minor units by account) state what the ledger already contained when
@@ -42,7 +43,7 @@ class LedgerAnchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLedger:
-    """The ticket ledger's end when a memory clear began this journal, as the cleared journal had recorded it.
+    """The ticket ledger's last move when a memory clear began this journal, as the cleared journal had recorded it.
 
     ``known`` are all ledgers that the cleared journal accepted as the machine's.
     """
@@ -55,7 +56,7 @@ class EarlierLedger:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One account of the journal compared with the tickets that it stands for in the ticket ledger, in minor units."""
+    """One account of the journal compared with the tickets of the ticket ledger that it counts, in minor units."""
 
     account: str
     journal_cents: int
@@ -115,8 +116,8 @@ def find_disagreement(
 ) -> str:
     """Return why a ticket ledger is not the one that the journal names, or "" if it is.
 
-    ``anchor`` is the anchor stored in the journal. Raises :class:`OperatorError` if several machines share
-    the ledger and ``machine_serial`` is missing.
+    ``anchor`` is what the journal has stored about the ledger. Raises :class:`OperatorError` if several
+    machines share the ledger and ``machine_serial`` is missing.
     """
     if exchange_error := _find_exchange_error(store, anchor):
         return exchange_error
@@ -130,7 +131,7 @@ def find_disagreement(
 
 
 def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
-    """Return why a ticket ledger does not contain the move that the journal's anchor names, or "" if it does.
+    """Return why a ticket ledger lacks the move that the journal's anchor names, or "" if it has it.
 
     Such a ledger has been replaced by another one or by an older copy.
     """
@@ -185,7 +186,7 @@ def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
 
 
 def format_restoration(store: TicketStore) -> str:
-    """Return the text by which a journal identifies the ticket ledger's last restoration; "" if there was none."""
+    """Return the text that identifies the ticket ledger's last restoration in a journal; "" if there was none."""
     restoration = store.find_last_restoration()
     return "" if restoration is None else str(store.digest_at(restoration.place))[:DIGEST_DIGITS]
 

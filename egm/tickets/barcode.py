@@ -16,7 +16,9 @@ WIDE_MODULES: Final = 3
 
 #: Which two of each digit's five elements are wide.
 _WIDE: Final = ("00110", "10001", "01001", "11000", "00101", "10100", "01100", "00011", "10010", "01010")
+#: Widths of the start pattern, in modules.
 _START: Final = (1, 1, 1, 1)
+#: Widths of the stop pattern, in modules.
 _STOP: Final = (WIDE_MODULES, 1, 1)
 
 

@@ -40,7 +40,7 @@ class RegisterLine:
 
 
 class Cage:
-    """The cashier's access to the tickets of a ledger.
+    """The cage: the acts of one cashier on the tickets of a ledger.
 
     The caller has enrolled and authenticated ``person``, and ``second`` if a second person is required. If
     ``date_is_known`` is False, because the clock is not trusted, no ticket counts as expired here, and the
@@ -105,7 +105,7 @@ class Cage:
         return self._record_act(number, TicketAction.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:
-        """Record a reprint and return the duplicate to print: the same number, redeemable only once (H-07)."""
+        """Record a reprint of a ticket and return the duplicate: the same number, redeemable only once (H-07)."""
         return replace(
             self._record_act(number, TicketAction.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True
         )

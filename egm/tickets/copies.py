@@ -32,9 +32,11 @@ from egm.tickets.movelog import START, End, MoveLog, Row, end_of, is_next_row
 from meters import JournalUnwritable
 from meters.storage import Database, MediumError, Rows, Storage
 
+#: File name of the database.
 FILE_NAME: Final = "tickets.sqlite"
+#: Name of the file whose lock every process holds while it has the ledger open.
 LOCK_NAME: Final = "tickets.lock"
-#: Format 1 had digests without a key.
+#: Version of the ledger's format; format 1 had digests without a key.
 FORMAT: Final = 2
 #: How long one process waits for another's transaction (a few durable writes).
 _BUSY_MS: Final = 10_000
@@ -44,8 +46,10 @@ _DAMAGE: Final = ("malformed", "not a database", "no such table", "no such colum
 FIRST_STEP: Final = 1
 #: Prefix of the number of an act on the ledger itself.
 BEGIN_NUMBER: Final = "begin-"
+#: Columns of a move in the database.
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
+#: SQL statements that create the tables.
 _SCHEMA: Final = (
     """CREATE TABLE tickets (
          number TEXT PRIMARY KEY,
@@ -81,6 +85,7 @@ _SCHEMA: Final = (
         for verb in ("UPDATE", "DELETE")
     ),
 )
+#: SQL statement that enters a ticket's data from its first move.
 _INSERT_TICKET: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.issue_id'),
     json_extract(?9, '$.ticket.machine_serial'), json_extract(?9, '$.ticket.sequence')"""
 
@@ -300,7 +305,7 @@ class TicketLedgerCopies:
 
     # ------------------------------------------------------------------ reading
     def end(self) -> End:
-        """Return the end of the ledger's database: the number and digest of its last move."""
+        """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return START if last_move is None else (last_move[0], last_move[1])
 
@@ -358,7 +363,7 @@ class TicketLedgerCopies:
             log.close()
 
     def digest_at(self, number: int) -> str | None:
-        """Return the digest of the ledger's move with this number; "" for 0, None if the ledger ends before it."""
+        """Return the digest of the move with this number; "" for 0, None if the ledger ends before it."""
         move = self.run("SELECT digest FROM moves WHERE place = ?", number).fetchone()
         return str(move[0]) if move is not None else None if number else ""
 
@@ -387,7 +392,7 @@ class TicketLedgerCopies:
         return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (no values)
 
     def run(self, sql: str, *parameters: object) -> Rows:
-        """Run one SQL statement on the ledger's database.
+        """Run one SQL statement on the ledger's database, and return its rows.
 
         Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.
         """

@@ -61,12 +61,12 @@ class TicketRules:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The tickets and the redemptions of one machine that a power loss may have interrupted."""
+    """One machine's tickets and redemptions that a power loss may have interrupted."""
 
     tickets: tuple[Record, ...]
-    """Reserved, not known to be printed."""
+    """Tickets with a reserved number that are not known to be printed."""
     redemptions: tuple[Redemption, ...]
-    """Locked by this machine."""
+    """Redemptions whose ticket this machine has locked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def build_stand_alone_numbering(below: numbers.Below) -> Numbering:
 
 
 def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
-    """Return the number made of the host's identifier and the next sequence; None before a SAS host's enrolment."""
+    """Return the next number from the host's identifier and sequence (SAS enrolment), or None before an enrolment."""
     if enrolment is None:
         return None
     return numbers.create_secure_enhanced_number(enrolment.validation_id, enrolment.sequence)
@@ -206,7 +206,7 @@ class TicketDesk:
         return None if record is None else record.ticket
 
     def number_of(self, redemption_id: str) -> str | None:
-        """Return the number of the ticket that was locked under this redemption id, or None."""
+        """Return the number of the ticket that was locked under a redemption id, or None."""
         record = self._store.find_by_redemption(redemption_id)
         return None if record is None else record.ticket.number
 
@@ -215,14 +215,14 @@ class TicketDesk:
         return self._move_once(number, TicketAction.ISSUE).ticket
 
     def failed(self, number: str, why: str) -> None:
-        """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
+        """Record that a ticket was not printed, or may not have been: it is void. Durable; repeats change nothing.
 
         If it was printed after all it is worthless, and the player is paid by hand.
         """
         self._move_once(number, TicketAction.FAIL, why=why)
 
     def holds(self, redemption_id: str) -> bool:
-        """Return whether this redemption still holds the lock on its ticket, so that the ticket may be credited."""
+        """Return whether a redemption still holds the lock on its ticket, so that the ticket may be credited."""
         record = self._store.find_by_redemption(redemption_id)
         return record is not None and is_held(record, redemption_id, self._machine.serial)
 
@@ -238,11 +238,11 @@ class TicketDesk:
     def admit(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> Redemption | Refusal:
-        """Lock a ticket whose value the host has stated, durably, or return why it is refused.
+        """Lock a ticket whose value the host has stated, durably; return the redemption, or why it is refused.
 
-        If this ledger does not know the ticket, the ticket is entered as issued by the host, so that it is not
-        accepted twice even if the host loses its memory. A repeated call with the same id and digits returns the
-        same result.
+        If this ledger does not know the ticket, the ticket is entered as issued by the host, so that it is
+        not accepted twice even if the host loses its memory. A repeated call with the same id and digits
+        returns the same result.
         """
         by, at = self._machine.serial, self._read_clock()
         with self._store.transaction():
@@ -347,7 +347,7 @@ class TicketDesk:
 
     @property
     def enrolment(self) -> Enrolment | None:
-        """Return the validation identifier that the host gave this machine and the sequence last used, or None."""
+        """Return the host's validation identifier of this machine and the sequence number last used, or None."""
         return self._store.enrolment(self._machine.serial)
 
     def list_unreported(self) -> list[Record]:
@@ -404,7 +404,10 @@ class TicketDesk:
         return None
 
     def _move_once(self, number: str, action: TicketAction, **story: str) -> Record:
-        """Record an action on a ticket unless it was recorded before; return the ticket's record."""
+        """Record an action on a ticket unless it was recorded before; return the ticket's record.
+
+        ``story`` has the details of the action.
+        """
         with self._store.transaction():
             record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):

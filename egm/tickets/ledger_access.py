@@ -10,7 +10,7 @@ from meters.storage import DiskStorage
 
 
 def read_machine_key(folder: Path, second: Path | None = None) -> MachineKey:
-    """Return the key of the machine in a state folder, which seals its ticket ledger.
+    """Return the key of the machine in a state folder, which authenticates the moves of its ticket ledger.
 
     ``second`` is the folder on the second medium, by default the one inside the first. Raises
     :class:`OperatorError` if there is no ledger.

@@ -17,22 +17,24 @@ from meters.storage import StorageFile
 
 #: Not ``.log``: the journal's segments have that suffix, and may be in the same folder.
 FILE_NAME: Final = "tickets.moves"
+#: Bytes read from the file's end to find its last line.
 _TAIL_BYTES: Final = 1 << 16
 
 #: (place, number, step, action, state, at, by, redemption id, story as JSON, digest)
 Row = tuple[Any, ...]
 #: The end of a copy: place and digest of its last row.
 End = tuple[int, str]
+#: The end of an empty copy.
 START: Final[End] = (0, "")
 
 
 def digest(key: bytes, previous_digest: str, row: Row) -> str:
-    """Return the HMAC that seals the row of a ticket ledger's move, and chains it to the previous row's digest."""
+    """Return the HMAC that authenticates the row of a ledger move and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
 def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
-    """Return whether a ledger move's row is intact, sealed with this machine's key, and next after ``previous_end``."""
+    """Return whether a ledger row is intact, has a digest of this machine's key, and follows ``previous_end``."""
     return (
         len(row) == 10
         and row[0] == previous_end[0] + 1
@@ -58,7 +60,7 @@ class MoveLog:
         self._file.close()
 
     def end(self) -> End | None:
-        """Return the number and digest of the ledger's last move from the log's last line; None if it is not enough."""
+        """Return the number and digest of the last move, read from the log's last line; None if that is not enough."""
         size = self._file.size()
         if not size:
             return START
@@ -102,7 +104,7 @@ class MoveLog:
         return size
 
     def cut(self, size: int) -> None:
-        """Shorten the ledger's log to ``size`` bytes, if the medium permits; a line that stays is completed later."""
+        """Shorten the ledger's log to ``size`` bytes. If the medium refuses, the line that stays is completed later."""
         with suppress(JournalUnwritable):
             self._file.truncate(size)
             self._file.sync()
@@ -114,7 +116,7 @@ class MoveLog:
             self.append(rows)
 
     def _complete_size(self) -> int:
-        """Return the size of the ledger's log, in bytes, up to the end of its last complete line."""
+        """Return the size in bytes of the complete lines of the ledger's log."""
         size = self._file.size()
         tail = self._file.read_at(max(0, size - 1), 1)
         if tail in {b"", b"\n"}:

@@ -23,7 +23,9 @@ WORD_24: Final = 1 << 24
 #: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
 #: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
 MODULUS: Final = 9973
+#: Digits of the check code.
 _CHECK_DIGITS: Final = 4
+#: Unpredictable digits of a stand-alone number.
 _FREE_DIGITS: Final = DIGITS - 2 - _CHECK_DIGITS
 
 #: The type marker (H-04, MD .24C(3)): the first two digits of a stand-alone number.

@@ -15,6 +15,7 @@ from meters import JournalView
 
 #: Purpose of the key derived from the machine key to commit to numbers.
 PURPOSE: Final = b"ticket number"
+#: Hexadecimal digits of a commitment.
 _DIGITS: Final = 32
 #: The entries by which a machine finally accepts a ticket.
 _TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
@@ -27,7 +28,7 @@ def compute_commitment(key: bytes, number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A ticket as known to the journal; ``taken`` names the entry that accepted it again, or is empty."""
+    """What journals prove about a ticket; ``taken`` names the entry that accepted it again, or is empty."""
 
     issue_id: str
     kind: str

@@ -50,14 +50,15 @@ LIFE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One recorded action on a ticket, and the ticket's state after it.
+    """One recorded action on a ticket (a move of the ledger), and the ticket's state after it.
 
     ``by`` is the serial of a machine or the number of a person; ``story`` has the details of the action.
     """
 
     place: int
-    """Its place in the whole ledger, from 1."""
+    """The number of the move in the whole ledger, from 1."""
     step: int
+    """The number of the move among those of its ticket, from 1."""
     action: TicketAction
     state: TicketState
     at: datetime

@@ -62,6 +62,7 @@ class LockedTicket:
     redemption: Redemption | None = None
 
 
+#: Reason to refuse a ticket, by the state that is not ISSUED.
 _NOT_GOOD: Final = {
     TicketState.RESERVED: Reason.NOT_PRINTED,
     TicketState.PENDING: Reason.PENDING,

@@ -14,7 +14,9 @@ from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Templa
 
 #: Dots per inch, exactly eight per millimetre.
 RESOLUTION: Final = DOTS_PER_MM * 25.4
+#: Folder of the fonts.
 _FONTS: Final = Path(__file__).resolve().parents[1] / "screen" / "fonts"
+#: Font name in a template -> font file.
 _FILES: Final = {
     "regular": "Lato-Regular.ttf",
     "bold": "Lato-Bold.ttf",
@@ -23,7 +25,9 @@ _FILES: Final = {
 }
 #: The smallest legible text size, in dots.
 _DOTS_MIN: Final = 14
+#: Values of a black and of a white dot.
 _BLACK, _WHITE = 0, 1
+#: Alignment in a template -> anchor of Pillow's text drawing.
 _ANCHORS: Final = {"left": "lm", "centre": "mm", "right": "rm"}
 
 
@@ -59,11 +63,13 @@ def _encode_file(image: Image.Image, kind: str, **options: object) -> bytes:
 
 
 def _to_dots(millimetres: float) -> int:
+    """Return a length in whole dots."""
     return round(millimetres * DOTS_PER_MM)
 
 
 @lru_cache(maxsize=64)
 def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
+    """Return a font of a height in dots, cached."""
     return ImageFont.truetype(_FONTS / _FILES[name], dots)
 
 

@@ -37,7 +37,9 @@ _WAYS_TO_REDEEMED: Final = {
     TicketState.EXPIRED: (TicketAction.REVIVE, TicketAction.LOCK, TicketAction.REDEEM),
     TicketState.PENDING: (TicketAction.REDEEM,),
 }
+#: Name of the folder in which the new ledger is created.
 _FRESH: Final = "tickets.restoring"
+#: Columns of a move in the old database.
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 
@@ -85,7 +87,7 @@ def restore(
 def _redeem_accepted_tickets(
     store: TicketStore, find_redemption: Callable[[str], str | None], *, by: str, at: datetime
 ) -> None:
-    """Redeem every ticket that a journal has accepted but the old ledger still considers money."""
+    """Redeem every ticket that a journal has accepted but that the old ledger still shows as not redeemed."""
     story = {"why": "the journal had taken it in"}
     for record in list(store.records(*_WAYS_TO_REDEEMED)):
         number = record.ticket.number
@@ -132,7 +134,7 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
 
 
 def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
-    """Return the rows up to the first one that does not follow its predecessor, as ``proves`` decides."""
+    """Return the longest run of rows, from the first, in which ``proves`` accepts each row after its predecessor."""
     last_end, proved_rows = START, []
     for row in rows:
         if not proves(last_end, row):
@@ -148,7 +150,7 @@ def _has_next_move_number(last_end: tuple[int, str], row: Row) -> bool:
 
 
 def _is_next_unsealed_row(last_end: tuple[int, str], row: Row) -> bool:
-    """Return whether a row is next and has a digest of the old format, which used no key."""
+    """Return whether a row follows the last end and has a digest of the old format, which used no key."""
     text = json.dumps([last_end[1], *row[:-1]], ensure_ascii=False)
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 

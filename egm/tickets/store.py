@@ -49,15 +49,16 @@ def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -
 
 
 class JournalSeen(NamedTuple):
-    """The last entry of the machine's journal that was durable when the machine noted it in the ticket ledger."""
+    """The journal's last durable entry, as the machine stored it beside the ticket ledger's last move."""
 
     mark: str
+    """The tag that identifies the journal."""
     sequence: int
     hash_hex: str
 
 
 def encode_head(end: End, journal_entry: JournalSeen | None = None) -> bytes:
-    """Return the head of a ticket ledger that ends at ``end``, with the journal's last entry, as bytes."""
+    """Return the head of a ticket ledger as bytes: its last move ``end``, with the journal's last entry."""
     return json.dumps([*end, *(journal_entry or ())]).encode()
 
 
@@ -130,7 +131,10 @@ class TicketStore:
 
     @property
     def mended(self) -> str:
-        """Return which copy of the ledger was rebuilt from the other, as text for the machine's log; "" if none was."""
+        """Return which copy of the ledger was rebuilt from the other at its opening, as text for a log.
+
+        "" if none was.
+        """
         return self._copies.mended
 
     def close(self) -> None:
@@ -259,7 +263,7 @@ class TicketStore:
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
     def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
-        """Store a machine's validation identifier and sequence; its next ticket uses the following sequence."""
+        """Store a machine's validation identifier and sequence; its next ticket uses the following sequence number."""
         with self.transaction():
             self._run(
                 "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
@@ -280,7 +284,7 @@ class TicketStore:
             return self.enrolment(machine_serial)
 
     def report(self, number: str, at: datetime) -> None:
-        """Record that the host knows a printed ticket; repeats change nothing."""
+        """Record that the host knows a printed ticket; a repeat changes nothing."""
         with self.transaction():
             self.require_ticket(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
@@ -350,7 +354,7 @@ class TicketStore:
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
     def sums(self) -> list[TicketTotal]:
-        """Return the number and value of the tickets issued here, by state, kind and currency.
+        """Return the number and value of the tickets issued by this ledger's machines, by state, kind and currency.
 
         Those with :attr:`TicketTotal.is_owed` are the outstanding liability.
         """
@@ -370,7 +374,7 @@ class TicketStore:
         ]
 
     def moved_cents(self, by: str, action: TicketAction) -> dict[TicketKind, int]:
-        """Return the total of all tickets on which a machine recorded an action, by kind, in minor units."""
+        """Return the total of all tickets on which ``by`` recorded an action, by kind, in minor units."""
         rows = self._run(
             """SELECT json_extract(first.story, '$.ticket.kind'),
                       sum(json_extract(first.story, '$.ticket.amount_cents'))

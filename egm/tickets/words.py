@@ -25,6 +25,7 @@ class _Coin:
 
 
 _DOLLAR: Final = _Coin(("dollar", "dollars"), ("cent", "cents"))
+#: Words of each currency's unit, by language.
 _COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
     "en": {
         "USD": _DOLLAR,
@@ -40,22 +41,29 @@ _COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
 
 
 def _split_words(words: str) -> tuple[str, ...]:
+    """Return the words of a text; a hyphen stands for a number without a word of its own."""
     return tuple(words.split())
 
 
+#: English words of the numbers below twenty.
 _EN: Final = _split_words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
 )
+#: English words of the tens.
 _EN_TENS: Final = _split_words("- - twenty thirty forty fifty sixty seventy eighty ninety")
+#: French words of the numbers below twenty.
 _FR: Final = _split_words(
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
     "dix-huit dix-neuf"
 )
+#: French words of the tens.
 _FR_TENS: Final = _split_words(
     "- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt"
 )
+#: English group words, the largest first.
 _EN_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
+#: French group words, the largest first.
 _FR_NOUNS: Final = ((10**9, "milliard"), (10**6, "million"))
 
 
@@ -116,6 +124,7 @@ def _word_french_to_99(number: int, *, is_before_noun: bool) -> str:
     return f"{ten} et {_FR[ones]}" if joined else f"{ten}-{_FR[ones]}"
 
 
+#: By language: the number's words, the conjunction, and whether a number takes the plural.
 _WORDS: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool]]]] = {
     "en": (to_english_words, "and", lambda number: number != 1),
     "fr": (to_french_words, "et", lambda number: number >= 2),

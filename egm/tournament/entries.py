@@ -21,7 +21,9 @@ from egm.staff.records import RulingDetails
 from egm.tournament.keys import TournamentKey
 from egm.tournament.records import InstalledRules
 
+#: The accounts of the points that positions have to play with.
 _POINTS: Final = "tournament:points:*"
+#: The accounts of the points that positions have won.
 _WON: Final = "tournament:won:*"
 
 

@@ -12,16 +12,24 @@ class TournamentEvent(EventName):
     """An event of a tournament."""
 
     INSTALL_RULES = "install_rules"
+    #: Staff install the rules of a tournament.
     REMOVE_RULES = "remove_rules"
+    #: Staff remove the rules.
     ENTER_TOURNAMENT = "enter_tournament"
+    #: Staff put the machine into the tournament.
     LEAVE_TOURNAMENT = "leave_tournament"
+    #: Staff take the machine out of the tournament.
     SELL_ENTRY = "sell_entry"
+    #: An attendant sells an entry.
     VOID_ENTRY = "void_entry"
+    #: Staff declare an entry void.
     PAY_PRIZE = "pay_prize"
+    #: Staff hand over a prize.
     BEGIN_ROUND = "begin_round"
+    #: An attendant gives a position the points of a round.
     END_ROUND = "end_round"
     ROUND_TIME = "round_time"
-    """The time of a round has advanced: what its player sees has changed, or the time is over."""
+    """Staff end a round before its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +44,7 @@ class EntryForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundForm(FilledForm):
-    """Form: an entry begins, or repeats, a round at this position."""
+    """Form: an attendant gives this position the points of a round of an entry, for the first time or again."""
 
     entry: int = 0
     participant: str = ""

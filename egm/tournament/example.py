@@ -11,13 +11,16 @@ from pydantic import BaseModel
 from egm.config.documented import read_field_meanings
 from egm.tournament.rules import Entries, Machine, Prize, Tournament, TournamentRound
 
+#: The file of the example.
 EXAMPLE: Final = Path(__file__).parent / "example.toml"
+#: The model of each table of the example.
 _TABLES: Final[dict[str, type[BaseModel]]] = {
     "entries": Entries,
     "rounds": TournamentRound,
     "machines": Machine,
     "prizes": Prize,
 }
+#: Longest line of a comment, in characters.
 _WIDTH: Final = 100
 
 
@@ -27,6 +30,7 @@ def format_example() -> str:
 
 
 def _iter_lines(lines: list[str]) -> Iterator[str]:
+    """Yield the lines of the example, with comments before the keys."""
     model: type[BaseModel] = Tournament
     commented: set[tuple[type[BaseModel], str]] = set()
     yield "# The rules of a tournament. Check them: egm tournament check FILE"
@@ -44,4 +48,5 @@ def _iter_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _format_comment(text: str) -> list[str]:
+    """Return a text as comment lines."""
     return textwrap.wrap(" ".join(text.split()), _WIDTH, initial_indent="# ", subsequent_indent="# ")

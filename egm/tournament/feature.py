@@ -51,7 +51,7 @@ from egm.tournament.games import (
 from egm.tournament.installed import (
     FILE_NAME,
     RulesFile,
-    find_start_to_come,
+    find_future_start,
     install_rules,
     is_in_tournament,
     read_installed_rules,
@@ -94,19 +94,27 @@ from egm.tournament.rounds import (
     void_entry,
 )
 
+#: Only while the service menu is open.
 _MENU: Final = only(State.SERVICE_MENU)
+#: Only while the machine is in a tournament and no game is open.
 _TOURNAMENT: Final = only(State.TOURNAMENT)
+#: Only while a game is shown.
 _PLAYING: Final = only(State.PLAYING)
 
+#: Form field of an entry's number.
 _ENTRY: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
+#: Form field of the participant's number.
 _PARTICIPANT: Final = Field(name="participant")
+#: Guards on removing the rules.
 _MAY_REMOVE: Final = (tournament_is_off, tournament_is_over_or_unsold)
+#: Guards on installing rules.
 _MAY_INSTALL: Final = (
     *_MAY_REMOVE,
     rules_file_is_readable,
     rules_are_lawful,
     rules_file_describes_machine,
 )
+#: Guards on entering the tournament.
 _MAY_ENTER: Final = (
     tournament_is_off,
     rules_are_installed,
@@ -116,8 +124,10 @@ _MAY_ENTER: Final = (
     no_transfer_waits,
 )
 
+#: Guards on paying prizes.
 _MAY_PAY_PRIZES: Final = (tournament_is_off, rules_are_installed, tournament_has_started)
 
+#: The forms of the tournament.
 _FORMS: Final = (
     Form(
         id="tournament_rules",
@@ -197,6 +207,7 @@ _FORMS: Final = (
     ),
 )
 
+#: The rules, in the order in which they are tried.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ staff
     build_form_rule(_FORMS, TournamentEvent.INSTALL_RULES, _MENU, _MAY_INSTALL, install_rules, Next.SAME),
@@ -321,7 +332,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class RoundClock(TimerService):
-    """Service that ends a position's round when its time is over, and shows its player the minutes that are left."""
+    """Service that ends a position's round when its time is over, and updates the minutes that its player sees."""
 
     name = "tournament"
     event = TournamentEvent.ROUND_TIME
@@ -330,7 +341,7 @@ class RoundClock(TimerService):
         """Return the seconds until the start or the round's next minute; None if no time runs or it is over."""
         machine = self._context.engine.machine
         purse = find_open_purse(machine)
-        starts = None if purse is None else find_start_to_come(machine)
+        starts = None if purse is None else find_future_start(machine)
         if starts is not None:
             return max(0.0, (starts - machine.times.now()).total_seconds()) + 0.1
         if purse is None or not purse.until:
@@ -347,7 +358,7 @@ def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
 
 
 def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield that a tournament is announced, whose rules players find in the help."""
+    """Yield the notice that a tournament is announced, with its name; players find its rules in the help."""
     if read_installed_rules(machine) is not None and not is_in_tournament(machine):
         yield Notice(code="tournament_announced", lasting=True)
 

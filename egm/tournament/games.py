@@ -48,6 +48,7 @@ from meters import Transfer
 from meters.transaction import JSON
 from paytables import Game, PaytableError
 
+#: The account of stakes in points.
 _WAGER: Final = "tournament:wager"
 #: Parts of a wager that only a shared table sets, never the player.
 _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
@@ -55,7 +56,7 @@ _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 @dataclass(slots=True)
 class PurseBet:
-    """Cache of the last accepted bet of a purse, with the selection and the table for which it was accepted."""
+    """Cache of the last accepted bet with points, with the selection and the table state that it was accepted for."""
 
     selection: Selection | None = None
     game: Game | None = None
@@ -131,7 +132,7 @@ def find_purse_bet(machine: Machine) -> Bet | None:
 
 
 def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | None:
-    """Return a selection's bet on the purse's own table, or None if its game does not accept it."""
+    """Return a selection's bet at the purse's table state, or None if its game does not accept it."""
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
         return None
@@ -146,11 +147,12 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | No
 
 
 def _compute_needed_points(bet: Bet) -> int:
+    """Return the points that a bet and its round may cost by the certified strategy."""
     return bet.wager.credits + bet.game.rules.reserve(bet.wager)
 
 
 def are_points_used_up(machine: Machine, purse: Purse) -> bool:
-    """Return whether the points no longer cover a wager, or what the selected wager may still cost."""
+    """Return whether the points of the purse no longer cover a wager, with what its round may still cost."""
     bet = find_purse_bet(machine)
     return read_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
 
@@ -195,7 +197,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
 
 
 def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
-    """Return the state that starts the time of a round with its first game; empty if it runs or has no time."""
+    """Return the state that starts the time of a round with its first game; empty without a limit or once it runs."""
     if purse.until or not purse.minutes:
         return {}
     return {PlayKey.PURSE: replace(purse, until=compute_round_end(machine, purse))}
@@ -272,6 +274,7 @@ def forfeit_purse_game(machine: Machine, event: Event) -> None:
 
 
 def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_points: int) -> None:
+    """Record that the open game is void, with the points that can be played again."""
     refund = Transfer("tournament:push", name_points_account(machine.position.number), refund_points)
     machine.post(
         PURSE_GAME_VOID,

@@ -31,7 +31,7 @@ class RulesFile:
 
     path: Path | None = None
     accepted: str = ""
-    """The text that a form was last accepted with, and that it installs; the file may change in the meantime."""
+    """The text of the file as a form has checked it; it is installed even if the file changes in the meantime."""
 
     def read(self) -> str | None:
         """Return the text of the rules file, or None if there is no readable file."""
@@ -82,8 +82,8 @@ def read_local_time(machine: Machine) -> datetime:
     return machine.times.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
-def find_start_to_come(machine: Machine) -> datetime | None:
-    """Return when the tournament starts, with its time zone, or None without rules or once it has started."""
+def find_future_start(machine: Machine) -> datetime | None:
+    """Return when the tournament starts, with its time zone, or None without rules or after the start."""
     rules = read_installed_rules(machine)
     if rules is None or read_local_time(machine) >= rules.starts:
         return None
@@ -95,15 +95,15 @@ def compute_end(rules: Tournament) -> datetime:
     return rules.starts + timedelta(minutes=rules.duration_minutes)
 
 
-def find_this_machine(machine: Machine, rules: Tournament) -> tuple[NamedMachine, Game] | None:
+def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[NamedMachine, Game] | None:
     """Return this machine's line in the rules and its game, or None if it is not listed or does not offer the game."""
     named = find_machine(rules, machine.identity.operator_number)
     game = None if named is None else machine.games.get(named.game or rules.game)
     return None if named is None or game is None else (named, game)
 
 
-def find_machine_fault(machine: Machine, rules: Tournament) -> str | None:
-    """Return why this machine is not one that the rules describe, or None if it is."""
+def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
+    """Return why this machine does not match its line in the rules, or None if it does."""
     number = machine.identity.operator_number
     named = find_machine(rules, number)
     if named is None:
@@ -123,6 +123,7 @@ def find_machine_fault(machine: Machine, rules: Tournament) -> str | None:
 
 
 def _find_terms_fault(machine: Machine, named: NamedMachine, game_id: str) -> str | None:
+    """Return why this machine's denomination or wager does not match its line in the rules, or None."""
     bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
@@ -133,7 +134,11 @@ def _find_terms_fault(machine: Machine, named: NamedMachine, game_id: str) -> st
 
 @lru_cache(maxsize=4)
 def list_file_faults(text: str, today: date) -> tuple[str, ...]:
-    """Return every fault of a rules file for a machine: its form, the by-law's checks, and its day of publication."""
+    """Return every fault that keeps a rules file from being installed.
+
+    These are faults of its form, violations of the by-law, and a day of publication that is missing or too
+    late.
+    """
     try:
         rules = parse_rules(text)
     except OperatorError as error:
@@ -152,20 +157,23 @@ def rules_file_is_readable(machine: Machine, _: Event) -> bool:
 
 
 def rules_are_lawful(machine: Machine, _: Event) -> bool:
-    """Return whether the rules file is complete and public in time, and nothing in it breaks the by-law."""
+    """Return whether the rules file is complete, is made public in time, and complies with the by-law."""
     text = machine.component(RulesFile).read()
     return text is not None and not list_file_faults(text, machine.local_date)
 
 
 @refusal_code("rules_describe_the_machine")
 def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
-    """Return whether the rules list this machine with its game, denomination and wager, and it has no linked level."""
+    """Return whether the rules list this machine with its game, denomination and wager.
+
+    The machine may not have a linked progressive level.
+    """
     file = machine.component(RulesFile)
     text = file.read()
     if text is None or list_file_faults(text, machine.local_date):
         return False
     file.accepted = text
-    return find_machine_fault(machine, parse_rules(text)) is None
+    return reason_machine_is_unsuitable(machine, parse_rules(text)) is None
 
 
 def rules_are_installed(machine: Machine, _: Event) -> bool:

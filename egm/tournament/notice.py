@@ -13,8 +13,11 @@ from babel.numbers import format_currency, format_decimal, get_currency_precisio
 from egm.tournament.rules import SIDE_BET_CENTS, Bilingual, Tournament
 from paytables import load_game
 
+#: Locale of each language's dates and numbers.
 _LOCALES: Final = {"en": "en_CA", "fr": "fr_CA"}
+#: Languages of the notice.
 LANGUAGES: Final = tuple(_LOCALES)
+#: Longest line of the notice, in characters.
 _WIDTH: Final = 96
 
 #: Every text of the notice, by language and key.
@@ -174,6 +177,7 @@ def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[st
 
 
 def _wrap(text: str, indent: str = "") -> list[str]:
+    """Return a text wrapped into lines."""
     return textwrap.wrap(
         text, _WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
     )
@@ -186,7 +190,7 @@ class _Notice:
         self._rules, self._language, self._locale = rules, language, _LOCALES[language]
 
     def say(self, key: str, **values: object) -> str:
-        """Return a text with its values."""
+        """Return the notice's text of a key, with its values filled in."""
         return TEXTS[self._language][key].format(**values)
 
     def choose(self, text: Bilingual) -> str:
@@ -199,6 +203,7 @@ class _Notice:
         return text.replace(" 1 ", " 1er ") if self._language == "fr" else text
 
     def _say_moment(self, key: str, moment: datetime) -> str:
+        """Return the text of a key with a date and time."""
         return self.say(
             key,
             day=self.format_day(moment.date()),
@@ -206,10 +211,12 @@ class _Notice:
         )
 
     def _format_money(self, cents: int) -> str:
+        """Return an amount in the rules' currency, as text."""
         amount = Decimal(cents).scaleb(-get_currency_precision(self._rules.currency))
         return str(format_currency(amount, self._rules.currency, locale=self._locale))
 
     def _format_number(self, value: int) -> str:
+        """Return a number with separators, as text."""
         return str(format_decimal(value, locale=self._locale))
 
     def _format_share(self, share: Fraction) -> str:
@@ -285,7 +292,7 @@ class _Notice:
                 )
 
     def iter_method(self) -> Iterator[str]:
-        """Yield how the prizes are divided to the cent."""
+        """Yield how amounts that do not divide to the cent are shared."""
         rules = self._rules
         yield self.say("return")
         yield self.say("sold")

@@ -21,10 +21,10 @@ from egm.staff.words import (
 from egm.tournament.entries import RoundEnded
 from egm.tournament.installed import (
     RulesFile,
-    find_machine_fault,
     is_in_tournament,
     list_file_faults,
     read_installed_rules,
+    reason_machine_is_unsuitable,
 )
 from egm.tournament.keys import TournamentKey
 from egm.tournament.records import InstalledRules
@@ -34,7 +34,7 @@ from egm.tournament.rules import parse_rules
 
 @dataclass(slots=True)
 class TournamentPage(MenuPage):
-    """Page of the tournament: what is installed, what the rules file lacks, and the purse of this position."""
+    """The service page of the tournament: the installed rules, the rules file's faults, and this position's purse."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the installed rules, the file's faults and this position's round."""
@@ -51,7 +51,7 @@ class TournamentPage(MenuPage):
         return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
-        """Refuse every action: the page only shows."""
+        """Refuse every action, because the page offers none."""
         return refuse("not_offered")
 
 
@@ -98,11 +98,12 @@ def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
     faults = list_file_faults(text, machine.local_date)
     if faults:
         return faults
-    fault = find_machine_fault(machine, parse_rules(text))
+    fault = reason_machine_is_unsuitable(machine, parse_rules(text))
     return () if fault is None else (fault,)
 
 
 def _iter_rows(machine: Machine) -> Iterator[tuple[str | Words, Words]]:
+    """Yield the rows of the installed rules: a label and its value."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
     yield "tournament.file", say_plain(digest)

@@ -1,4 +1,4 @@
-"""The prizes of a tournament to the cent, and the least return of 30 % of the fees (s. 127)."""
+"""The prizes of a tournament to the cent, and the legal minimum: 30 % of the fees are returned as prizes (s. 127)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,9 @@ from typing import Final, Literal
 #: The least part of the fees sold that goes back to the participants (s. 127).
 RETURN_MIN: Final = Fraction(30, 100)
 
+#: How cents that do not divide are given: all to the best rank, or one each in order.
 Remainders = Literal["best-rank", "in-order"]
+#: What happens to the prizes of ranks that nobody has.
 Unclaimed = Literal["shared", "not-awarded"]
 
 
@@ -26,7 +28,7 @@ class PrizePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
-    """A number of entries at which the prizes return less than 30 % of the fees, and by how much."""
+    """The first number of entries at which the prizes may return less than 30 % of the fees, and by how much."""
 
     entries: int
     ranked: int
@@ -79,7 +81,7 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
 
 
 def _count_awarded(plan: PrizePlan, ranked: int) -> int:
-    """Return the number of ranks whose prizes are awarded."""
+    """Return the number of ranks whose prizes are awarded, if ``ranked`` participants have a rank."""
     return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
 
 

@@ -20,7 +20,7 @@ _REPEATABLE: Final = frozenset({"", "interrupted"})
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A round of an entry as one machine has played it last: its purse, and when it last changed."""
+    """A round of an entry as last played at one machine: its purse, and when the purse last changed."""
 
     machine: str
     purse: Purse
@@ -29,7 +29,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Collected:
-    """The sales and rounds of one tournament, collected from its journals."""
+    """The sales and rounds of one tournament, as collected from the journals of its machines."""
 
     sold: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The participant of each entry that is not void, and the machine that sold it."""

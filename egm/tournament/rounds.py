@@ -55,19 +55,21 @@ from egm.tournament.games import are_points_used_up, purse_game_is_closed
 from egm.tournament.installed import (
     build_mode,
     compute_end,
-    find_machine_fault,
-    find_this_machine,
+    find_machine_in_rules,
     is_in_tournament,
     read_installed_digest,
     read_installed_rules,
     read_local_time,
+    reason_machine_is_unsuitable,
     require_installed_rules,
 )
 from egm.tournament.keys import TournamentKey
 from meters import Transfer
 from meters.recall import read_details
 
+#: The record of any entry about tournament entries and rounds.
 _Record: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundBegun | RoundEnded
+#: Entry kind -> class of its record.
 _RECORDS: Final[Mapping[str, type[_Record]]] = {
     ENTRY_SOLD.kind: EntrySold,
     ENTRY_VOIDED.kind: EntryVoided,
@@ -80,7 +82,7 @@ _RECORDS: Final[Mapping[str, type[_Record]]] = {
 # ---------------------------------------------------------------------------------------------- what was before
 @dataclass(slots=True)
 class FirstInstallations:
-    """The journal entry with which rules were first installed, by their SHA-256; 0 if it precedes a memory clear."""
+    """Cache of the journal entry at which each rules file was first installed; 0 if that was before a memory clear."""
 
     sequence_by_digest: dict[str, int] = field(default_factory=dict)
 
@@ -116,7 +118,7 @@ def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
 
 
 def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
-    """Return how each round of an entry has ended at this machine, by round."""
+    """Return how each round of an entry ended at this machine, by the number of the round."""
     return {
         record.round: record.status
         for record in iter_tournament_records(machine)
@@ -143,6 +145,7 @@ def no_transfer_waits(machine: Machine, event: Event) -> bool:
 
 
 def _has_no_transfer(machine: Machine, event: Event) -> bool:
+    """Return whether this position has no host's lock or order, and no ticket whose reply is pending."""
     money = machine.component(HostMoney)
     return money.order is None and money.lock is None and no_ticket_query_waits(machine, event)
 
@@ -170,7 +173,7 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
 def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
     """Return whether the installed rules still describe this machine."""
     rules = read_installed_rules(machine)
-    return rules is not None and find_machine_fault(machine, rules) is None
+    return rules is not None and reason_machine_is_unsuitable(machine, rules) is None
 
 
 def no_round_is_played(machine: Machine, _: Event) -> bool:
@@ -225,9 +228,10 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
 
 
 def round_may_begin(machine: Machine, event: Event) -> bool:
-    """Return whether the entry may begin the round here: not another participant's, not over, in the right order.
+    """Return whether the form's participant may begin this round of the entry at this machine.
 
-    An interrupted round may be repeated if the rules say so. Rounds played at other machines are unknown here.
+    The entry is not another participant's, and the round is the next one. An interrupted round may be
+    repeated if the rules say so. Rounds played at other machines are unknown here.
     """
     rules, form = read_installed_rules(machine), event.of(RoundForm)
     if rules is None or not has_texts(form.participant) or not 1 <= form.round <= len(rules.rounds):
@@ -245,6 +249,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
 
 
 def _list_void_entries(machine: Machine) -> set[int]:
+    """Return the numbers of the entries that were declared void here."""
     return {record.entry for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)}
 
 
@@ -338,9 +343,9 @@ def begin_round(machine: Machine, event: Event) -> None:
 def _post_round(
     machine: Machine, entry: int, participant: str, number: int, persons: tuple[str, ...]
 ) -> None:
-    """Record the beginning of a round, with its purse and the game of the tournament selected."""
+    """Record the beginning of a round: the position gets its purse, and the tournament's game is selected."""
     digest, rules = require_installed_rules(machine)
-    terms, named_game = rules.rounds[number - 1], find_this_machine(machine, rules)
+    terms, named_game = rules.rounds[number - 1], find_machine_in_rules(machine, rules)
     if named_game is None:
         raise InvariantError("this machine is not in the rules of the tournament")
     named, game = named_game
@@ -388,7 +393,7 @@ def end_round(machine: Machine, event: Event) -> None:
 
 
 def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tuple[str, ...]) -> None:
-    """Record the end of a round: remove its points, and keep what it has won in the purse and the record."""
+    """Record the end of a round: its unplayed points are removed, and its result is stored in the purse."""
     purse, digest = find_purse(machine), read_installed_digest(machine)
     if purse is None:
         raise InvariantError("a round ended without a purse")

@@ -36,15 +36,20 @@ SIDE_BET_CENTS: Final = 100
 RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
 #: The game of the library that the by-law calls "Let It Ride Poker".
 _LET_IT_RIDE: Final = "quebec-let-it-ride"
+#: Most participants of a tournament.
 _PARTICIPANTS_MAX: Final = 10_000
+#: Most entries of one participant.
 _ENTRIES_MAX: Final = 10
 #: The largest denominator of a prize's share: all shares are added exactly, for each number of entries.
 _DENOMINATOR_MAX: Final = 1_000_000
 #: The years in which a tournament may start, so that a date before its start or after its end is always a date.
 _YEARS: Final = range(2000, 9901)
 
+#: An amount in minor units, above 0.
 _Cents = Annotated[int, Field(gt=0, le=10**12, strict=True)]
+#: A count above 0.
 _Count = Annotated[int, Field(gt=0, le=10**6, strict=True)]
+#: A text that may not be empty.
 _Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -95,7 +100,7 @@ class Entries(_Table):
 
     @model_validator(mode="after")
     def check_places(self) -> "Entries":
-        """Refuse fewer places than participants are needed."""
+        """Refuse a maximum of participants below the minimum."""
         if self.participants_min > self.participants_max:
             raise build_rule_error(
                 build_fault(
@@ -194,6 +199,7 @@ class Tournament(_Table):
         return self
 
     def _iter_round_faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with the rounds."""
         qualified = self.entries.participants_max
         for n, each in enumerate(self.rounds, 1):
             where, is_last = f"rounds[{n}]", n == len(self.rounds)
@@ -222,6 +228,7 @@ class Tournament(_Table):
             )
 
     def _iter_prize_faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with the prizes."""
         for n, prize in enumerate(self.prizes, 1):
             where = f"prizes[{n}]"
             if prize.rank != n:
@@ -240,6 +247,7 @@ class Tournament(_Table):
             yield build_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
 
     def _iter_machine_faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with the machines."""
         seen: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
             if machine.number in seen:
@@ -329,6 +337,7 @@ def _load_library_game(name: str) -> Game:
 
 
 def _iter_game_faults(rules: Tournament) -> Iterator[Fault]:
+    """Yield why the library has no such game, or it is not suitable."""
     named = [
         ("game", rules.game),
         *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
@@ -342,6 +351,7 @@ def _iter_game_faults(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
+    """Yield why the rules are not public in time (s. 125)."""
     latest = find_latest_publication(rules)
     start = rules.starts.date()
     if rules.published is None:
@@ -359,6 +369,7 @@ def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
 
 
 def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
+    """Yield why the fee breaks the by-law (s. 124)."""
     fee_cents = rules.entries.fee_cents
     if not rules.is_fee_from_side_bet:
         return
@@ -375,6 +386,7 @@ def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
+    """Yield why the prizes return too little (s. 127)."""
     entries = rules.entries
     shortfall = find_shortfall(
         rules.prize_plan,
@@ -420,7 +432,7 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault for each machine whose game does not accept the wager, or cannot be played in a tournament."""
+    """Yield a fault for each machine whose game does not accept the wager or cannot be played in a tournament."""
     for n, machine in enumerate(rules.machines, 1):
         game = _load_library_game(machine.game or rules.game)
         if not _has_wager(game, machine.bet):

@@ -10,9 +10,11 @@ from egm.tournament.standings import Results, Standing, Standings, rank_particip
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """What a tournament took, returns and refunds. ``prizes_cents`` has the prize of each standing in order.
+    """The money of a finished tournament: fees, prizes and refunds, with its standings.
 
-    ``sold_cents`` are the fees of all entries that were not refunded.
+    ``prizes_cents`` has the prize of each standing in order. ``sold_cents`` are the fees of all entries that
+    were not refunded. ``added_cents`` is what the venue adds, ``missing_cents`` what the by-law requires it
+    to add.
     """
 
     standings: Standings

@@ -19,6 +19,7 @@ from egm.errors import OperatorError
 from egm.tournament.rules import Tournament
 from paytables.source import read_contents
 
+#: A number of points.
 _Points = Annotated[int, Field(ge=0, le=10**15, strict=True)]
 
 
@@ -33,7 +34,7 @@ class _Item(BaseModel):
 
 
 class RoundResult(_Item):
-    """What one entry reached in one round."""
+    """The result of one entry in one round: its points, and how the round ended."""
 
     points: _Points
     best_game: _Points | None = None
@@ -70,7 +71,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standings:
-    """The outcome of a tournament without its prizes; ``refunded`` and ``excluded`` are numbers of entries."""
+    """The final ranks of a tournament, without its prizes; ``refunded`` and ``excluded`` are numbers of entries."""
 
     ranked: tuple[Standing, ...]
     refunded: tuple[int, ...]
@@ -80,7 +81,7 @@ class Standings:
 
 @dataclass(slots=True)
 class _Outcome:
-    """The points and the number of rounds played of each entry, and the entries that lost their rank."""
+    """Intermediate result of the ranking: points and rounds of each entry, and the entries that lost their rank."""
 
     points: dict[int, int] = field(default_factory=dict)
     rounds: dict[int, int] = field(default_factory=dict)
@@ -110,7 +111,7 @@ def read_results(path: Path) -> Results:
 
 
 def _refuse_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object. Raises ValueError if a key is given twice."""
+    """Return a JSON object from its members. Raises ValueError if a key is given twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key is given twice in one object")
@@ -187,7 +188,7 @@ def _restore_other_entries(
     scored_entries: Sequence[Sequence[EntryResult]],
     outcome: _Outcome,
 ) -> None:
-    """Let another entry of a participant count, in the round it reached, if the better one has lost its rank later.
+    """Let a participant's other entry count, in the round it reached, if their better one has lost its rank later.
 
     Otherwise an interruption of the better entry would take the fee of the other one without a rank.
     """
@@ -287,7 +288,7 @@ def _list_best(
 
 
 def _build_key(rules: Tournament, result: EntryResult, n: int, points: dict[int, int]) -> tuple[int, ...]:
-    """Return what orders the entries of a round, the best first; equal keys are a tie."""
+    """Return the sort key of an entry's result in a round, the best first; equal keys are a tie."""
     found = result.rounds[n - 1]
     if rules.ties == "earlier-entry":
         return (-points[result.entry], result.entry)

@@ -1,4 +1,4 @@
-"""The view of a tournament for a person at the machine: its rules, and the round played at this position."""
+"""What the screen shows of a tournament: its rules, and the round played at this position."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -8,7 +8,7 @@ from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
 from egm.play.records.purse import Purse, find_purse, read_points
-from egm.tournament.installed import find_rules, find_start_to_come, is_in_tournament
+from egm.tournament.installed import find_future_start, find_rules, is_in_tournament
 from egm.tournament.keys import TournamentKey
 from egm.tournament.notice import LANGUAGES, list_sections
 from egm.tournament.records import InstalledRules
@@ -28,7 +28,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
     purse = find_purse(machine)
     if purse is None:
         return view.model_copy(update={"on": True})
-    starts = find_start_to_come(machine)
+    starts = find_future_start(machine)
     return view.model_copy(
         update={
             "on": True,
@@ -58,6 +58,7 @@ def _build_rules_view(text: str) -> TournamentView:
 
 
 def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
+    """Return the minutes left in the round, rounded up."""
     if not purse.until:
         return purse.minutes
     left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()

@@ -20,8 +20,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from egm.errors import OperatorError
 from paytables.wording import format_percent
 
+#: File name of the list of a bundle's files.
 MANIFEST: Final = "manifest.json"
+#: File name of the signature.
 SIGNATURE: Final = "manifest.sig"
+#: File name of the signer's public key.
 SIGNER: Final = "signer.pub"
 
 

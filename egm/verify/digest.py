@@ -18,7 +18,9 @@ from egm.verify.tree import find_component
 from paytables.source import Source
 from paytables.wording import format_known_names
 
+#: Precedes the target of a symbolic link, whose digest is computed from both.
 _LINK: Final = b"symbolic link\0"
+#: Precedes the reason why a file could not be read, in place of its digest.
 _UNREADABLE: Final = "unreadable: "
 
 
@@ -67,6 +69,10 @@ def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = 
 
 
 def _digest_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal, or the reason why it cannot be read.
+
+    A symbolic link is not followed: its digest is computed from the path that it points to.
+    """
     try:
         if path.is_symlink():
             return hashlib.sha256(_LINK + str(path.readlink()).encode()).hexdigest()

@@ -24,6 +24,7 @@ from paytables.source import Source
 
 #: Maximum number of files named in a finding; the rest are only counted.
 NAMED_MAX: Final = 20
+#: How much lower the priority of the separate process is than the machine's.
 _NICE: Final = 10
 
 

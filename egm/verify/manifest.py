@@ -28,7 +28,9 @@ from meters.entry import encode_canonical_json, parse
 from meters.keys import is_signed_by
 from paytables.source import read_contents
 
+#: The format of manifests, stated in each.
 FORMAT: Final = "open-egm software 1"
+#: Precedes the signed content, so that the signature is valid for a software manifest only.
 _PURPOSE: Final = b"open-egm software manifest\0"
 
 
@@ -38,7 +40,7 @@ class ManifestError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The manifest of one software release; ``files`` has the SHA-256 of each file in hexadecimal, by name."""
+    """The manifest of one software release: its files, when and why it was made."""
 
     version: str
     made: str
@@ -46,8 +48,11 @@ class Manifest:
     reason: str
     """The manufacturer's reason for this release; recorded when it is installed (A-16)."""
     libraries: bool
+    """Whether the other packages of the environment are listed as well."""
     bytecode: bool
+    """Whether compiled modules are listed as well."""
     files: Mapping[str, str]
+    """The SHA-256 of each file in hexadecimal, by its name."""
 
     def scope(self, own_files: tuple[tuple[str, str], ...]) -> Scope:
         """Return which files to verify on a cabinet that has the definition files ``own_files``."""

@@ -21,6 +21,7 @@ from paytables.definition import parse, read_source
 from paytables.errors import PaytableError
 from paytables.source import is_path
 
+#: The packages of the software.
 PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
 
 #: Component -> prefixes of its files' names; the longest prefix decides.
@@ -36,10 +37,12 @@ COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "screen": ("egm/screen/",),
     "tools": ("tools/",),
 }
+#: Each prefix of a file's name with its component, the longest first.
 _PREFIXES: Final = sorted(
     ((prefix, name) for name, prefixes in COMPONENTS.items() for prefix in prefixes),
     key=lambda pair: -len(pair[0]),
 )
+#: The folders of compiled modules.
 _BYTECODE: Final = "__pycache__"
 
 

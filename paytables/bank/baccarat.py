@@ -38,13 +38,16 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
     6: frozenset({6, 7}),
     7: frozenset(),
 }
+#: The points from which the player's hand draws no third card.
 _PLAYER_STANDS_FROM: Final = 6
 #: The points of the first two cards that end a coup: a natural.
 NATURAL: Final = 8
 
 #: A value for the player's hand and one for the bank's.
 Both: TypeAlias = tuple[int, int]
+#: Whether the player's hand and the bank's begin with a pair.
 Pairs: TypeAlias = tuple[bool, bool]
+#: What a baccarat bet is on.
 Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "player-dragon", "bank-dragon"]
 
 
@@ -154,7 +157,7 @@ def _format_pays(bet: BaccaratBet, code: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Coup:
-    """The result of a baccarat round: points, numbers of cards and pairs of both hands, the player's first."""
+    """The result of a coup (a round of baccarat): points, numbers of cards and pairs of both hands, player first."""
 
     points: Both
     cards: Both
@@ -320,8 +323,9 @@ def compute_coup_chances(
 
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
 _WIDTH: Final = 96
-#: Three sums over the first four cards with the same totals and pairs: orders; orders times the remaining
-#: cards of each point value; and orders times the remaining cards of each two point values.
+#: Three sums over all first four cards with the same totals and pairs. They are the number of orders; that
+#: number times the remaining cards of each point value; and that number times the remaining cards of each two
+#: point values.
 _Sums: TypeAlias = tuple[int, int, int]
 
 

@@ -32,18 +32,24 @@ from paytables.definition import Strict
 from paytables.layout import Case, Odds, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, may_see
 
+#: The ids of the bets and hands of the two tableaux.
 TABLEAUX: Final = ("tableau-1", "tableau-2")
+#: The id of the bet on both tableaux.
 BOTH: Final = "both"
+#: The id of the banker's hand.
 _BANK: Final = "bank"
 #: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
 CARDS_MAX: Final = 9
+#: The points at which the holder of a tableau's hand chooses to draw or stand.
 _FREE: Final = 5
 #: The sign of a hand that stood, among the third cards in a banker's drawing table.
 _STOOD: Final = "-"
+#: The signs of all third cards in a banker's drawing table.
 _THIRD_CARDS: Final = _STOOD + "0123456789"
 
 #: The answers at five points for the two tableaux.
 Answers: TypeAlias = tuple[str, str]
+#: Every combination of answers.
 EVERY_ANSWERS: Final[tuple[Answers, ...]] = (
     (DRAW, DRAW),
     (DRAW, STAND),
@@ -113,6 +119,7 @@ def _should_banker_draw(cards: str, against: str, third_cards: Iterable[int | No
     return any(calls) if against == "either" else all(calls)
 
 
+#: The texts of the banker's rule, by language.
 _BANKER_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {
         "always": "Banker with {0}: draws",
@@ -166,6 +173,7 @@ class BanqueBet(BankBet):
         return {code: text.format(self.pays.text) for code, text in _BOTH_TEXTS.items()}
 
 
+#: The text of what the bet on both tableaux pays, by language.
 _BOTH_TEXTS: Final = {
     "en": (
         "half on each tableau: {0} if both win, half of that if one wins and the other ties; half is lost if one "
@@ -239,6 +247,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     @cached_property
     def _bets_by_id(self) -> dict[str, BanqueBet]:
+        """Return the bets that the game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
     def describe_hands(self) -> list[dict[str, object]]:
@@ -367,6 +376,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 #: Bits for one count in a packed row: no sum of the orders of nine cards needs more.
 _WIDTH: Final = 96
+#: Bits of a packed row of ten counts.
 _ROW: Final = 10 * _WIDTH
 #: For first cards with the same totals: the number of their orders, and these times the remaining cards of each
 #: point value, of each two and of each three values (packed).

@@ -34,14 +34,21 @@ from paytables.errors import RefusedRoundError
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, ask_whether_all_staked, may_see
 
+#: The id of the bet to hold the bank, and of the bank's hand.
 BANK: Final = "bank"
+#: The id of the bet that covers the bank alone.
 BANCO: Final = "banco"
+#: The id of the bet against the bank.
 STAKE: Final = "stake"
+#: The id of the hand against the bank.
 HAND: Final = "player"
+#: The name of that hand, by language.
 PUNTER: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
 #: Players without whom no round is played (art. 11.1).
 SEATS_MIN: Final = 4
+#: The points at which the holder of the hand chooses to draw or stand.
 _FREE: Final = 5
+#: The result of a stake that is returned because the bank does not cover it.
 NOT_COVERED: Final = "not covered"
 
 
@@ -110,7 +117,7 @@ class CheminDefinition(BankDefinition):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Whose turn the bank is: the seat, the least that it must hold, and the seat that may follow its banco."""
+    """The state of the bank's turn: the seat that may hold it, the least that it must be, and who may follow banco."""
 
     seat: int = 0
     least: int = 0
@@ -141,7 +148,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Coup:
-    """One round as betting closes: who holds the bank and the hand, what is played, and what is returned."""
+    """One round when betting has closed: who holds the bank and the hand, and what is played and what returned."""
 
     banker: int
     banco: int

@@ -8,14 +8,15 @@ from paytables.cards.card import Card, Shoe, format_card
 from paytables.contract import Cue, Draw
 from paytables.seating import FACE_DOWN, describe_owner, may_see
 
-#: The answers of the seat that holds a hand.
+#: The answer that takes a third card.
 DRAW: Final = "draw"
+#: The answer that takes no third card.
 STAND: Final = "stand"
 
 
 @dataclass(slots=True)
 class HeldHands:
-    """The hands of one round as a seat sees them: its own, and those that are turned."""
+    """The hands of one round as one seat sees them: its own hand, and the hands that are turned face up."""
 
     holders: Mapping[str, int | None]
     """The seat that holds each hand, None for a hand that no seat holds; in the order on the screen."""

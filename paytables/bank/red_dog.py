@@ -21,7 +21,9 @@ from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settleme
 from paytables.layout import Case, Odds, Pay, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, may_see
 
+#: Ranks of a pack.
 _RANKS: Final = 13
+#: The answer that raises, and the id of its spot.
 RAISE: Final = "raise"
 
 

@@ -16,6 +16,7 @@ from typing import Final
 #: The rows of trente et quarante end on 31 to 40.
 FIRST: Final = 31
 LAST: Final = 40
+#: Cards of value ten: tens and faces.
 _TENS: Final = 10
 
 #: ``cells[a][b]``: the ways to row sums of a and b, packed by the number of cards used.
@@ -51,7 +52,7 @@ def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
 
 
 class _Rows:
-    """The calculation of how the two rows of trente et quarante may end.
+    """The count of how both rows of trente et quarante may end.
 
     ``counts`` has the number of cards of each value in the shoe. ``cells[a][b]`` is a polynomial of the ways
     in which the first row has the sum a and the second the sum b. Its powers of t and u count the cards of

@@ -28,7 +28,9 @@ D = TypeVar("D", bound=BankDefinition)
 
 #: The hands on the felt, starting with the bank's: id, names by language, and maximum number of cards.
 Hands = tuple[tuple[str, Mapping[str, str], int], ...]
+#: The name of the bank's hand, by language.
 BANK: Mapping[str, str] = {"en": "Bank", "fr": "Banque"}
+#: The name of the player's hand, by language.
 PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
 
 

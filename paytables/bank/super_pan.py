@@ -39,8 +39,11 @@ from paytables.seating import format_hand_id, may_see
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
+#: Ranks that are not in the shoe: sevens to tens.
 _WITHOUT: Final = (5, 6, 7, 8)
+#: The highest points with which the bank draws a card.
 _BANK_DRAWS: Final = 5
+#: Cards that are dealt to each hand.
 _CARDS: Final = 3
 
 #: The player's answer with a hand of three cards, given the cards' points in order.

@@ -45,15 +45,22 @@ from paytables.wording import format_count, format_percent
 
 #: Points of each card rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+#: A row that exceeds this sum of points ends.
 _PASSED: Final = 30
+#: The points of both rows at the refait.
 _REFAIT: Final = 31
+#: The name of the strategy in the figures.
 _STRATEGY: Final = "take your part back at every refait"
 #: The usual maximum number of cards in a row of the game; it may have more.
 _CARDS: Final = 8
+#: End of the id of a chance's insurance spot.
 INSURED: Final = "-insured"
 
+#: The row of one colour.
 Row = Literal["black", "red"]
+#: A chance: the row of a colour, or colour or inverse.
 Chance = Literal["black", "red", "colour", "inverse"]
+#: The rows in the order in which they are dealt.
 ROWS: Final[tuple[Row, Row]] = ("black", "red")
 
 
@@ -112,6 +119,7 @@ class TrenteDefinition(BankDefinition):
         return {code: [*found, self.shoe.format_deck_line(code)] for code, found in lines.items()}
 
 
+#: The text of the insurance's terms, by language.
 _INSURANCE_TEXT: Final = {
     "en": "{0} % of the stake, a multiple of {1} credits, {2} or more",
     "fr": "{0} % de la mise, un multiple de {1} crédits, {2} ou plus",

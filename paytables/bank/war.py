@@ -21,10 +21,15 @@ from paytables.game import Family
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
 from paytables.seating import describe_owner, format_hand_id, may_see
 
+#: Ranks of a pack.
 _RANKS: Final = 13
+#: Cards burned before the second cards.
 _BURNED: Final = 3
+#: The id of the bet on the higher card.
 MAIN: Final = "main"
+#: The id of the bet on a tie.
 TIE: Final = "tie"
+#: The id of the stake that is added to go to war.
 ADDED: Final = "war"
 #: The bank's key among the hands of a round, whose other keys are seats.
 _BANK: Final = -1

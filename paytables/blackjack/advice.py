@@ -22,10 +22,13 @@ from paytables.blackjack.hands import CARD, build_shoe, list_every_hand, list_ha
 from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
+#: The answers as numbers.
 STAND: Final = 0
 HIT: Final = 1
 DOUBLE: Final = 2
+#: The answers by number.
 ANSWERS: Final = ("stand", "hit", "double")
+#: The packed hand of a 6, a 7 and an 8.
 SIX_SEVEN_EIGHT: Final = CARD[5] + CARD[6] + CARD[7]
 #: Two cards that a third of their suit can complete to 6, 7 and 8.
 SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
@@ -33,11 +36,11 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What the best answer for a blackjack hand depends on other than its cards.
+    """The situation of a blackjack hand, apart from its cards, on which the best answer depends.
 
     ``up`` is the dealer's first card. ``pair`` is the value of the pair that the hand was split from, or 0.
-    ``paired``: whether the hand is such a pair again and cannot be split further. ``fewer``: whether the dealer's
-    first card has the rank of the split pair, if tens may only be split when equal in rank.
+    ``paired``: whether the hand is such a pair again and cannot be split further. ``fewer``: whether the
+    dealer's first card has the rank of the split pair, if tens may only be split when equal in rank.
     """
 
     up: int
@@ -46,7 +49,7 @@ class Kind:
     fewer: bool = False
 
 
-#: A question: about a hand, with whether it is two cards of one suit.
+#: A question about a hand: its situation, the packed hand, and whether it is two cards of one suit.
 Question = tuple[Kind, int, bool]
 #: A pair: the dealer's first card, the pair's value, and whether the dealer's card reduces the remaining pair
 #: cards.
@@ -91,10 +94,11 @@ def _index_insurable_hands(decks: int) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class PlayData:
-    """The best blackjack play for a table's house rules, in bytes: answers, splits, insurance, and even money."""
+    """The best blackjack play for a table's house rules, packed into bytes: answers, splits, insurance, even money."""
 
     house: ExactHouseRules
     text: bytes
+    """The bytes of the play."""
 
     @classmethod
     def of(

@@ -30,13 +30,16 @@ ORDER: Final[tuple[Cell, ...]] = (
     *((True, total) for total in range(BEST, 11, -1)),
     *((False, total) for total in range(11, 3, -1)),
 )
+#: Letter of each answer in a chart's text.
 _LETTERS: Final[Mapping[Answer, str]] = {
     (STAND, False): "S",
     (HIT, False): "H",
     (HIT, True): "D",
     (STAND, True): "E",
 }
+#: Answer of each letter.
 _ANSWERS: Final = {letter: answer for answer, letter in _LETTERS.items()}
+#: Letter of a pair that is split.
 SPLITS: Final = "P"
 
 

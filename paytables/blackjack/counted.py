@@ -14,7 +14,9 @@ from typing import Final, TypeAlias
 from paytables.blackjack.schema import ACES, TEN, Side, SideBetRow, parse_patterns, value_of
 from paytables.cards.card import Card, is_red, rank_of, suit_of
 
+#: Suits of a pack.
 _SUITS: Final = 4
+#: Cards of a pack.
 _CARDS: Final = 52
 #: The probability of each row of a side bet, by its id.
 Chances: TypeAlias = dict[str, Fraction]

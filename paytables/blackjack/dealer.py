@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ENDS: Final = 6
 #: The number of classes of a player's standing hand: 16 and less, and each of 17 to 21.
 STAND_CLASSES: Final = 6
+#: The number of cards of each value.
 Counts = tuple[int, ...]
 
 

@@ -46,11 +46,15 @@ from paytables.side_bets import Progressive, SideBet
 if TYPE_CHECKING:
     from paytables.blackjack.policies import StrategyResult, StrategyTable
 
+#: The name of the best play in the figures.
 STRATEGY: Final = (
     "by the cards of the hand and the dealer's first card, each hand of a split by its own; see the policy"
 )
+#: The end of a spot's id that numbers the box.
 _BOX: Final = re.compile(r"-\d+$", re.ASCII)
+#: The name of the strategy of bets on another player's hand.
 BACKED_STRATEGY: Final = "the best play of the player whose hand it is"
+#: The name of the best chart in the figures.
 CHART: Final = "the chart by totals"
 #: A band for n games is stated only if at least n times this many rounds were simulated.
 _WELL_WITHIN: Final = 20

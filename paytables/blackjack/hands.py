@@ -12,11 +12,15 @@ from typing import Final, TypeAlias
 
 from paytables.blackjack.schema import BEST, TEN
 
+#: Bits for the count of one value in a packed hand.
 BITS: Final = 6
+#: The largest count in a packed hand.
 MANY: Final = (1 << BITS - 1) - 1
 #: What a card of each value adds to a packed hand, by value less one.
 CARD: Final = tuple(1 << BITS * n for n in range(TEN))
+#: The highest bit of each count, which is free.
 _FREE: Final = sum(CARD) << BITS - 1
+#: The number of cards of each value in a shoe, ace to ten.
 Shoe: TypeAlias = tuple[int, ...]
 
 

@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 
 #: The maximum number of hands of a split for which the distribution, and the variance, are computed.
 SUPPORT_MAX: Final = 2
+#: The maximum number of hands of a split for which the variance is computed.
 VARIANCE_MAX: Final = 3
+#: The packed hand of three sevens.
 _SEVENS: Final = 3 * CARD[6]
+#: The packed hand of an ace and a ten.
 _BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 #: The net result of a hand for each final result of the dealer, a blackjack last.
 Nets: TypeAlias = tuple[int, ...]

@@ -12,7 +12,9 @@ from paytables.blackjack.hands import CARD, Shoe, build_shoe, list_values
 from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
 from paytables.blackjack.solve import Chooser, Options, Play, Round, Split, Sums
 
+#: The dealer's first cards, ace to ten.
 UPS: Final = tuple(range(ACES, TEN + 1))
+#: The packed hand of an ace and a ten.
 BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 
 
@@ -27,8 +29,8 @@ class PairQuestion(NamedTuple):
     hand: int
 
 
-#: A play's answer to a question about two cards: the index of the chosen one of several sums. Index 0 declines; for
-#: a pair, index n splits it into up to n + 1 hands.
+#: Answers a question about two cards: returns the index of the chosen one of several sums. Index 0
+#: declines; for a pair, index n splits it into up to n + 1 hands.
 Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 

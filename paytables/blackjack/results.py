@@ -4,6 +4,9 @@ from typing import Final
 
 #: Results of a blackjack hand other than won, lost and push: special pays, by their names.
 BLACKJACK: Final = "blackjack"
+#: The result of a blackjack that took even money.
 EVEN_MONEY: Final = "even-money"
+#: The result of a hand of three sevens.
 SEVENS: Final = "three-sevens"
+#: The result of a hand of 6, 7 and 8.
 SUITED: Final = "6-7-8"

@@ -44,6 +44,7 @@ from paytables.layout import Odds, push_bet, settle_bet
 from paytables.seating import FACE_DOWN
 from paytables.side_bets import build_level_hit
 
+#: The id of the dealer's hand.
 BANK: Final = "bank"
 #: The answer that insures a quarter of the stake.
 QUARTER: Final = "insurance_quarter"
@@ -61,10 +62,10 @@ def format_back_spot_id(seat: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the stake on a blackjack hand.
+    """A part of the stake on a blackjack hand: a bet, or a stake added in play.
 
-    It plays against one of the dealer's hands. ``added`` stakes come from a double or a split. ``back`` bets are
-    those of another seat: they follow the hand, but are never insured, doubled or split (Québec s. 16).
+    It plays against one of the dealer's hands. ``added`` stakes come from a double or a split. ``back`` bets
+    are those of another seat: they follow the hand, but are never insured, doubled or split (Québec s. 16).
     """
 
     bet: Bet

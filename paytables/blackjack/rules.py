@@ -36,9 +36,13 @@ from paytables.wording import format_count
 
 #: Insurance costs half of a stake.
 _HALF: Final = Odds.parse("1:2")
+#: The name of the dealer's hand.
 _DEALER: Final = Text(en="Dealer", fr="Croupier")
+#: The name of a player's hand.
 _PLAYER: Final = Text(en="Player", fr="Joueur")
+#: The name of a box.
 _BOX: Final = Text(en="box {0}", fr="case {0}")
+#: The name of a spot for bets on another player's hand.
 _BACK: Final = Text(en="Player {0}'s hand", fr="Joueur {0}")
 
 

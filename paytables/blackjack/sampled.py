@@ -27,15 +27,21 @@ if TYPE_CHECKING:
 
     from paytables.cards.arrays import Ints
 
+#: Rounds that are simulated.
 ROUNDS: Final = 20_000_000
+#: The seed of the simulation.
 SEED: Final = "blackjack"
 #: The number of random words drawn at once, and more words than one round can use.
 _WORDS, _ROUND = 1 << 22, 1 << 10
 #: A bound on what a box may win or lose, in stakes.
 _BOX_RESULT_MAX: Final = 64
+#: The blackjack value of each card.
 _VALUES: Final = np.array(VALUES)
+#: The packed hand of three sevens.
 _SEVENS: Final = 3 * CARD[6]
+#: The values with which a blackjack begins.
 _ACES_TENS: Final = (ACES, TEN)
+#: Number of burned cards: as many as the first card says.
 _BURN_FIRST: Final = -1
 
 
@@ -139,7 +145,7 @@ def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[I
 
 
 class _Shoe(NamedTuple):
-    """The state of the shoe in the blackjack simulation.
+    """The state of the simulated shoe: random words, cards, and counters.
 
     ``at`` counts words used, cards dealt, and rounds of this shoe, and has their net.
     """

@@ -20,18 +20,26 @@ from paytables.side_bets import LevelPay
 
 #: The blackjack value of each card rank, two to ace.
 VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+#: The blackjack value of each card.
 _VALUES_BY_CARD: Final = tuple(value for value in VALUES for _ in range(4))
+#: The value of an ace.
 ACES: Final = 1
+#: The value of tens and faces.
 TEN: Final = 10
+#: The best total.
 BEST: Final = 21
 #: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
 BOXES_MAX: Final = 7
+#: Most hands of the dealer.
 ACTIONS_MAX: Final = 3
+#: Odds of one to one.
 EVEN: Final = Odds.parse("1:1")
+#: The name of the insurance.
 INSURED: Final = Text(en="Insurance", fr="Assurance")
 
 #: A pay of the table other than a plain win: its stake, its name, its title and its odds.
 NamedPay: TypeAlias = tuple[str, str, Text, Odds]
+#: The ranks of a hand, as letters.
 Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
 
 
@@ -275,10 +283,13 @@ class Side(Strict):
 #: The spot of a box's stakes other than side bets: those against each of the dealer's hands, and stakes added
 #: in play.
 MAIN: Final = "main"
+#: The spots of the stakes against each hand of the dealer.
 ACTIONS: Final = (MAIN, "second", "third")
+#: The spot of the insurance.
 INSURANCE: Final = "insurance"
 #: The spots of bets on another player's hand: ``back-1`` is on the hand of the first seat.
 BACK: Final = "back"
+#: Ids that a side bet may not have.
 RESERVED: Final = frozenset({*ACTIONS, INSURANCE, BACK})
 
 

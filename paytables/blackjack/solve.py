@@ -42,6 +42,7 @@ from paytables.blackjack.schema import ACES, BEST, TEN, ExactHouseRules
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
+#: The packed hand of three sevens.
 _SEVENS: Final = 3 * CARD[6]
 
 #: The sums of nets and of added stakes of a play, from some hand on.
@@ -83,9 +84,10 @@ class Node:
         self.first_stake_ways += node.blackjack_ways * first
 
 
+#: How often each hand occurs, by the packed hand.
 Tree: TypeAlias = dict[int, Node]
-#: Returns a play's answer for a hand: from the kind of question, the hand, whether two cards are suited, and
-#: the sums of each answer.
+#: Returns a play's answer for a hand. The arguments are the situation, the packed hand, whether two cards
+#: are suited, and the sums of each permitted answer.
 Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from paytables.blackjack.dealer import Dealer
     from paytables.cards.arrays import Ints
 
+#: Bits of a limb.
 _LIMB: Final = 32
+#: The bits of the lowest limb.
 _LOW: Final = (1 << _LIMB) - 1
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 

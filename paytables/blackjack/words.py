@@ -10,6 +10,7 @@ from paytables.blackjack.schema import HouseRules, Main, NamedPay, Side
 from paytables.definition import Text
 from paytables.layout import Odds
 
+#: Texts about the shoe.
 _SHOE: Final = (
     Text(
         en="Decks: {0}, shuffled again when the stop card appears.",
@@ -21,6 +22,7 @@ _SHOE: Final = (
         fr="Paquets de cartes : {0}, mêlés tous les deux coups.",
     ),
 )
+#: Text by the rule on a soft 17.
 _SOFT_17: Final = {
     "hit": Text(
         en="The dealer draws to 16 and to a soft 17, and stands on a hard 17 and more.",
@@ -31,6 +33,7 @@ _SOFT_17: Final = {
         fr="Le croupier tire jusqu'à 16 et reste sur tout 17 et plus.",
     ),
 }
+#: Text by when the dealer's second card is drawn.
 _SECOND: Final = {
     "after": Text(
         en="The dealer's second card is drawn after the hands have been played.",
@@ -42,6 +45,7 @@ _SECOND: Final = {
         "coup.",
     ),
 }
+#: Texts about the stakes that a dealer's blackjack wins.
 _ORIGINAL: Final = (
     Text(
         en="A dealer blackjack wins all bets on any hand that is not a blackjack.",
@@ -54,12 +58,15 @@ _ORIGINAL: Final = (
         "en doublant ou en partageant est rendu.",
     ),
 )
+#: Text about doubling.
 _DOUBLE: Final = Text(
     en="Double, for one more card, on two cards that total {0}, an ace as 1 or 11; {1} after a split.",
     fr="On double, pour une seule carte de plus, sur deux cartes totalisant {0}, l'as valant 1 ou 11; "
     "{1} après un partage.",
 )
+#: Words for doubling after a split.
 _AFTER_SPLIT: Final = (Text(en="not", fr="non"), Text(en="also", fr="aussi"))
+#: Text by what may be split.
 _SPLIT: Final = {
     "value": Text(
         en="Split two cards of the same value, to {0} hands at most; aces to {1}.",
@@ -70,18 +77,22 @@ _SPLIT: Final = {
         fr="On partage deux cartes identiques, jusqu'à {0} mains; les as, jusqu'à {1}.",
     ),
 }
+#: Text about split aces.
 _ACES: Final = Text(
     en="Split aces take one card each.", fr="Les as partagés ne reçoivent qu'une carte chacun."
 )
+#: Text about 21 after a split.
 _NO_BLACKJACK: Final = Text(
     en="After a split, 21 in two cards is not a blackjack.",
     fr="Après un partage, 21 en deux cartes n'est pas un blackjack.",
 )
+#: Text about insurance.
 _INSURANCE: Final = Text(
     en="If the dealer shows an ace, you may bet half of your bet more as insurance against a blackjack.",
     fr="Si la première carte du croupier est un as, vous pouvez vous assurer contre son blackjack pour la "
     "moitié de votre mise.",
 )
+#: Text by when even money is offered.
 _EVEN: Final = {
     "ace": Text(
         en="If the dealer shows an ace, a blackjack may take even money at once.",
@@ -92,6 +103,7 @@ _EVEN: Final = {
         fr="Devant un as, un dix ou une figure du croupier, un blackjack peut être payé aussitôt à égalité.",
     ),
 }
+#: Text of each hand that wins at once.
 _AT_ONCE: Final = {
     SEVENS: Text(
         en="Three sevens win at once, whatever the dealer has.",
@@ -103,6 +115,7 @@ _AT_ONCE: Final = {
         "croupier.",
     ),
 }
+#: Text about bets on another player's hand.
 _BACK_BETS: Final = Text(
     en="Without a bet of your own, you may bet on other players' hands, within the limit of a hand. Your bet follows "
     "that player's decisions but is never insured, doubled or split: it stays on the first hand.",
@@ -110,13 +123,16 @@ _BACK_BETS: Final = Text(
     "suit les décisions de ce joueur, mais n'est jamais assurée, doublée ni partagée : elle reste sur la première "
     "main.",
 )
+#: Text about several hands of the dealer.
 _ACTIONS: Final = Text(
     en="The dealer plays {0} hands of the same first card against yours; bet against at least {1} of them. "
     "Doubling or splitting adds to each of these bets.",
     fr="Le croupier joue {0} mains de même première carte contre la vôtre; misez contre au moins {1} d'entre "
     "elles. Doubler ou partager ajoute à chacune de ces mises.",
 )
+#: Words between two alternatives.
 _OR: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
+#: Words between the ends of a range.
 _TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
@@ -197,6 +213,7 @@ def _format_side_bet(side: Side, rows: list[str], code: str, colon: str) -> str:
     return f"{_choose_language(side.name, code)}{colon} {'; '.join(rows)}."
 
 
+#: Names of a chart's lines.
 _CHARTED: Final = {
     "hard": Text(en="Hard {0}", fr="{0} difficile"),
     "soft": Text(en="Soft {0}", fr="{0} facile"),

@@ -9,5 +9,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints: TypeAlias = NDArray[np.integer]
+    """An array of integers."""
     Bools: TypeAlias = NDArray[np.bool_]
+    """An array of booleans."""
     Bits: TypeAlias = NDArray[np.uint8]
+    """An array of bytes, used as bits."""

@@ -14,14 +14,22 @@ from typing import Final, TypeAlias
 
 from paytables.contract import Draw
 
+#: A card as an integer.
 Card: TypeAlias = int
 
+#: The letters of the ranks, two to ace.
 RANKS: Final = "23456789TJQKA"
+#: The letters of the suits.
 SUITS: Final = "cdhs"
+#: The rank of an ace.
 ACE: Final = 12
+#: The joker's integer.
 JOKER: Final[Card] = 52
+#: The joker's name.
 _JOKER_NAME: Final = "Jk"
+#: The name of each card.
 _NAMES: Final = (*(rank + suit for rank in RANKS for suit in SUITS), _JOKER_NAME)
+#: The card of each name.
 _CARDS: Final = {name: card for card, name in enumerate(_NAMES)}
 #: The numbers of cards in one or more packs, which help texts may mention although no definition contains
 #: them.

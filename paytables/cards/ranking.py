@@ -30,8 +30,11 @@ CATEGORIES: Final = (
     "pair",
     "high-card",
 )
+#: The rank of the joker.
 JOKER_RANK: Final = 13
+#: Bits below the category in a strength.
 _CATEGORY_SHIFT: Final = 20
+#: The combination of each pattern of equal ranks.
 _SHAPES: Final[dict[tuple[int, ...], str]] = {
     (5,): "five-of-a-kind",
     (4,): "four-of-a-kind",

@@ -2,4 +2,5 @@
 
 from typing import Any, TypeAlias
 
+#: Anything that JSON can represent.
 Json: TypeAlias = Any

@@ -13,8 +13,9 @@ from paytables.errors import ChoiceError
 WHEEL_DECIDES: Final = "wheel"
 #: The kind of a decision that the table answers: whether every seat of a shared round has wagered its stakes.
 SEATS_DECIDE: Final = "seats"
-#: Its options: every seat has, and the round is played; or not all have, and the stakes are returned.
+#: The option of that decision: all seats have wagered, and the round is played.
 ALL_STAKED: Final = "all-staked"
+#: The option of that decision: not all seats have wagered, and the stakes are returned.
 STAKES_RETURNED: Final = "stakes-returned"
 #: The seat of a decision that no player answers.
 NO_SEAT: Final = -1
@@ -43,7 +44,7 @@ class Decision:
         return choice.value
 
     def adds(self, option: Json) -> int:
-        """Return the credits that choosing an option adds to the stake."""
+        """Return the credits that choosing an option adds to the stake; 0 if it is free."""
         bet = self.bet(option)
         return 0 if bet is None else bet.credits
 
@@ -122,6 +123,7 @@ class Settlement:
         )
 
 
+#: Members of a settlement's JSON that are not details.
 _OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat", "pays"})
 
 
@@ -210,6 +212,7 @@ class Outcome:
         return outcome
 
 
+#: Anything that a round yields.
 Step: TypeAlias = Decision | Settlement | Cue
 #: A round in progress: it yields steps, is sent the choice for each decision (None for other steps), and
 #: returns its outcome, whose settlements are the ones it yielded.

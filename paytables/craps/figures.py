@@ -20,8 +20,7 @@ from paytables.craps.state import State, apply_throw
 from paytables.layout import Case, Odds, analyse_cases, build_distribution
 from paytables.wording import format_percent
 
-#: Maximum number of table states for a joint distribution; above it only the mean and the variance are
-#: computed.
+#: Maximum number of table states for a joint distribution. Above it only mean and variance are computed.
 STATES_MAX: Final = 400
 #: Every throw, the order of the dice ignored, with its probability.
 PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in PAIRS)
@@ -34,7 +33,7 @@ COME_OUT: Final = 1 / sum((Fraction(WAYS[n], WAYS[n] + 6) for n in NUMBERS), Fra
 
 @dataclass
 class Chain:
-    """The Markov chain of a craps table: the results of its bets until all are decided, without new stakes."""
+    """The Markov chain of a craps table: what its bets return until all are decided, without new stakes."""
 
     rules_by_spot: Mapping[str, SpotRules]
     _wins: dict[State, Sums[int]] = field(default_factory=dict)
@@ -127,7 +126,7 @@ def _find_highest_bet_returns(
 
 
 def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
-    """Return the mean number of bets per throw on a craps spot if it is bet on whenever bets are accepted.
+    """Return the mean number of bets per throw on a craps spot, if it is bet on whenever it accepts bets.
 
     Throws in which the bet is off count. Odds are counted as often as there is a number to place them on; for
     those of pass and don't pass ``point`` is that number.

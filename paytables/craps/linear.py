@@ -1,10 +1,11 @@
-"""Exact solution of Markov chains: the expectation from each state, by eliminating states one after another."""
+"""Exact solution of absorbing Markov chains: expected sums from each state, by eliminating state after state."""
 
 from collections.abc import Hashable
 from fractions import Fraction
 from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
+#: Sums by key, such as the probability of each total.
 Sums = dict[K, Fraction]
 
 
@@ -41,6 +42,6 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
 
 
 def add_sums(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
-    """Add ``share`` times each number in ``sums`` to the number with the same key in ``into``, in place."""
+    """Add each number in ``sums``, multiplied by ``share``, to the number with the same key in ``into``, in place."""
     for key, value in sums.items():
         into[key] = into.get(key, Fraction(0)) + share * value

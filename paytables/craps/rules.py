@@ -111,7 +111,7 @@ class CrapsRules(TableRules):
         return tuple(given), table.to_json()
 
     def _find_least_to_leave(self, spot_rules: SpotRules, seat: int) -> int:
-        """Return what a seat, if it is the shooter, must leave on don't pass until it is decided, in credits."""
+        """Return the credits that a seat, if it is the shooter, must leave on don't pass until that bet is decided."""
         must_leave = (
             spot_rules.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         )

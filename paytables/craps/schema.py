@@ -17,6 +17,7 @@ NUMBERS: Final = (4, 5, 6, 8, 9, 10)
 #: Every throw of two dice, the lower first.
 PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
 
+#: The kind of a craps bet, which says how throws decide it.
 Kind = Literal["pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"]
 #: The keys that the pays of a craps bet may have, by its kind; line bets have none, and pay even money.
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -17,7 +17,9 @@ PUSH: Final = Odds.parse("0:1")
 #: The effect of a throw on a craps bet: won at odds, lost (None), or the id of the spot where it stands next.
 BetFate: TypeAlias = Odds | str | None
 
+#: The kinds of line bets.
 _LINES: Final = ("pass", "dontpass", "come", "dontcome")
+#: The kinds of line bets that are placed after the come-out.
 _BOXES: Final = ("come", "dontcome")
 
 

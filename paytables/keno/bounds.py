@@ -25,7 +25,7 @@ from paytables.keno.win_distribution import (
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The joint result of two ways of a Keno ticket: the mean product of their wins, and the chance that both win."""
+    """The joint result of two ways of a Keno ticket: the mean of the product of their wins, and P(both win)."""
 
     product: Fraction
     both: Fraction
@@ -33,7 +33,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The total win of several ways of a Keno ticket before multipliers: mean, E[sum^2], and bounds of P(no win)."""
+    """The sum of the wins of several ways of a Keno ticket, before multipliers.
+
+    Its fields are the mean, E[sum^2], and bounds of the probability that no way wins.
+    """
 
     mean: Fraction
     second: Fraction

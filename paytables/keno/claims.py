@@ -1,8 +1,8 @@
-"""The life cycle of a recorded Keno ticket: paid, drawn, settled, claimed; void and why (ss. 83, 84, 86).
+"""The life cycle of a Keno ticket at the central computer: paid, drawn, settled, claimed, void (ss. 83, 84, 86).
 
-A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns the
-record after the event, or raises TicketRefused. The record alone decides what is paid; the paper only proves
-who may claim it (s. 84: if they differ, the central data prevail). Amounts are credits.
+A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns
+the record after the event, or raises TicketRefused. The record alone decides what is paid; the paper only
+proves who may claim it (s. 84: if they differ, the central data prevail). Amounts are credits.
 """
 
 from collections.abc import Mapping
@@ -95,7 +95,10 @@ class TicketRefused(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The result of one draw for a Keno ticket: its prize, or the returned stake if the draw failed."""
+    """The result of one decided draw for a Keno ticket: its prize, or the returned stake if the draw failed.
+
+    ``on`` is the day of the decision; ``paid`` says whether the holder has received the amount.
+    """
 
     credits: int
     refund: bool

@@ -23,6 +23,7 @@ from paytables.errors import AnalysisError
 Caught: TypeAlias = tuple[int, int, int]
 #: The win of a Keno way or ticket: credits, and progressive levels as bits.
 Won: TypeAlias = tuple[int, int]
+#: The numbers of a group.
 Group: TypeAlias = frozenset[int]
 
 #: Maximum number of simultaneous states; more are beyond exact computation.
@@ -63,6 +64,7 @@ class _Step:
     closes: tuple[int, ...]
 
 
+#: A state of the calculation: what every open selection has caught so far.
 _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ...], ...]]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def share_out(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
-    """Return what each Keno prize of a draw pays if their total may not exceed ``limit``.
+    """Return what each Keno prize of a draw pays, if all prizes together may not exceed ``limit``.
 
     The limit is divided in proportion to the prizes. Remaining whole credits go one each to the prizes with
     the largest remainders, of equal ones to the earlier, so the sum is exactly the limit. A machine applies

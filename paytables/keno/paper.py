@@ -65,11 +65,14 @@ SLIP: Final[Mapping[str, Mapping[str, str]]] = {
         "colon": " : ",
     },
 }
+#: Text where nothing limits the payment, by language.
 _NO_LIMIT: Final = {"en": "no limit", "fr": "sans limite"}
+#: Text on how long and where to claim, by language.
 _CLAIM: Final = {
     "en": "{days} days after the last draw, at {place}",
     "fr": "{days} jours après le dernier tirage, à : {place}",
 }
+#: Text on numbers of spots and ways, by language.
 _SPOTS: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x {ways}"}
 
 

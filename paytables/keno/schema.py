@@ -7,7 +7,9 @@ from pydantic import Field, model_validator
 
 from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, Strict, Text
 
+#: A number of drawn balls among the marked ones.
 Catch = Annotated[int, Field(ge=0, le=500)]
+#: A factor that multiplies wins.
 Factor = Annotated[int, Field(ge=1, le=1000)]
 #: An exact share of the wager, written as a fraction: ``"1/100"``.
 Share = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
@@ -75,6 +77,7 @@ class MultiplierBonus(Strict):
     fee: NaturalInt = Field(default=0, description="credits a credit staked; 0: part of every bet")
 
 
+#: A bonus of either kind.
 Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
 
 

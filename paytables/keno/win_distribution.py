@@ -20,6 +20,7 @@ from paytables.keno.ticket import Selection, Ticket
 #: Maximum number of pairs of cases in one convolution; more are beyond exact computation.
 PAIRS_MAX = 4_000_000
 
+#: The distribution of a certain win of nothing.
 NOTHING = WinCounts(1, {(0, 0): 1})
 
 

@@ -32,7 +32,7 @@ from paytables.prison import (
 
 @dataclass(frozen=True, slots=True)
 class SpotRules:
-    """A betting spot of a table with one draw: the odds it pays on each result, and its definition's options."""
+    """The rules of one betting spot of a table with one draw: the odds it pays on each result, and its options."""
 
     spot: Spot
     pays: Mapping[str, Odds]

@@ -16,6 +16,7 @@ from paytables.onedraw.bets import OneDrawBets
 from paytables.prison import Held, list_bets_on_table, with_prison_choice
 from paytables.wording import format_percent
 
+#: The name of the strategy in the figures.
 _STRATEGY: Final = "take your part back at every zero"
 
 

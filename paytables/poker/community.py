@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 #: The number of ways to complete the board and the bank's hand after a flop and two hole cards, turn and
 #: river in order.
 AFTER_FLOP: Final = 47 * 46 * 990
+#: The number of flops after two hole cards.
 FLOPS: Final = comb(50, 3)
+#: The number of pairs of hole cards.
 HOLES: Final = comb(52, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Streets:
-    """The bets and pays of a hold'em game with raises before the flop, at the flop, the turn and the river.
+    """The bets and pays of a hold'em game against the bank, with raises before the flop and on every street.
 
     They are integers, in units of ``1 / unit`` ante. ``first`` are the possible bets before the flop,
     ``flop`` the one at the flop, ``turn`` the one at the turn (or fold), ``river`` a further one.

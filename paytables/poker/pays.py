@@ -25,6 +25,7 @@ NAMES: Final[dict[str, tuple[str, str]]] = {
     "high-card": ("High card", "Carte la plus élevée"),
 }
 
+#: The name of a poker combination.
 Category = Literal[
     "five-of-a-kind",
     "royal-flush",

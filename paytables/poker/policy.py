@@ -18,6 +18,7 @@ from pydantic import AfterValidator
 
 from paytables.cards import JOKER, Card
 
+#: Cards of a hand, unless stated otherwise.
 HAND: Final = 5
 
 
@@ -41,6 +42,7 @@ def _check_readable(text: str) -> str:
     return text
 
 
+#: A packed policy in a definition.
 Policy = Annotated[str, AfterValidator(_check_readable)]
 
 

@@ -21,52 +21,52 @@ from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
 
-STOPS, GOES_ON = State.TILT, State.IDLE
+STOPS, WATCHDOG_ALIVE = State.TILT, State.IDLE
 ITSELF, ATTENDANT = "itself", "attendant"
 
 #: Kind -> fault -> whether play stops, and who ends it once its cause has gone.
 TABLE = {
     "bill_acceptor": {
-        "communication": (GOES_ON, ITSELF),
-        "failure": (GOES_ON, ITSELF),
-        "jam": (GOES_ON, ITSELF),
-        "stacker_jam": (GOES_ON, ITSELF),
-        "stacker_full": (GOES_ON, ITSELF),
-        "stacker_removed": (GOES_ON, ITSELF),
+        "communication": (WATCHDOG_ALIVE, ITSELF),
+        "failure": (WATCHDOG_ALIVE, ITSELF),
+        "jam": (WATCHDOG_ALIVE, ITSELF),
+        "stacker_jam": (WATCHDOG_ALIVE, ITSELF),
+        "stacker_full": (WATCHDOG_ALIVE, ITSELF),
+        "stacker_removed": (WATCHDOG_ALIVE, ITSELF),
         "cheat": (STOPS, ATTENDANT),
-        "wrong_values": (GOES_ON, ITSELF),
-        "values_untold": (GOES_ON, ITSELF),
+        "wrong_values": (WATCHDOG_ALIVE, ITSELF),
+        "values_untold": (WATCHDOG_ALIVE, ITSELF),
     },
     "coin_acceptor": {
-        "communication": (GOES_ON, ITSELF),
-        "failure": (GOES_ON, ITSELF),
+        "communication": (WATCHDOG_ALIVE, ITSELF),
+        "failure": (WATCHDOG_ALIVE, ITSELF),
         "jam": (STOPS, ATTENDANT),
         "coin_cheat": (STOPS, ATTENDANT),
         "diverter": (STOPS, ATTENDANT),
         "sensor_stuck": (STOPS, ATTENDANT),
         "wrong_lane": (STOPS, ATTENDANT),
         "uninvited": (STOPS, ATTENDANT),
-        "wrong_values": (GOES_ON, ITSELF),
-        "values_untold": (GOES_ON, ITSELF),
+        "wrong_values": (WATCHDOG_ALIVE, ITSELF),
+        "values_untold": (WATCHDOG_ALIVE, ITSELF),
     },
     "hopper": {
-        "communication": (GOES_ON, ITSELF),
-        "failure": (GOES_ON, ITSELF),
+        "communication": (WATCHDOG_ALIVE, ITSELF),
+        "failure": (WATCHDOG_ALIVE, ITSELF),
         "jam": (STOPS, ATTENDANT),
-        "hopper_empty": (GOES_ON, ITSELF),
-        "hopper_full": (GOES_ON, ITSELF),
+        "hopper_empty": (WATCHDOG_ALIVE, ITSELF),
+        "hopper_full": (WATCHDOG_ALIVE, ITSELF),
         "hopper_runaway": (STOPS, ATTENDANT),
-        "sensor_stuck": (GOES_ON, ITSELF),
-        "cheat": (GOES_ON, ITSELF),
+        "sensor_stuck": (WATCHDOG_ALIVE, ITSELF),
+        "cheat": (WATCHDOG_ALIVE, ITSELF),
     },
     "ticket_printer": {
-        "communication": (GOES_ON, ITSELF),
-        "failure": (GOES_ON, ITSELF),
-        "jam": (GOES_ON, ITSELF),
-        "paper_out": (GOES_ON, ITSELF),
-        "paper_low": (GOES_ON, ITSELF),
-        "head_up": (GOES_ON, ITSELF),
-        "chassis_open": (GOES_ON, ITSELF),
+        "communication": (WATCHDOG_ALIVE, ITSELF),
+        "failure": (WATCHDOG_ALIVE, ITSELF),
+        "jam": (WATCHDOG_ALIVE, ITSELF),
+        "paper_out": (WATCHDOG_ALIVE, ITSELF),
+        "paper_low": (WATCHDOG_ALIVE, ITSELF),
+        "head_up": (WATCHDOG_ALIVE, ITSELF),
+        "chassis_open": (WATCHDOG_ALIVE, ITSELF),
     },
     "io_board": {
         "communication": (STOPS, ITSELF),
@@ -149,7 +149,7 @@ def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, st
             room.happen(event)
     name = f"{kind}.{code}"
     assert room.state is state
-    assert room.engine.accepts(EventType.PLAY) is (state is GOES_ON)
+    assert room.engine.accepts(EventType.PLAY) is (state is WATCHDOG_ALIVE)
     (record,) = room.records("fault.raised")
     assert (record["code"], record["detail"]) == (name, "no answer" if lost else "it says so")
     assert room.journal.meters().values[f"fault.{name}"] == 1

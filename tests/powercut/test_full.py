@@ -47,7 +47,7 @@ def test_a_disk_filled_at_any_stage_takes_all_that_is_owed(tmp_path):
             journal.append(transaction)
             player.acknowledged.append(transaction)
         # Either it needed the reserve, or the next look finds that there is no room and gives it up.
-        assert journal.look_for_room()
+        assert journal.check_free_space()
         assert journal.full
         assert not [p for p in disk.names if p.name == FILE_NAME]
         assert codes(journal).count("memory.full") == 1
@@ -91,11 +91,11 @@ def test_a_little_room_brings_no_reserve_back(tmp_path):
     disk = Disk()
     journal = Player(tmp_path, disk).open()
     fill(disk)
-    assert journal.look_for_room()
+    assert journal.check_free_space()
     disk.room = sum(len(i.seen) for i in disk.names.values()) + RESERVE
-    assert journal.look_for_room(), "it would be full again at once"
+    assert journal.check_free_space(), "it would be full again at once"
     disk.room += 10 * RESERVE
-    assert not journal.look_for_room()
+    assert not journal.check_free_space()
     assert not journal.full
     journal.close()
 
@@ -108,7 +108,7 @@ def test_a_power_cut_while_the_reserve_is_given_up_or_made_loses_nothing(tmp_pat
                 fill(disk)
             if n == 14:
                 disk.room = None
-                player.journal.look_for_room()
+                player.journal.check_free_space()
             player.attempted.append(transaction)
             player.journal.append(transaction)
             player.acknowledged.append(transaction)

@@ -19,9 +19,13 @@ from meters import Phase, StoredEntry, checkpoint
 from meters.clear import digest
 from meters.recall import read_details
 
+#: Prefix of the kinds of entries that only a memory clear writes.
 _OWN: Final = "clear."
+#: Kinds of entries that the journal or the clock may write between those of a clear.
 _MEMORY: Final = frozenset({"event", CLOCK_CHANGED.kind, checkpoint.KIND})
+#: What may be decided about a claim.
 _ACTS: Final = ("carried", "paid", "ended")
+#: Entries of a clear whose form is checked although no claim names their digest.
 _DECLARED: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 
 

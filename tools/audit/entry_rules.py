@@ -34,22 +34,27 @@ from tools.audit.rules.reasons import is_game_withheld
 from tools.audit.rules.rule import DiffersFromDeclaration
 from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 
+#: The most transfers that a finding names.
 _MOVES_SHOWN: Final = 4
-#: Entry kinds that never have to name a position. The journal itself writes the first two, which never name
-#: one.
+#: Kinds of entries that the journal itself writes. The first two never name a position.
 _OF_THE_JOURNAL: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, "event"})
+#: Kinds of entries that need not name a position.
 _NO_POSITION: Final = _OF_THE_JOURNAL | {CLOCK_CHANGED.kind, GAME_EXAMINED.kind}
+#: Kinds of entries that pay out credit.
 _CASH_OUTS: Final = frozenset(
     entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)
 )
+#: The kind of the entry by which a position records the terms of residual credit.
 _TERMS: Final = RESIDUAL_TERMS.kind
 _POWER_UP: Final = POWER_UP.kind
-#: Accounts of credit that a plain game does not use, and keys of the memory that a plain game excludes.
+#: Accounts of credit that a plain game (:mod:`tools.audit.plain_games`) does not use.
 _PROMOTIONAL: Final = ("credit:1:restricted", "credit:1:nonrestricted")
+#: Keys of the memory under which nothing may be stored while plain games are played.
 _NOT_IN_PLAIN_GAMES: Final = (
     *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
     *(ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED, ClosingKey.TABLES),
 )
+#: The finding about an entry that names its position although others do not, or the reverse.
 _NOT_AS_BEFORE: Final = (
     "dims.position: the entry names its position although earlier entries of this run do not, or the reverse"
 )

@@ -57,9 +57,11 @@ from tools.audit.stakes import StakeAudit, sum_stakes
 
 R = TypeVar("R")
 
-#: Accounts that pay a game's win, without progressives and bonuses.
+#: The beginning of a finding about an outcome that differs from the replayed one.
 _WRONG_OUTCOME: Final = "record.outcome differs from the one its recorded draws give"
+#: Accounts that pay a game's win, without progressives and bonuses.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
+#: Longest text of a definition that the journal may store.
 _TEXT_MAX_BYTES: Final = 4_000_000
 _POWER_UP: Final = POWER_UP.kind
 #: Kinds of a play's entries after its first one.

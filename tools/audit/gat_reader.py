@@ -13,9 +13,13 @@ import serial
 
 _ANSWER_SECONDS: Final = 0.5
 """Seconds a reply may take to begin; a verifier in the field gives up after about 0.2 s."""
+#: Seconds between a reply and the next query.
 _BETWEEN_SECONDS: Final = 0.01
+#: The authentication level with which special functions are started.
 _LEVEL: Final = 0xBA
+#: The states of a calculation, by their number in the status.
 _STATES: Final = ("requested", "finished", "calculating", "error")
+#: The most frames of one result.
 _FRAMES_MAX: Final = 65535
 
 
@@ -29,8 +33,11 @@ class Status:
 
     version: str
     calculating: bool
+    """Whether a calculation is in progress."""
     ready: bool
+    """Whether results can be read."""
     state: str
+    """The state of the last calculation."""
     formats: tuple[str, ...]
 
 

@@ -25,18 +25,22 @@ from egm.private_process import end_with_parent
 from meters.errors import JournalError
 from tools.audit.plain_games import Games, PlainGames, PlainRun, is_of_open_game
 
+#: Entries after which a batch ends at the next game.
 BATCH_ENTRIES: Final = 500
+#: Bytes after which a batch ends at the next game.
 _BATCH_BYTES: Final = 4 << 20
 _FILL_MAX: Final = 2
 """How much larger a batch may become that would end within a game."""
 _AHEAD: Final = 3
 """The number of batches that wait or are processed for each process."""
 
+#: The text of the error that a process of the audit has ended.
 _ENDED: Final = (
     "a process of the audit ended unexpectedly, so the journal was not verified; run it again, with fewer --jobs if"
     " memory is short"
 )
 
+#: The finder of plain games in this worker process; None in the main process.
 _worker: PlainGames | None = None
 
 
@@ -135,6 +139,7 @@ def _find_runs(batch: list[bytes]) -> list[PlainRun]:
 
 
 def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainRun]]:
+    """Let a worker process search a batch; return its future result."""
     try:
         return pool.submit(_find_runs, batch)
     except BrokenProcessPool as why:

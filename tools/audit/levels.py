@@ -63,9 +63,13 @@ from tools.audit.records import (
     record_of,
 )
 
+#: Kinds of entries that are lines of the register of progressive wins.
 _REGISTERED: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
+#: What a game records about levels if it plays for none.
 _NO_LEVELS: Final = LevelsPlayed()
+#: The account of progressive wins paid by hand.
 _BY_HAND: Final = "out:handpay_progressive"
+#: Prefix of the accounts that pay the operator's part of a level.
 _HOUSE: Final = "house:progressive:"
 
 
@@ -625,6 +629,7 @@ class LevelAudit:
 
 
 def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
+    """Return the sum of the entry's transfers into an account, in minor units."""
     return sum(t.amount_cents for t in entry.transfers if t.target == account)
 
 

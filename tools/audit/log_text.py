@@ -11,10 +11,13 @@ from typing import Any, Final
 
 from egm.terminal import make_printable
 
+#: The indentation of an entry's details.
 _INDENT: Final = " " * 10
+#: The least width in characters.
 _WIDTH_MIN: Final = 40
 #: The fields shown in the headline; all other fields of an entry are its details.
 _HEAD: Final = ("entry", "time", "kind", "effect", "clear", "person")
+#: Fields of an entry that are not among its details.
 _UNTOLD: Final = frozenset({*_HEAD, "outcome", "sas"})
 
 
@@ -53,6 +56,7 @@ def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wrap_text(text: str, width: int) -> list[str]:
+    """Return a text in lines of at most ``width`` characters, with every line after the first indented."""
     indent = text[: len(text) - len(text.lstrip())]
     return wrap(
         text.strip(),

@@ -10,9 +10,12 @@ from egm.integrity.entries import CLOCK_BELIEVED, CLOCK_CHANGED, CLOCK_CONFIRMED
 from meters import StoredEntry
 from meters.recall import read_details
 
+#: The kind of the journal's own entries about its media.
 _EVENT: Final = "event"
+#: Prefixes of the kinds and codes about which there are notices.
 _PREFIXES: Final = ("memory.", "clock.")
 
+#: Functions that return the sentence about a code from its record.
 _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "memory.repaired": lambda record: (
         f"a copy was rebuilt from the other: {_format_place_and_reason(record)}"

@@ -34,17 +34,24 @@ from meters.ledger import Cell, DimsKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
 from paytables import WHEEL_DECIDES, Choice, Game, Outcome, ReplayDraw, Wager
 
+#: The account of the first position's cashable credit.
 CASHABLE: Final = "credit:1:cashable"
 _SETTINGS_MAX: Final = 256
 """The number of combinations of definition, denomination and wager that are remembered."""
 _START_BYTES_MAX: Final = 64 << 10
 """The longest start of a plain game; it limits what is remembered of a journal that somebody else wrote."""
 
+#: Matches an amount in minor units.
 _NUMBER: Final = rb"(0|[1-9][0-9]{0,14})"
+#: Matches an entry's sequence number.
 _SEQUENCE: Final = rb"([1-9][0-9]{0,17})"
+#: Matches the purpose of a draw.
 _NAME: Final = rb"[A-Za-z0-9@_. -]+"
+#: Matches the id of a play.
 _PLAY: Final = rb"(play-[0-9]{1,18}-[0-9a-f]{8})"
+#: Matches the hash of the entry before.
 _HASH: Final = rb'"previous":"([0-9a-f]{64})"'
+#: Matches recorded draws.
 _DRAWS: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _NAME + rb'"\],?)*\])'
 # Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
 _OUTCOME_TO_PLAY: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY
@@ -53,6 +60,7 @@ _WAGER_TO_SEQUENCE: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE
 _CHOSEN_TO_DRAWS: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS
 _TIME: Final = rb'"time":"([0-9T:.+-]{19,40})"'
 _STAKE: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _NUMBER + rb"\]\]"
+#: Matches the entry that starts a plain game.
 _START: Final = re.compile(
     rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY + rb'\.start",'
     rb'"kind":"game\.start",' + _HASH + rb',"record":\{"bet_credits":' + _NUMBER + rb","
@@ -61,15 +69,18 @@ _START: Final = re.compile(
     rb'"steps":\[\{"choice":null,' + _DRAWS + rb"\}\]," + _TABLE_TO_WAGER + _WAGER_TO_SEQUENCE + rb","
     rb'"state":\{"game":\{"play_id":"' + _PLAY + rb'"\}\},' + _TIME + rb"," + _STAKE + rb"\}"
 )
+#: Matches the entry of a player's choice.
 _CHOICE: Final = re.compile(
     rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"' + _PLAY + rb'\.choice-([1-9][0-9]{0,8})","kind":"game\.choice",'
     rb"" + _HASH + rb',"record":\{' + _CHOSEN_TO_DRAWS + _OUTCOME_TO_PLAY + rb'"'
     rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE + rb","
     rb"" + _TIME + rb"(?:," + _STAKE + rb")?\}"
 )
+#: Matches the time of an entry.
 _LAST_TIME: Final = re.compile(_TIME)
 _LAST_BYTES: Final = 160
 """The time of an end is among its last bytes."""
+#: The storage keys of tables of a machine that stores none.
 _NO_KEYS: Final = TableStateKeys()
 NO_TABLE: Final = b"null"
 """The JSON of a table that no game has left: its initial state."""

@@ -19,8 +19,11 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
+#: The format of saved states; it changes with the classes that they contain.
 _FORMAT: Final = "open-egm verified point 10"
+#: The name that stands for the available definitions in a saved state.
 _SHELF: Final = "games at hand"
+#: Prefixes of this project's modules whose classes a saved state may contain.
 _OURS: Final = (
     "meters.",
     "tools.audit.",
@@ -29,6 +32,7 @@ _OURS: Final = (
     "egm.money.records.",
     "paytables.contract",
 )
+#: Classes that a saved state may contain in addition.
 _PLAIN: Final = {
     ("egm.kernel.events", "State"),
     ("builtins", "set"),

@@ -16,11 +16,16 @@ from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import read_details
 
+#: The kind of the entry that ends a game.
 _ENDED: Final = GAME_END.kind
+#: The kind of the entry that exchanges prizes for money.
 _EXCHANGED: Final = PRIZES_EXCHANGED.kind
+#: The kind of the entry that replaces a hand-pay.
 _REPLACED: Final = HANDPAY_REPLACED.kind
+#: The kind of the entry about a hand-pay that nobody claimed.
 _ORPHAN: Final = entries.ORPHAN_HANDPAY.kind
 
+#: A transfer as (source account, target account, minor units).
 Flow = tuple[str, str, int]
 
 

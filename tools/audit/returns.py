@@ -50,9 +50,11 @@ class _Sums:
     staked_cents: int = 0
     won_cents: int = 0
     doubled: bool = False
+    """Whether a player doubled up."""
     has_standing_bets: bool = False
     """Whether bets stayed on the table from one of its games to the next."""
     wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """How often each wager was made, by its cost in credits and its options as text."""
     wager_by_key: dict[tuple[int, str], Wager] = field(default_factory=dict)
 
 
@@ -170,6 +172,7 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
 
 
 def _load_game(view: JournalView, version: GameVersion) -> Game:
+    """Return the definition of a version. Raises LookupError if the journal does not contain it."""
     stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
     if stored_text is None:
         raise LookupError(f"the journal does not contain the definition with digest {version.digest[:12]}")

@@ -15,6 +15,7 @@ from egm.staff.entries import COLLECTION_COUNTED
 from meters import StoredEntry, read_meters
 from meters.ledger import Ledger
 
+#: The length of a statement's periods.
 Period: TypeAlias = Literal["day", "month", "year"]
 #: The number of characters of an ISO 8601 date that name a period.
 _LENGTH: Final = {"day": 10, "month": 7, "year": 4}
@@ -34,6 +35,7 @@ METERS: Final = (
 )
 #: The operator's win from the games, in minor units: wagers less wins, paid by the machine or by hand.
 WIN: Final = "house_win"
+#: The meters of which the operator's win is the sum, each with its sign.
 _WIN_SIGNS: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
 COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")

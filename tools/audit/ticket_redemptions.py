@@ -15,8 +15,11 @@ from egm.tickets.audit import STATE_KEY, LedgerAnchor
 from meters import StoredEntry
 from meters.recall import read_details
 
+#: The kind of the entry that issues a ticket.
 _OUT: Final = entries.VOUCHER_OUT.kind
+#: The kind of the entry by which staff rule on a dispute.
 _RULED: Final = entries.DISPUTE_RULED.kind
+#: Kinds of entries that redeem a ticket.
 _IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 

@@ -26,6 +26,7 @@ from tools.audit.records import record_of
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
 
+#: Prefix of the kinds of entries about tournaments.
 _PREFIX: Final = "tournament."
 #: Meters that games played with credits move: they are the same before and after a tournament.
 _MOVED_BY_PLAY: Final = (
@@ -64,7 +65,9 @@ class _Tournament:
     participants: dict[int, str] = field(default_factory=dict)
     """The participant of each entry that was named."""
     sold: set[int] = field(default_factory=set)
+    """The numbers of the entries sold on this machine."""
     void: set[int] = field(default_factory=set)
+    """The numbers of the entries declared void."""
     paid: set[int] = field(default_factory=set)
     """The entries whose prizes were paid on this machine."""
     endings: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -127,6 +130,7 @@ class TournamentAudit:
             self._report_finding(entry, f"the record of the tournament cannot be read: {why}")
 
     def _check_by_kind(self, entry: StoredEntry) -> None:
+        """Check an entry about a tournament with the check of its kind."""
         if self._tournament is None:
             self._tournament = self._read_carried_rules()
         if entry.kind == entries.RULES_REMOVED.kind:
@@ -202,6 +206,7 @@ class TournamentAudit:
                 )
 
     def _check_sale(self, entry: StoredEntry, record: entries.EntrySold) -> None:
+        """Check that an entry is sold once, for the fee of the rules, and within their limits on participants."""
         tournament = self._tournament
         if tournament is None:
             return
@@ -231,6 +236,7 @@ class TournamentAudit:
             )
 
     def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:
+        """Check that the entry declared void was sold here, to this participant, for the fee that is returned."""
         tournament = self._tournament
         if tournament is None:
             return

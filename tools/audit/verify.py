@@ -37,16 +37,20 @@ from tools.audit.tournaments import TournamentAudit
 
 FINDINGS_MAX: Final = 100
 """The number of findings reported individually; more are only counted. The last notices kept are as many."""
+#: The most differing totals that a finding names.
 _TOTALS_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """One finding or notice: the sequence number of its entry (0 for the file as a whole), and its text."""
+    """One finding or notice: which entry it is about, and its text."""
 
     sequence: int
+    """The sequence number of the entry, 0 for the file as a whole."""
     id: str
+    """The id of the entry."""
     why: str
+    """What is wrong or notable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +66,33 @@ class Report:
     """The result of a journal audit: what was checked, how long it took, and what is wrong."""
 
     fingerprint: str = ""
+    """The fingerprint of the machine's signing key."""
     machine_id: str = ""
     key_compared: bool = False
     """Whether the signing key was compared with one known from elsewhere; otherwise any key could have signed it."""
     witnessed: int = 0
     """The number of externally known journal heads found in the journal."""
     entries: int = 0
+    """The number of entries checked."""
     checkpoints: int = 0
     games: int = 0
     games_void: int = 0
     games_open: int = 0
+    """The number of games that have not ended."""
     head_hash: str = GENESIS_HASH
     seconds: float = 0.0
+    """How long the audit took."""
     levels: int = 0
+    """The number of progressive levels."""
     credits_cents: int = 0
+    """The players' credit at the end."""
     meters: dict[str, int] = field(default_factory=dict)
+    """The meters at the end."""
     wrong: int = 0
+    """The number of findings, including those that are not stored."""
     findings: list[AuditFinding] = field(default_factory=list)
     noted: int = 0
+    """The number of notices, including those that are not stored."""
     notices: list[AuditFinding] = field(default_factory=list)
     """The last entries that are no faults but should be questioned; ``noted`` counts all."""
 

@@ -13,6 +13,7 @@ if not sys.flags.isolated and (
     os.path.basename(sys.argv[0]) == "egm"  # noqa: PTH119
     or (sys.argv[0] == "-m" and "tools.cli" in sys.orig_argv)
 ):
+    #: The option of the first interpreter not to write compiled modules, passed on.
     unwritten = ["-B"] if sys.dont_write_bytecode else []
     os.execv(sys.executable, [sys.executable, "-I", *unwritten, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
 

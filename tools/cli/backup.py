@@ -25,6 +25,7 @@ from meters.recall import read_details
 from meters.storage import DiskStorage
 from paytables.source import read_contents
 
+#: The format number of the backups written now.
 FORMAT: Final = 1
 CABINET, STAFF = "cabinet.toml", "people.json"
 #: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
@@ -41,9 +42,13 @@ class _BackupFile:
 
     format: int
     machine: str
+    """The machine's serial number."""
     at: str
+    """When the backup was made, ISO 8601."""
     sequence: int
+    """The number of the journal's last entry then."""
     head: str
+    """The hash of that entry."""
     public_key: str
     files: Mapping[str, str]
     signature: str
@@ -80,6 +85,7 @@ class Backup:
         return cls(machine, at, sequence, head, load_machine_key(state).public_key.hex(), files)
 
     def _build_content(self) -> dict[str, object]:
+        """Return the backup as JSON, as its file has it, without the signature."""
         return {
             "format": FORMAT,
             "machine": self.machine,

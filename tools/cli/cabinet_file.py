@@ -20,10 +20,13 @@ from paytables import list_library_games as library_games
 from paytables.source import is_path
 from tools.lab.named import path_or_id_from_text
 
+#: Longest line of a comment, in characters.
 _WIDTH: Final = 100
 #: Tables that are written even if they have no values.
 _SHOWN: Final = frozenset({"[inventory]", "[memory]"})
+#: Tables for which the person gives values.
 _GIVEN: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
+#: The header of a progressive level's table.
 _LEVELS: Final = "[[progressives]]"
 
 
@@ -39,6 +42,7 @@ class CabinetRequest:
     time_zone: str | None = None
     games: tuple[str, ...] = ()
     devices: tuple[tuple[str, str], ...] = ()
+    """Each as (protocol, port)."""
 
 
 def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
@@ -133,6 +137,7 @@ def _format_table(
 
 
 def _format_comment(text: str) -> Iterator[str]:
+    """Yield a text as lines of a comment."""
     yield from (f"# {line}" for line in wrap(text, _WIDTH))
 
 

@@ -19,6 +19,7 @@ from egm.secret_files import write_private
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
 
+#: Digits of a PIN.
 _DIGITS: Final = 6
 #: The manager first, because only enrolled people can enrol others.
 _STAFF: Final = (

@@ -12,7 +12,9 @@ from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
 from tools.lab.named import format_definition_error, path_or_id_from_text
 
+#: Matches the tables of games and progressive levels in the demonstration's cabinet file.
 _TABLES: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
+#: Name of the written cabinet file.
 _FILE: Final = "cabinet.toml"
 
 

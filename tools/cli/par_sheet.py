@@ -18,7 +18,7 @@ from tools.lab.parsheet.sheet import SIGNATURE, build_award_sheet, build_bet_she
 if TYPE_CHECKING:
     from tools.lab.parsheet.meter import LevelReturn
 
-#: The columns of the bands.
+#: What the columns of the confidence bands mean, as text.
 _BANDS_LEGEND: Final = (
     "bands hold the return after so many games with that likelihood; trade 90 % takes z 1.65, as PAR sheets "
     "round it, 90 % the exact 1.644853627"
@@ -49,6 +49,7 @@ def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None)
 
 
 def _build_right_aligned_columns(*titles: str) -> tuple[Column, ...]:
+    """Return right-aligned columns with these titles."""
     return tuple(Column(title, is_right_aligned=True) for title in titles)
 
 

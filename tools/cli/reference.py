@@ -9,6 +9,7 @@ import click
 from tools.cli import main as egm
 from tools.lab.markdown import format_table
 
+#: The character that keeps click from wrapping a paragraph of a help text.
 _AS_IS: Final = "\b"
 
 

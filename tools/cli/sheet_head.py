@@ -29,11 +29,15 @@ class SheetHead:
     """
 
     machine: str = ""
+    """The machine's id."""
     rules: str = ""
+    """The id of the jurisdiction's profile in force."""
     sequence: int = 0
+    """The number of the last entry."""
     first_time: datetime | None = None
     last_time: datetime | None = None
     day: GamingDay = UTC_DAY
+    """The venue's gaming day."""
 
     @classmethod
     def of(cls, view: JournalView) -> "SheetHead":

@@ -23,14 +23,20 @@ LANGUAGE: Final = click.option(
     show_default=True,
     help="The language of the text.",
 )
-#: A4 at 150 dots per inch.
+#: Dots per inch.
 _DPI: Final = 150
+#: Width and height of A4, in dots.
 _PAGE: Final = (1240, 1754)
+#: Margin of a page, in dots.
 _MARGIN: Final = 100
+#: Height of a line, in dots.
 _LINE: Final = 30
+#: Size of the text, in dots.
 _TEXT: Final = 22
+#: Size of the title, in dots.
 _TITLE: Final = 34
 _BLACK, _WHITE = 0, 1
+#: The folder of the fonts.
 _FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
@@ -79,6 +85,7 @@ def build_pdf(title: str, tables: Iterable[PageTable], texts: Texts, currency: s
 
 @lru_cache(maxsize=8)
 def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
+    """Return a font at a size in dots."""
     return ImageFont.truetype(_FONTS / f"Lato-{name}.ttf", dots)
 
 
@@ -92,6 +99,7 @@ class _Paper:
         self._add_page()
 
     def _add_page(self) -> None:
+        """Start a new page."""
         page = Image.new("1", _PAGE, _WHITE)
         self._pages.append(page)
         draw = ImageDraw.Draw(page)

@@ -24,17 +24,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tools.cli.terminal import Terminal, echo, format_json, make_lines_printable, make_printable
 
+#: The form in which a command prints its tables.
 Form = Literal["text", "json", "csv"]
 Style = dict[str, Any]
 """The style of a cell on a terminal: arguments for ``click.style``."""
 
+#: The columns of a table; a text is the title of a plain column.
 Columns = Sequence["Column | str"]
 _F = TypeVar("_F", bound=Callable[..., Any])
+#: What separates columns on a terminal.
 _GAP: Final = "  "
+#: The width of an output without a line limit.
 _UNBOUNDED: Final = 1 << 30
 
+#: The style of what is right.
 GOOD: Final[Style] = {"fg": "green"}
+#: The style of what should be questioned.
 DOUBT: Final[Style] = {"fg": "yellow"}
+#: The style of what is wrong.
 BAD: Final[Style] = {"fg": "red", "bold": True}
 
 
@@ -187,6 +194,7 @@ class Table:
     def _format_row(
         self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[Style | None], **every: Any
     ) -> Iterator[str]:
+        """Yield the lines of a row, with each cell wrapped to its column's width and in its style."""
         wrapped = [_wrap_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
         for i in range(max(map(len, wrapped))):
             parts = []

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import click
 
+#: The largest signed 64-bit number.
 _NUMBER_MAX: Final = (1 << 63) - 1
 
 

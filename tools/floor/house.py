@@ -18,6 +18,7 @@ from meters import StoredEntry
 
 #: The fields that must differ for every machine of a venue.
 _ALONE: Final = ("base_number", "serial", "operator_number")
+#: The fields of a machine in the register.
 _NAMED: Final = (
     "serial",
     "operator_number",
@@ -28,6 +29,7 @@ _NAMED: Final = (
     "location",
     "photograph",
 )
+#: The location of a base on which a machine stands.
 _IN_PLACE: Final = "in place"
 _WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
 
@@ -40,6 +42,7 @@ class Machine:
     """The memory or export it was read from, for messages."""
     entry: Mapping[str, Any] = field(default_factory=dict)
     base: str = _IN_PLACE
+    """Where the base is: in place, withdrawn or returned."""
 
     def line(self) -> dict[str, Any]:
         """Return the machine's row in the venue's register of machines."""

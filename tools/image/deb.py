@@ -26,9 +26,13 @@ from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.errors import OperatorError
 from egm.terminal import echo
 
+#: The folder with the files of the package.
 _HERE: Final = Path(__file__).parent / "debian"
+#: The root folder of the source.
 _ROOT: Final = Path(__file__).parents[2]
+#: The package's name.
 _NAME: Final = "open-egm"
+#: The folder into which everything that the cabinet runs is installed.
 _HOME: Final = f"opt/{_NAME}"
 #: Where each file of the package's folder is installed.
 _PLACES: Final = {
@@ -50,7 +54,9 @@ _PLACES: Final = {
         )
     },
 }
+#: The files of the package that may be executed.
 _EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
+#: The beginning of a pip command.
 _PIP: Final = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 #: The Pythons of the supported Debian releases, oldest first: 12 and 13.
 _PYTHONS: Final = ("3.11", "3.13")

@@ -24,7 +24,9 @@ from egm.terminal import echo
 from tools.image import deb
 from tools.image.image import MADE_OF
 
+#: The UEFI firmware.
 _FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
+#: The firmware's initial variables.
 _VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
 #: The serial adapters, each with its name as serial number, as named in qemu/etc/open-egm/cabinet.toml.
 #: (Cards would work too, but this firmware takes what a device sends on one for keys pressed in its setup.)
@@ -184,6 +186,7 @@ class Emulated:
 
 
 def _build_mouse_button_event(*, down: bool) -> dict[str, object]:
+    """Return the QMP event of pressing or releasing the button of the touch screen."""
     return {"type": "btn", "data": {"button": "left", "down": down}}
 
 

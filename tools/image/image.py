@@ -23,18 +23,24 @@ from egm.terminal import echo
 from egm.verify.manifest import create_key, format_public_key, read_key
 from tools.image import deb, slot
 
+#: The folder with the files of the image.
 _HERE: Final = Path(__file__).parent
+#: The root folder of the source.
 _ROOT: Final = _HERE.parents[1]
 #: Packages, modules, units, the kernel's command line and the partitions.
 MADE_OF: Final[Mapping[str, Any]] = tomllib.loads((_HERE / "image.toml").read_text(encoding="utf-8"))
+#: Bytes in a MiB.
 _MIB: Final = 1 << 20
 #: The size in MiB of each partition, in their order.
 LENGTHS: Final[dict[str, int]] = {one["name"]: one["mib"] for one in MADE_OF["partitions"]}
+#: Size of a state medium, in MiB.
 _STATE_MIB: Final = 1024
+#: The form of the ids of partitions and file systems.
 _UUID: Final = "0e6d0000-0000-4000-8000-00000000000{}"
 #: Removes the package's modules for Pythons of other Debian releases, which nothing here can run.
 _OTHER_PYTHONS: Final = """\
 for lib in "$1"/opt/open-egm/lib/python3.*; do [ -x "$1/usr/bin/${lib##*/}" ] || rm -r "$lib"; done"""
+#: The EFI program that starts the kernel which is appended to it.
 _STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 

@@ -20,13 +20,17 @@ from egm.errors import OperatorError
 from meters.entry import encode_canonical_json, parse
 from meters.keys import is_signed_by
 
+#: The format of releases, stated in each.
 FORMAT: Final = "open-egm release 1"
+#: Precedes the signed content, so that the signature is valid for a release only.
 _PURPOSE: Final = b"open-egm release\0"
 #: The size of the release at the end of a root partition.
 RELEASE_BYTES: Final = 64 * 1024
+#: Bytes copied at once.
 _PIECE: Final = 1 << 20
 #: The sector without which nothing can be started: a medium writes it atomically.
 _FIRST: Final = 512
+#: The parts of a slot: the EFI system partition, and the root file system.
 PARTS: Final = ("esp", "root")
 
 
@@ -47,9 +51,11 @@ class Release:
     """One release of the machine's software. ``number`` increases with each; ``line`` is its signed line."""
 
     number: int
+    """Increases with each release."""
     version: str
     parts: Mapping[str, PartitionContent]
     line: bytes
+    """The signed line that states the release."""
 
 
 @dataclass(frozen=True, slots=True)

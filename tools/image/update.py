@@ -36,29 +36,37 @@ from tools.image.slot import (
     require_complete_bundle,
 )
 
+#: The names of the two slots.
 NAMES: Final = ("a", "b")
+#: The folder with the disk's partitions, by their labels.
 _PARTITIONS: Final = Path("/dev/disk/by-partlabel")
+#: The publisher's public key.
 _TRUSTED: Final = Path("/usr/share/open-egm/release.pub")
+#: The mount point of the first state medium.
 _STATE: Final = Path("/var/lib/open-egm")
+#: The file in which the machine reads what is wrong with the computer.
 _TROUBLE: Final = Path("/run/open-egm/trouble")
 #: The medium, by label, without which no memory can be opened, and its mount point.
 _MEDIA: Final = {"egm-state-1": _STATE}
 #: The medium of the second copy: without it the machine runs, out of service.
 _SECOND_LABEL: Final = "egm-state-2"
+#: The mount point of the second state medium.
 _SECOND: Final = Path("/media/second")
 #: Seconds between two checks for a missing medium.
 _LATE_S: Final = 5.0
 #: Seconds between two attempts to mount a medium that is present and cannot be mounted.
 _AGAIN_S: Final = 60.0
-#: How long nobody must have played before the machine is restarted; how long a new release must be up to be
-#: kept (a screen that crashes repeatedly lives for less), and how long it may take to get there.
+#: Seconds for which nobody must have played before the machine is restarted.
 _IDLE_S: Final = 30.0
+#: Seconds for which a new release must be up to be kept; a screen that crashes repeatedly lives for less.
 _UP_S: Final = 120.0
+#: Seconds that a new release may take to come up.
 _PATIENCE_S: Final = 900.0
+#: Seconds between two checks of a condition.
 _LOOK_S: Final = 0.5
 #: States in which a restart of the machine interrupts nobody.
 _RESTARTABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
-#: How long the machine must have been in one of them.
+#: Seconds for which the machine must have been in one of them.
 _RESTING_S: Final = 5.0
 
 
@@ -210,6 +218,7 @@ def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
 
 # ------------------------------------------------------------------ what the firmware starts
 def _run_efibootmgr(*arguments: str) -> str:
+    """Return the output of efibootmgr. Raises CalledProcessError if it fails."""
     return subprocess.run(("efibootmgr", *arguments), check=True, capture_output=True, text=True).stdout
 
 
@@ -241,10 +250,12 @@ def set_first_slot(name: str) -> None:
 
 
 def _reboot_computer() -> None:
+    """Restart the computer."""
     subprocess.run(("systemctl", "--no-block", "reboot"), check=True)
 
 
 def _is_screen_up() -> bool:
+    """Return whether the unit of the screen is running."""
     return subprocess.run(("systemctl", "is-active", "-q", "open-egm-screen"), check=False).returncode == 0
 
 
@@ -328,6 +339,7 @@ def _find_mount_unit(path: Path) -> str:
 
 
 def _run_systemctl(*arguments: str) -> None:
+    """Run a systemctl command; its failure is ignored."""
     subprocess.run(("systemctl", *arguments), check=False)
 
 

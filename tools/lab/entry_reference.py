@@ -17,6 +17,7 @@ from egm.screen.text import Texts
 from meters import Phase
 from tools.lab.markdown import format_table
 
+#: The words for plain types of fields.
 _PLAIN: Final[Mapping[object, str]] = {
     int: "number",
     str: "text",
@@ -24,12 +25,14 @@ _PLAIN: Final[Mapping[object, str]] = {
     Fraction: "exact fraction, as text",
     NoneType: "null",
 }
+#: The words for the phases of an entry.
 _PHASES: Final = {
     Phase.POST: "moves value at once",
     Phase.RESERVE: "reserves value",
     Phase.SETTLE: "settles a reservation",
     Phase.VOID: "voids a reservation",
 }
+#: The column headings of a table of fields.
 _HEADS: Final = ("Field", "Value", "Meaning")
 COMMON_MEANINGS: Final[Mapping[str, str]] = {
     "amount_cents": "The amount of money that the entry concerns.",

@@ -10,6 +10,7 @@ from egm.screen.text import Texts
 from egm.staff.service.manual import list_chapters
 from tools.lab.markdown import format_table
 
+#: The readers for whom there is a manual.
 AUDIENCES: Final = ("operator", "service")
 
 
@@ -19,7 +20,9 @@ class Chapter:
 
     title: str
     about: str
+    """What the chapter is about."""
     heads: tuple[str, ...]
+    """The column headings of its table."""
     rows: tuple[tuple[str, ...], ...]
 
 

@@ -29,10 +29,13 @@ from tools.lab.manual import Chapter, manual_chapters
 _WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
 #: A chapter starts on a new page if less than this is left of the current one.
 _HEIGHT_MIN: Final = 330.0
+#: The width for text, in points.
 _ROOM: Final = _WIDE - 2 * _LEFT
 _TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
 _INK, _DIM, _BAND, _RULE = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
+#: The folder of the fonts.
 _FONTS: Final = HERE / "fonts"
+#: The font file of each face.
 _FILES: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "Lato-Black.ttf"}
 
 
@@ -41,13 +44,17 @@ class _Ink:
     """One element on a page of a manual: a text at its base line, or a coloured band if ``text`` is empty."""
 
     x: float
+    """From the page's left edge, in points."""
     y: float
+    """From the page's upper edge, in points."""
     text: str = ""
     face: str = "text"
+    """The face of the text."""
     size: float = _TEXT
     colour: str = _INK
     align: str = "left"
     box: tuple[float, float] = (0.0, 0.0)
+    """Width and height of the band."""
 
 
 @dataclass(slots=True)
@@ -95,6 +102,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
 # ---------------------------------------------------------------------- setting
 @lru_cache(maxsize=8)
 def _load_font(face: str) -> ImageFont.FreeTypeFont:
+    """Return a face's font, for measuring text."""
     return ImageFont.truetype(_FONTS / _FILES[face], 1000)
 
 
@@ -135,6 +143,7 @@ def _split_word(word: str, room: float, face: str, size: float) -> list[str]:
 
 
 def _draw_cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
+    """Draw the title of a manual, with the release of the software."""
     y = 250.0
     sheet.put(_Ink(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
     sheet.put(_Ink(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
@@ -145,6 +154,7 @@ def _draw_cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> Non
 
 
 def _draw_contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chapter, int]]) -> None:
+    """Draw the list of chapters with their page numbers."""
     y = _TOP + 14
     page.append(_Ink(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
     y += 16
@@ -156,6 +166,7 @@ def _draw_contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chap
 
 
 def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
+    """Draw a chapter: its title, what it is about, and its table."""
     sheet.put(_Ink(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
     sheet.y += 24
     for line in _wrap_text(chapter.about, _ROOM, size=9.5):
@@ -181,6 +192,7 @@ def _iter_cells(row: Sequence[str], widths: Sequence[float]) -> Iterator[tuple[i
 
 
 def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
+    """Return a cell's text in lines that fit its column."""
     return _wrap_text(text.replace("`", ""), width - 2 * _PAD, "bold" if bold else "text")
 
 
@@ -200,6 +212,7 @@ def _compute_column_widths(chapter: Chapter) -> list[float]:
 
 
 def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:
+    """Draw the column headings of a table."""
     cells = [
         _wrap_text(head, width - 2 * _PAD, "bold") for head, width in zip(chapter.heads, widths, strict=True)
     ]
@@ -210,6 +223,7 @@ def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -
 
 
 def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float) -> None:
+    """Draw a row of a table, with a line below it."""
     _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
     sheet.y += high
     sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, box=(_ROOM, 0.5)))
@@ -218,6 +232,7 @@ def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[fl
 def _draw_cell_lines(
     sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], face: Callable[[int], str]
 ) -> None:
+    """Draw the lines of a row's cells, each in its column."""
     x = _LEFT
     for column, (lines, width) in enumerate(zip(cells, widths, strict=True)):
         for number, line in enumerate(lines):
@@ -227,6 +242,7 @@ def _draw_cell_lines(
 
 # ---------------------------------------------------------------------- writing
 def _write_pages(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
+    """Return the pages as a PDF file."""
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns about the fonts' own dates
     stream = BytesIO()
     about = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
@@ -241,6 +257,7 @@ def _write_pages(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
 
 @lru_cache(maxsize=32)
 def _build_font_properties(face: str, size: float) -> FontProperties:
+    """Return the font of a face and size for drawing."""
     return FontProperties(fname=str(_FONTS / _FILES[face]), size=size)
 
 

@@ -22,6 +22,7 @@ from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view, build_
 
 #: The most games played to find one worth showing.
 _TRIES: Final = 4000
+#: Seconds for which the idle game is shown before and after the round.
 _IDLE_SECONDS: Final = 1.0
 
 
@@ -36,7 +37,9 @@ class PreviewSettings:
     scale: float = 0.42
     frames_per_second: int = 15
     seconds_max: float = 18.0
+    """The greatest length of the animation."""
     quality: int = 62
+    """The quality of the WebP pictures, from 0 to 100."""
 
 
 def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewSettings) -> Outcome:

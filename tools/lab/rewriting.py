@@ -11,7 +11,9 @@ from typing import Any, Final
 from paytables.source import parse_toml
 from tools.lab.tuning import Path, value_at
 
+#: Matches the header of a TOML table.
 _HEADER: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
+#: The closing bracket of each opening one.
 _CLOSES: Final = {"[": "]", "{": "}"}
 
 

@@ -36,10 +36,14 @@ class Tally:
 
     games: int = 0
     credits: int = 0
+    """The credits won."""
     squares: int = 0
+    """The sum of the squared wins."""
     hits: int = 0
+    """The number of games that won."""
     highest_win: int = 0
     wins: Counter[int] = field(default_factory=Counter)
+    """How often each amount was won, if that is recorded."""
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
@@ -62,6 +66,7 @@ class ReturnVerdict:
     high: float
     exact: Fraction
     z: float
+    """The difference from the exact return, in standard errors."""
 
     @property
     def agrees_with_exact(self) -> bool:

@@ -12,9 +12,13 @@ from egm.screen.theme import Theme, load_theme
 from paytables import Game
 from tools.lab.views import build_game_view, build_idle_view
 
+#: Width and height of a symbol's cell, in pixels.
 _CELL: Final = 128
+#: Symbols in one row.
 _COLUMNS: Final = 10
+#: Height of a symbol's name, in pixels.
 _NAME: Final = 26
+#: The colour of the background.
 _GROUND: Final = (24, 20, 44)
 
 

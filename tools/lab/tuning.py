@@ -14,18 +14,22 @@ from typing import Any, Final
 from paytables import Depth, PaytableError, analyse, build_game
 from paytables.wording import format_count, format_percent
 
+#: The location of a value in a definition: keys of tables and indices of lists.
 Path = tuple[str | int, ...]
 #: An index of a list in a key; any other text names a key of a table.
 _INDEX: Final = re.compile(r"[0-9]{1,9}")
 #: The distance below which a return, or a hit frequency, counts as reached.
 NEAR = Fraction(1, 2000)
-#: The number of candidates that a search without progress follows at once, and for how many rounds.
+#: The number of candidates that a search follows at once.
 _WIDTH: Final = 6
+#: The rounds without progress after which a search ends.
 _PATIENCE: Final = 3
+#: The distance of a candidate that is not a valid game: larger than any other.
 _NO_GAME: Final = Fraction(10**6)
 #: The largest move of one of two pays at once, in credits.
 _REACH: Final = 40
 
+#: Receives a line about the search's progress.
 Progress = Callable[[str], None]
 
 

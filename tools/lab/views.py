@@ -23,6 +23,7 @@ from paytables import Analysis, Depth, Game, analyse
 UNIT_CENTS: Final = 25
 #: The time of day in every picture.
 NOON: Final = "2026-11-21T17:05:00+00:00"
+#: The inputs that the shown machine accepts.
 _ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
 
 

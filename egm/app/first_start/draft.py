@@ -34,19 +34,26 @@ SIMULATED: Final = ("id003", "tcl", "ioboard")
 
 @dataclass(slots=True)
 class Draft:
-    """A draft of a cabinet file: the answers so far. ``seed``: the tables decided by the machine's builder."""
+    """A draft of a cabinet file: the answers given so far in the first start."""
 
     seed: Mapping[str, Any] = field(default_factory=dict)
+    """The tables that the machine's builder has decided, which are not asked."""
     machine: dict[str, str] = field(default_factory=dict)
+    """The answers for the machine's table: serial number, operator's number, venue data."""
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
+    """The rules of the jurisdiction."""
     placed: bool = False
-    """Whether the jurisdiction has been chosen."""
+    """Whether a person has chosen the jurisdiction."""
     devices: tuple[FoundDevice, ...] = ()
+    """The devices that replied to the probing of the serial ports."""
     games: dict[str, Game] = field(default_factory=dict)
     """The games that the jurisdiction admits, by their names in the file."""
     chosen: list[str] = field(default_factory=list)
+    """The names of the games to be offered."""
     denominations_cents: list[int] = field(default_factory=list)
+    """The denominations to be offered, in minor units."""
     roster: Roster = field(default_factory=Roster)
+    """The staff enrolled so far."""
     link: Facts | None = None
     """The machine's certificate for the floor's link; None without a link."""
     link_table: Mapping[str, object] = field(default_factory=dict)

@@ -127,5 +127,6 @@ class Link(SetupStep):
 
 
 def _parse_broker_address(facts: Facts) -> tuple[str, int]:
+    """Return the host and port of the controller's broker that the certificate's facts state."""
     host, _, port = facts.broker.rpartition(":")
     return host, int(port)

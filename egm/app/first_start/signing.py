@@ -39,8 +39,9 @@ from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.recall import read_details
 from meters.storage import DiskStorage
 
-#: Reasons recorded for a signature when nobody typed one.
+#: The reason recorded for the signature of a first start, for which nobody types one.
 FIRST: Final = "first start"
+#: The reason recorded for the signature of a cabinet file restored from the memory.
 RESTORED: Final = "put back from the memory"
 
 
@@ -56,9 +57,13 @@ class SignerProofs(SetupStep):
     folder: Path
     now: Callable[[], datetime]
     may: Permission
+    """The permission that each signer must have."""
     proved: list[Person] = field(default_factory=list)
+    """The persons who have entered the right PIN."""
     number: str | None = None
+    """The staff number entered by the next signer, whose PIN is still missing."""
     signs: bool = False
+    """Whether the page asks for signers; otherwise it shows what is to be signed."""
 
     def roster(self, draft: Draft) -> Roster:
         """Return the roster of the persons who may sign in this first-start step.
@@ -166,6 +171,7 @@ class Signing(SignerProofs):
     state: StateFolder
     file: Path
     faults: tuple[Fault, ...] | None = None
+    """The faults of the drafted cabinet file; None until it is checked."""
 
     def enter(self) -> None:
         """Start the signing of the first start: the cabinet file is not checked yet, and nobody has signed it."""

@@ -26,6 +26,7 @@ from egm.staff.words import BACK, say, say_code, say_local, say_money, say_plain
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 SIGNERS: Final = 2
+#: The key that goes to the next step.
 _NEXT: Final = PageAction(id="next", label=say("first.next"), style="confirm")
 
 
@@ -80,6 +81,7 @@ class SetupStep:
     def _build_page(
         self, *tables: PageTable, prompt: Prompt | None = None, actions: tuple[PageAction, ...] = ()
     ) -> ServicePage:
+        """Return the step's service page with its title and its explanation from the catalogue."""
         return ServicePage(
             id="", title=say(f"first.{self.id}.title"), tables=tables, prompt=prompt, actions=(BACK, *actions)
         )
@@ -167,12 +169,13 @@ class Fields(SetupStep):
         return say_refusal("not_offered")
 
     def _find_next_field(self, draft: Draft) -> Field | None:
+        """Return the first field that has no value yet, or None if all are filled in."""
         return next((field for field in self.fields_of(draft) if field.name not in self.values), None)
 
 
-#: Lines of a page that fit on any screen.
+#: The most lines of a page that fit on any screen; a longer list gets a search.
 _SEEN: Final = 8
-#: Fields of capital letters, digits and hyphens.
+#: Fields in which only capital letters, digits and hyphens can be typed.
 _CAPITALS: Final = frozenset({"serial", "operator_number"})
 
 
@@ -269,10 +272,12 @@ class Devices(SetupStep):
         return {"back": NextStep.BACK, "next": NextStep.ON}.get(action) or say_refusal("not_offered")
 
     def _has_real_devices(self, draft: Draft) -> bool:
+        """Return whether a real device replied to the probing."""
         return any(device.port != "bench" for device in draft.devices)
 
 
 def _format_identification(device: FoundDevice) -> str:
+    """Return how a device identified itself, or its protocol if it gave no identity."""
     return "  ".join(part for part in (device.protocol, device.identity, device.port) if part)
 
 

@@ -187,6 +187,7 @@ def build_steps(
     return (Welcome(tuple(step.id for step in steps)), *steps)
 
 
+#: The venue data that tickets may print, by their keys in the cabinet file.
 _HOUSE: Final = frozenset({"site", "address", "licence_holder"})
 
 

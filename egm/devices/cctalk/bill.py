@@ -37,6 +37,7 @@ from egm.devices.interface import Content, Disputed, EventSink, FaultCode, Note,
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
+#: Interval at which the time of an item in escrow is extended.
 _HOLD_SECONDS: Final = 4.0
 #: A bill's name has four digits, in units of its country's scaling.
 _NAME_DIGITS: Final = 4
@@ -45,6 +46,7 @@ _RESTART_SECONDS: Final = 6.0
 #: Escrow and stacker enabled.
 _MODE: Final = b"\x03"
 
+#: Status event -> the fault that it reports.
 _FAULTS: Final[Mapping[int, FaultCode]] = {
     BillEvent.JAM_TRANSPORT: FaultCode.JAM,
     BillEvent.JAM_STACKER: FaultCode.STACKER_JAM,
@@ -57,6 +59,7 @@ _FAULTS: Final[Mapping[int, FaultCode]] = {
     BillEvent.STACKER_FULL: FaultCode.STACKER_FULL,
     BillEvent.STACKER_FAULTY: FaultCode.FAILURE,
 }
+#: Status event -> the reason of a rejection.
 _REJECTIONS: Final[Mapping[int, str]] = {
     BillEvent.INVALID_VALIDATION: "not recognised",
     BillEvent.INVALID_TRANSPORT: "transport problem",
@@ -286,4 +289,5 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
 
 def _is_in_escrow(pair: Pair) -> bool:
+    """Return whether the event reports an item in escrow."""
     return pair.b == codec.IN_ESCROW if pair.a else pair.b == BillEvent.BARCODE

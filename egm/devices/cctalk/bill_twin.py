@@ -9,6 +9,7 @@ from egm.devices.cctalk.codec import BillEvent, Frame, Header, Route
 from egm.devices.cctalk.twin import CctalkTwin, EventMemory
 from egm.devices.twin import Port
 
+#: Time that the validator needs to start.
 _START_SECONDS: Final = 0.5
 
 
@@ -72,9 +73,11 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return self._master
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
+        """Return whether the machine accepts this type of bill, or tickets."""
         return bool(paper.barcode) or bool(self._mask >> (self._codes[paper.cents] - 1) & 1)
 
     def _find_bill_type(self) -> int:
+        """Return the type number of the bill in the validator."""
         return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
 
     def _handle_phase_change(self, phase: ItemPhase) -> None:
@@ -136,6 +139,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
             self._start_returning()
 
 
+#: Phase -> the status event that reports it.
 _FAULT_EVENTS: Final[Mapping[ItemPhase, BillEvent]] = {
     ItemPhase.JAM: BillEvent.JAM_TRANSPORT,
     ItemPhase.STACKER_JAM: BillEvent.JAM_STACKER,

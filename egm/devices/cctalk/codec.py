@@ -1,4 +1,4 @@
-"""ccTalk in bytes: frames, headers, and the layouts of the replies used here. Pure.
+"""ccTalk in bytes: frames, headers, and the layouts of the replies used here; without input or output.
 
 Frame: ``destination n source header data[n] checksum``; all bytes add up to 0 modulo 256. There is no start
 byte: a receiver resynchronises at the silence between messages. The line is 9600 8N1 on a single wire, so a
@@ -19,11 +19,17 @@ from typing import Final
 
 from egm.devices.framing import Cut, ProtocolError
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "cctalk"
+#: Address of the machine on the bus.
 HOST: Final = 1
+#: Default address of a coin acceptor.
 COIN_ADDRESS: Final = 2
+#: Default address of a hopper.
 HOPPER_ADDRESS: Final = 3
+#: Default address of a bill validator.
 BILL_ADDRESS: Final = 40
+#: Bytes of a frame in addition to its data.
 _OVERHEAD: Final = 5
 #: Pairs in a reply to a credit or bill event poll.
 _EVENTS: Final = 5
@@ -79,9 +85,12 @@ HOPPER_ARMED: Final = 0xA5
 #: Default values of coin slots and bill types, in minor units. Real devices are programmed: the cabinet file
 #: may differ.
 COINS: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
+#: Default values of bill types, in minor units.
 BILLS: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
 
+#: Sorter path to the hopper.
 PATH_HOPPER: Final = 1
+#: Sorter path to the drop box.
 PATH_DROP_BOX: Final = 2
 
 
@@ -128,7 +137,9 @@ class BillEvent(IntEnum):
     UNKNOWN_STACKED = 21
 
 
+#: Second byte of a bill event: the bill was stacked.
 STACKED: Final = 0
+#: Second byte of a bill event: the bill is in escrow.
 IN_ESCROW: Final = 1
 
 
@@ -148,7 +159,10 @@ class Frame:
 
 
 def cut(buffer: bytes) -> Cut[Frame] | None:
-    """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`)."""
+    """Separate the first ccTalk frame from the received bytes.
+
+    None until it is complete (see :mod:`egm.devices.framing`).
+    """
     if len(buffer) < _OVERHEAD:
         return None
     size = _OVERHEAD + buffer[1]
@@ -163,7 +177,10 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 # ---------------------------------------------------------------- layouts of answers
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A ccTalk event: coin slot or bill type ``a`` and its path or position ``b``; if ``a`` is 0, ``b`` is a code."""
+    """One ccTalk event of two bytes: coin slot or bill type ``a``, and path or position ``b``.
+
+    If ``a`` is 0, ``b`` is a code.
+    """
 
     a: int
     b: int
@@ -211,7 +228,7 @@ def read_hopper_status(data: bytes) -> HopperStatus:
 
 @dataclass(frozen=True, slots=True)
 class HopperTest:
-    """The results of a hopper's self-test that are used here."""
+    """The results of a hopper's self-test, as far as the driver uses them."""
 
     jammed: bool = False
     timed_out: bool = False
@@ -244,6 +261,7 @@ def read_hopper_test(data: bytes) -> HopperTest:
 
 #: Bit of a reply to HIGH_LOW: the upper sensor is fitted and covered.
 _HIGH_LEVEL: Final = 0x02
+#: Bit of a reply to HIGH_LOW: an upper sensor is fitted.
 _HIGH_FITTED: Final = 0x20
 
 

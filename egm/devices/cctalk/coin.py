@@ -33,6 +33,7 @@ _FAULT_SECONDS: Final = 3.0
 #: A coin in flight when coins were disabled arrives within this time.
 _FLIGHT_SECONDS: Final = 2.0
 
+#: Error event -> the fault that it reports.
 _FAULTS: Final[Mapping[int, FaultCode]] = {
     CoinError.CREDIT_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
     CoinError.VALIDATION_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,

@@ -8,7 +8,9 @@ from egm.devices.cctalk.codec import CoinError, Frame, Header
 from egm.devices.cctalk.twin import CctalkTwin, EventMemory
 from egm.devices.twin import ActionError, Port, Values, read_number
 
+#: Time in which a coin passes the acceptor.
 _COIN_SECONDS: Final = 0.3
+#: The lifetime counter counts modulo this number.
 _COUNT_RING: Final = 1 << 24
 
 

@@ -12,7 +12,9 @@ from typing import Final
 
 from egm.devices.cctalk.codec import Events, Pair
 
+#: Highest event number; 1 follows it.
 _RING: Final = 255
+#: The accept counter counts modulo this number.
 _ACCEPT_RING: Final = 1 << 24
 
 

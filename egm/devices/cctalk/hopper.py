@@ -33,12 +33,15 @@ from egm.devices.interface import Disputed, EventSink, FaultCode, PayoutFinished
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
+#: Most coins in one payout order.
 COINS_MAX: Final = 255
 #: How long a hopper that replies may accept no order to pay.
 REFUSED_SECONDS: Final = 10.0
 #: How long a hopper may run without paying a coin before it is stopped. Hoppers stop by themselves earlier.
 STOP_SECONDS: Final = 20.0
+#: The byte that disarms a hopper.
 _DISARMED: Final = b"\x00"
+#: The lifetime counter counts modulo this number.
 _COUNT_RING: Final = 1 << 24
 
 
@@ -230,7 +233,11 @@ class CctalkHopperDriver(CctalkDriver):
         self._emit(Disputed(device=self.name, text=text))
 
     def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
-        """Close the payout in the ledger, then report it; more or fewer coins paid than ordered raise a fault."""
+        """Close the payout in the ledger, then report it as finished.
+
+        More or fewer coins paid than ordered raise a fault. ``uncertainty``: why further coins may have left;
+        empty if not.
+        """
         self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
         self._note_progress()

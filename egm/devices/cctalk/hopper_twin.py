@@ -8,8 +8,11 @@ from egm.devices.cctalk.codec import Frame, Header, HopperStatus, HopperTest
 from egm.devices.cctalk.twin import CctalkTwin
 from egm.devices.twin import Port, Values, read_number
 
+#: Time in which one coin is paid.
 _PAY_SECONDS: Final = 0.15
+#: Time after which an empty hopper gives up.
 _EMPTY_SECONDS: Final = 2.0
+#: The lifetime counter counts modulo this number.
 _COUNT_RING: Final = 1 << 24
 OPENING_COINS: Final = 500
 """Number of coins in a new hopper."""

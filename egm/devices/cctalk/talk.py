@@ -40,11 +40,12 @@ class CctalkDriver(LineDriver[Frame]):
     """How often in a row a query was the only one without a reply."""
 
     def _handle_lost_line(self, why: str) -> None:
-        """Report that the device or its line is lost, and forget which query had no reply."""
+        """Report that the device or its line is lost, and reset the counts of missing replies."""
         self._missing = None
         super()._handle_lost_line(why)
 
     def _is_for_us(self, message: Frame) -> bool:
+        """Return whether a frame is addressed to the machine and comes from this driver's device."""
         return (
             message.destination == HOST and message.source == self.address and message.header == Header.REPLY
         )
@@ -115,4 +116,5 @@ class CctalkDriver(LineDriver[Frame]):
 
 
 def _describe_missing_answer(header: Header) -> str:
+    """Return the error text for a query that gets no reply."""
     return f"it does not answer header {header.value} ({header.name.lower()})"

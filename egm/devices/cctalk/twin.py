@@ -79,6 +79,7 @@ class CctalkTwin(Twin[Frame]):
         raise NotImplementedError
 
 
+#: Queries that every simulated ccTalk device answers.
 _COMMON: Final = frozenset(
     {
         Header.SIMPLE_POLL,

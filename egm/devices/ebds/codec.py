@@ -1,10 +1,10 @@
-"""EBDS in bytes: the host's poll, the acceptor's status, bar codes and queries. Pure.
+"""EBDS in bytes: the host's poll, the acceptor's status, bar codes and queries; without input or output.
 
 Frame: ``02 len ctl data 03 xor``; ``len`` counts the whole frame, ``xor`` covers everything from ``len`` to
 the last data byte, every payload byte has 7 bits. The high half of ``ctl`` is the type, its low bit the
 acknowledgement number. The host changes the number in its next poll when it has accepted a reply, and the
-acceptor echoes it. If a poll comes with the number of the last reply, the acceptor repeats that reply. The line
-is 9600 7E1, polled about every 100 ms.
+acceptor echoes it. If a poll comes with the number of the last reply, the acceptor repeats that reply. The
+line is 9600 7E1, polled about every 100 ms.
 
 Known answer, from published examples: an idle acceptor with its box sends ``02 0B 20 01 10 00 00 01 02 03
 39``.
@@ -26,11 +26,17 @@ from typing import Final
 
 from egm.devices.framing import Cut, ProtocolError, skip_to
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "ebds"
+#: First byte of a frame.
 _STX: Final = 0x02
+#: Byte before the check byte.
 _ETX: Final = 0x03
+#: Shortest frame, in bytes.
 _FRAME_MIN: Final = 5
+#: Status bytes in a frame of the acceptor.
 _STATUS_BYTES: Final = 6
+#: Longest bar code, in characters.
 BARCODE_MAX: Final = 28
 #: Characters with which acceptors fill a bar code after its last character.
 _FILLERS: Final = b"\0( "
@@ -85,15 +91,23 @@ class Bits(IntFlag):
     BARCODE_CAPABLE = 1 << 24
 
 
+#: Lowest bit of the note value code in the status bits.
 _VALUE_SHIFT: Final = 17
+#: Bits of the note value code in the status bits.
 _VALUE_MASK: Final = 0b111 << _VALUE_SHIFT
 #: Orientation: all four ways; escrow is always on.
 _MODE: Final = 0b1_1100
+#: Bit of a poll: stack the item in escrow.
 _STACK: Final = 1 << 5
+#: Bit of a poll: return the item in escrow.
 _RETURN: Final = 1 << 6
+#: Bit of a poll: accept bar codes.
 _BARCODES: Final = 1 << 1
+#: Subtype of an extended frame: a bar code.
 _EXTENDED_BARCODE: Final = 0x01
+#: Subtype of an extended frame: a row of the note table.
 _EXTENDED_NOTE: Final = 0x02
+#: Bytes of a row of the note table.
 _NOTE_BYTES: Final = 18
 
 
@@ -229,11 +243,15 @@ class Text:
         return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 
+#: Any message of the protocol, in either direction.
 Message = Poll | NoteQuery | AuxiliaryCommand | Status | NoteRow | Text
 
 
 def cut(buffer: bytes) -> Cut[Frame] | None:
-    """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`)."""
+    """Separate the first EBDS frame from the received bytes.
+
+    None until it is complete (see :mod:`egm.devices.framing`).
+    """
     if (garbage := skip_to(buffer, _STX, PROTOCOL)) is not None:
         return garbage
     if len(buffer) < 2:
@@ -262,6 +280,7 @@ def read_host(frame: Frame) -> Poll | NoteQuery | AuxiliaryCommand:
 
 
 def _decode_poll(ack: int, data: bytes) -> Poll:
+    """Decode the machine's poll."""
     return Poll(
         ack=ack,
         notes=data[0],
@@ -305,6 +324,7 @@ def is_of_device(frame: Frame) -> bool:
 
 
 def _decode_status(ack: int, data: bytes, barcode: str) -> Status:
+    """Decode the six status bytes of the acceptor."""
     word = sum(byte << 7 * place for place, byte in enumerate(data[:4]))
     return Status(
         ack=ack,
@@ -316,4 +336,5 @@ def _decode_status(ack: int, data: bytes, barcode: str) -> Status:
     )
 
 
+#: All bits that the acceptor's status may have.
 _ALL_BITS: Final = sum(Bits)

@@ -1,4 +1,4 @@
-"""EBDS driver: an alternating-bit host whose bit survives a restart.
+"""EBDS driver: a host of the alternating-bit protocol whose bit survives a restart.
 
 The acceptor reports "stacked" once, in a reply that it repeats until a poll arrives with the other
 acknowledgement number. A machine that restarts with the wrong number would therefore acknowledge a reply that
@@ -47,8 +47,10 @@ from egm.devices.line import LineSettings, SerialLine
 _IDENTIFY_TRIES: Final = 3
 #: Attempts to read a row of the note table.
 _NOTE_TRIES: Final = 2
+#: Settings of an EBDS line.
 LINE: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
 
+#: Status bit -> the fault that it reports.
 _FAULTS: Final[Mapping[Bits, FaultCode]] = {
     Bits.JAMMED: FaultCode.JAM,
     Bits.STALLED: FaultCode.STACKER_JAM,

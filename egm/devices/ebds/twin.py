@@ -23,9 +23,12 @@ from egm.devices.ebds.codec import (
 from egm.devices.framing import ProtocolError
 from egm.devices.twin import Port
 
+#: The simulated acceptor's type, as it identifies itself.
 TYPE: Final = "AE2600 SIMULATED"
+#: Time that the acceptor needs to start.
 _INITIALIZE_SECONDS: Final = 0.5
 
+#: Phase -> the status bits that report it.
 _BITS: Final[Mapping[ItemPhase, Bits]] = {
     ItemPhase.STARTING: Bits.POWER_UP,
     ItemPhase.READY: Bits.IDLING,
@@ -104,6 +107,7 @@ class EbdsTwin(BillTwin[Frame]):
             self.return_escrowed_item()
 
     def _build_note_row(self, index: int, status: Status) -> NoteRow:
+        """Return a row of the note table."""
         base, exponent = self._find_note_value(index), -2
         if not base:
             return NoteRow(status, index)
@@ -112,6 +116,7 @@ class EbdsTwin(BillTwin[Frame]):
         return NoteRow(status, index, self.currency, base, exponent)
 
     def _build_status(self, ack: int) -> Status:
+        """Return the present status, with an acknowledgement number."""
         bits = _BITS[self._phase] | self._once | Bits.BARCODE_CAPABLE
         self._once = Bits(0)
         if self._phase is not ItemPhase.BOX_OUT:
@@ -125,9 +130,11 @@ class EbdsTwin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ commands from the host
     def _is_accepting(self) -> bool:
+        """Return whether the machine has enabled the simulated acceptor for any note or ticket."""
         return bool(self._notes) or self._barcodes
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
+        """Return whether the machine accepts this note, or tickets."""
         if paper.barcode:
             return self._barcodes
         return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)

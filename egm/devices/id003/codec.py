@@ -1,4 +1,4 @@
-"""JCM ID-003 in bytes: frames, statuses, settings. Pure.
+"""JCM ID-003 in bytes: frames, statuses, settings; without input or output.
 
 Frame: ``FC len command data crcLo crcHi``; ``len`` counts the whole frame (5 to 255), the CRC is
 CRC-16/KERMIT from ``FC`` on. The line is 9600 8E1, the host polls with 11 about every 200 ms.
@@ -18,8 +18,11 @@ from typing import Final
 from egm.devices.crc import compute_crc_kermit
 from egm.devices.framing import Cut, ProtocolError, skip_to
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "id003"
+#: First byte of a frame.
 _SYNC: Final = 0xFC
+#: Shortest frame, in bytes.
 _FRAME_MIN: Final = 5
 
 
@@ -76,8 +79,10 @@ class Status(IntEnum):
 
 #: The commands the acceptor echoes.
 SETTINGS: Final = frozenset(command for command in Command if command >= Command.DENOMINATIONS)
+#: The codes of all statuses.
 _STATUSES: Final = frozenset(Status)
 
+#: Bytes of a row of the currency table.
 _DENOMINATION_BYTES: Final = 4
 
 #: Precedes the digits of a ticket in an escrow status.
@@ -114,6 +119,7 @@ CURRENCIES: Final[Mapping[int, str]] = {
     0xE0: "EUR",
 }
 
+#: Reason code of a rejection -> its text.
 REJECTIONS: Final[Mapping[int, str]] = {
     0x71: "insertion error",
     0x72: "magnetic error",
@@ -146,7 +152,9 @@ class Frame:
 
 
 def cut(buffer: bytes) -> Cut[Frame] | None:
-    """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`).
+    """Separate the first ID-003 frame from the received bytes.
+
+    None until it is complete (see :mod:`egm.devices.framing`).
 
     After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """
@@ -225,6 +233,7 @@ class CurrencyTable:
         return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
 
 
+#: Any message of the acceptor.
 Report = StatusReport | Acknowledged | SettingEcho | Version | CurrencyTable
 
 
@@ -248,12 +257,14 @@ def read_report(frame: Frame) -> Report:
 
 
 def _decode_version(data: bytes) -> Version:
+    """Decode the reply with model and software version."""
     if not data.isascii():
         raise ProtocolError(PROTOCOL, "version is not ASCII", data)
     return Version(data.decode("ascii").strip())
 
 
 def _decode_currency_table(data: bytes) -> CurrencyTable:
+    """Decode the reply with the notes of all note codes."""
     if not data or len(data) % _DENOMINATION_BYTES:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of denominations, not 4 for each", data)
     starts = range(0, len(data), _DENOMINATION_BYTES)
@@ -261,6 +272,7 @@ def _decode_currency_table(data: bytes) -> CurrencyTable:
 
 
 def _decode_escrow(data: bytes) -> StatusReport:
+    """Decode the status of an item in escrow: a note code, or a bar code."""
     if len(data) > 1 and data[0] == BARCODE_MARK:
         text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
         return StatusReport(Status.ESCROW, barcode=text, data=data)

@@ -38,6 +38,7 @@ from egm.devices.interface import (
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
 
+#: Settings of an ID-003 line.
 LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
 #: An acceptor releases an escrow after about ten seconds unless held again.
@@ -46,11 +47,14 @@ _HOLD_SECONDS: Final = 4.0
 _RESET_SECONDS: Final = 3.0
 #: Attempts at a query that an acceptor may not support.
 _QUERIES_MAX: Final = 3
+#: Interval of queries while the acceptor is idle.
 _IDLE_POLL_SECONDS: Final = 0.2
+#: Interval of queries while an item moves.
 _BUSY_POLL_SECONDS: Final = 0.1
 #: Pause between a command and the next query.
 _COMMAND_GAP_SECONDS: Final = 0.01
 
+#: Status -> the fault that it reports.
 _FAULTS: Final[Mapping[Status, FaultCode]] = {
     Status.STACKER_FULL: FaultCode.STACKER_FULL,
     Status.STACKER_OPEN: FaultCode.STACKER_REMOVED,
@@ -59,14 +63,19 @@ _FAULTS: Final[Mapping[Status, FaultCode]] = {
     Status.CHEATED: FaultCode.CHEAT,
     Status.FAILURE: FaultCode.FAILURE,
 }
+#: Statuses that show that nothing moves and nothing is unacknowledged.
 _CLEAR: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
+#: Statuses after the return of power.
 _POWER_UP: Final = frozenset(
     {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
 )
 #: The note is being returned to the player, or about to be.
 _OUTWARD: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
+#: Statuses in which the acceptor waits for an item.
 _IDLE_STATES: Final = frozenset({Status.IDLE, Status.DISABLED})
+#: Statuses that only a reset ends.
 _NEEDS_RESET: Final = frozenset({Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE})
+#: Statuses in which the acceptor accepts settings.
 _TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
 
 
@@ -100,6 +109,7 @@ class Id003Driver(BillDriver[Frame]):
         self._next_reset = 0.0
 
     def _reset_device_state(self) -> None:
+        """Clear the acceptor's status and settings of the last session."""
         self._status = None
         self._applied.clear()
         self._questions.clear()

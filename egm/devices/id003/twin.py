@@ -13,9 +13,12 @@ from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
 from egm.devices.twin import Port, Values, read_flag
 
+#: Number of note codes.
 _CHANNELS: Final = 8
+#: The simulated acceptor's version, as it identifies itself.
 VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
 
+#: Phase -> the status that reports it.
 _STATUS: Final[Mapping[ItemPhase, Status]] = {
     ItemPhase.ACCEPTING: Status.ACCEPTING,
     ItemPhase.ESCROW: Status.ESCROW,
@@ -80,6 +83,7 @@ class Id003Twin(BillTwin[Frame]):
         self._send(Frame(command, data).encode())
 
     def _build_status(self) -> Status:
+        """Return the status that the acceptor reports now."""
         if self._phase is ItemPhase.STARTING:
             if self._paper is None:
                 return Status.POWER_UP
@@ -103,6 +107,7 @@ class Id003Twin(BillTwin[Frame]):
         return b""
 
     def _build_currency_table(self) -> CurrencyTable:
+        """Return the notes of all note codes."""
         countries = {currency: country for country, currency in codec.CURRENCIES.items()}
         rows = []
         for code in range(codec.FIRST_NOTE, codec.FIRST_NOTE + _CHANNELS):
@@ -114,15 +119,18 @@ class Id003Twin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ commands from the host
     def _is_accepting(self) -> bool:
+        """Return whether the machine has enabled the simulated acceptor for any note or ticket."""
         return self._settings.get(Command.INHIBIT) == b"\x00"
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
+        """Return whether the machine accepts this note, or tickets."""
         if paper.barcode:
             return self._settings.get(Command.BARCODE_INHIBIT) == b"\x00"
         inhibited = self._settings.get(Command.DENOMINATIONS, b"\xff\xff")[0]
         return not inhibited >> (self._codes[paper.cents] - 0x61) & 1
 
     def _format_status(self) -> str:
+        """Return the name of the present status as the bench shows it."""
         return self._build_status().name.lower()
 
     # ------------------------------------------------------------ reset and power

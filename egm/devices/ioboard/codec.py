@@ -46,16 +46,24 @@ from typing import Final
 from egm.devices.crc import compute_crc_kermit
 from egm.devices.framing import Cut, ProtocolError, skip_to
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "ioboard"
+#: First byte of a frame.
 _SYNC: Final = 0xA5
+#: Shortest frame, in bytes.
 _FRAME_MIN: Final = 5
+#: Most input changes in one status.
 EDGES_MAX: Final = 32
+#: Number of electromechanical counters.
 HARD_METERS: Final = 6
 
+#: The doors, in the order of their input numbers.
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 #: The doors of areas that hold money.
 MONEY_DOORS: Final = frozenset({"belly", "drop", "cash_box", "stacker", "hopper"})
+#: The key switches, in the order of their input numbers.
 KEYS: Final = ("attendant", "operator", "audit", "reset")
+#: The buttons, in the order of their input numbers.
 BUTTONS: Final = (
     "play",
     "cash_out",
@@ -67,6 +75,7 @@ BUTTONS: Final = (
     "language",
     *(f"select_{number}" for number in range(1, 9)),
 )
+#: The sensors, in the order of their input numbers.
 SENSORS: Final = ("mains_good", "battery_good")
 #: Input number -> (group, name). 0-7 doors, 8-11 keys, 12-27 buttons, 28-29 sensors.
 INPUTS: Final = (
@@ -95,7 +104,7 @@ class Type(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The machine's query of the I/O board's identity."""
+    """The machine's query of the I/O board's identity: model, firmware and boot number."""
 
     def encode(self) -> bytes:
         """Return the query of the I/O board's identity as the bytes to send."""
@@ -194,6 +203,7 @@ class Status:
         return _encode_frame(Type.STATUS, data)
 
 
+#: Any message of the protocol, in either direction.
 Message = Hello | Poll | Totals | Identity | Status | PulseCounts
 
 
@@ -208,6 +218,7 @@ def count_edges_after(number: int, later_number: int) -> int:
 
 
 def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:
+    """Return pulse counts as 32-bit little-endian integers."""
     if len(pulses) != HARD_METERS or not all(0 <= count < 1 << 32 for count in pulses):
         raise ValueError(f"{PROTOCOL}: {HARD_METERS} counts below 2^32 are wanted, not {pulses}")
     return b"".join(count.to_bytes(4, "little") for count in pulses)
@@ -227,16 +238,21 @@ def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
 
 
 def _decode_names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of the set bits."""
     return frozenset(name for place, name in enumerate(table) if bits >> place & 1)
 
 
 def _encode_frame(kind: Type, data: bytes) -> bytes:
+    """Return a frame with its length and CRC."""
     body = bytes((_SYNC, _FRAME_MIN + len(data), kind)) + data
     return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
 def cut(buffer: bytes) -> Cut[Message] | None:
-    """Cut one message from the front of ``buffer`` (see :mod:`egm.devices.framing`)."""
+    """Separate the first message from the received bytes.
+
+    None until it is complete (see :mod:`egm.devices.framing`).
+    """
     if (garbage := skip_to(buffer, _SYNC, PROTOCOL)) is not None:
         return garbage
     if len(buffer) < 2:
@@ -280,6 +296,7 @@ def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
 
 
 def _decode_status(data: bytes) -> Status | ProtocolError:
+    """Decode the board's status, or return the error."""
     number = int.from_bytes(data[7:9], "little")
     edges = []
     for byte in data[9:]:

@@ -22,12 +22,14 @@ from egm.devices.ioboard import codec
 from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, PulseCounts, Status, Totals
 from egm.devices.line import LineSettings, SerialLine
 
+#: Settings of the line to an I/O board.
 LINE = LineSettings(baud=115200)
 
 #: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
 _WAIT = 8
 #: A running machine never owes more pulses than this: a counter was turned, or another board fitted.
 PULSES_OWED_MAX = 10_000
+#: Sensor -> the fault of its bad level.
 _SENSOR_FAULTS = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
 
 
@@ -189,6 +191,7 @@ class IoBoardDriver(LineDriver[Message]):
         """Report the state of all doors and keys."""
 
         def list_active_inputs(group: str) -> frozenset[str]:
+            """Return the names of the inputs of a group that are on."""
             return frozenset(
                 name
                 for place, (kind, name) in enumerate(codec.INPUTS)

@@ -9,10 +9,15 @@ from egm.devices.ioboard import codec
 from egm.devices.ioboard.codec import Edge, Hello, Identity, Message, Poll, PulseCounts, Status, Totals
 from egm.devices.twin import ActionError, Port, Twin, Values, read_flag, read_number, read_word
 
+#: The simulated board's model and firmware.
 IDENTITY: Final = "open-egm I/O board, simulated 1.0"
+#: Most input changes that the board stores.
 _MEMORY_EDGES: Final = 256
+#: Time after the last poll for which the board counts as attended.
 _ATTENDED_SECONDS: Final = 1.0
+#: Time for which a pressed button stays pressed.
 _PRESS_SECONDS: Final = 0.08
+#: Time of one pulse to a hard meter.
 _PULSE_SECONDS: Final = 0.1
 
 
@@ -241,6 +246,7 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def _list_active_inputs(self, group: str) -> list[str]:
+        """Return the names of the inputs of a group that are on."""
         return [
             name
             for place, (kind, name) in enumerate(codec.INPUTS)

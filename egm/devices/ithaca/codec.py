@@ -1,4 +1,4 @@
-"""ESC-style printer commands in bytes. Pure.
+"""Commands and statuses of ESC-style ticket printers in bytes; without input or output.
 
 Text is sent unchanged, each line ended by ``0A``. ``1B 58 hi lo`` sets the horizontal position, ``1D 68 n``
 and ``1D 77 n`` the bar code's height and width, ``1D 6B 09 len digits`` prints it (Interleaved 2 of 5),
@@ -17,10 +17,15 @@ from typing import Final
 from egm.devices.framing import Cut, ProtocolError
 from egm.devices.printer_status import PrinterStatus
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "ithaca"
+#: Character set of the printer.
 ENCODING: Final = "cp437"
+#: First byte of a positioning command.
 _ESC: Final = 0x1B
+#: First byte of a bar code command or a status query.
 _GS: Final = 0x1D
+#: Bar code type: Interleaved 2 of 5.
 _INTERLEAVED: Final = 0x09
 
 #: Names of the bits of status bytes 1 and 2, bit 0 first.
@@ -28,17 +33,27 @@ BITS: Final[Sequence[Sequence[str]]] = (
     ("ticket_in_path", "is_busy", "barcode_done", "jam"),
     ("paper_out", "paper_low", "head_up", "chassis_open", "failure"),
 )
+#: Bits 7 and 6 that mark status bytes 1 and 2.
 _MARKS: Final = (0x40, 0x80)
 
 
+#: Second bytes of the queries for status bytes 1 and 2.
 _ASK: Final = (0x7A, 0x53)
+#: Second byte of the command that sets the print position.
 _POSITION: Final = 0x58
+#: Second byte of the command that sets the bar height.
 _BAR_HEIGHT: Final = 0x68
+#: Second byte of the command that sets the bar width.
 _BAR_WIDTH: Final = 0x77
+#: Second byte of the command that prints a bar code.
 _BARS: Final = 0x6B
+#: The command that presents the ticket.
 _PRESENT: Final = 0x0C
+#: The command that discards what was sent.
 _CANCEL: Final = 0x18
+#: Longest line of text, in bytes.
 _LINE_MAX: Final = 256
+#: Most digits of a bar code.
 _DIGITS_MAX: Final = 60
 
 
@@ -115,6 +130,7 @@ class StatusQuery:
         return bytes((_GS, _ASK[self.which]))
 
 
+#: Any command of the machine.
 Command = Text | Setting | Bars | Present | Cancel | StatusQuery
 
 
@@ -126,7 +142,10 @@ def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
 
 
 def cut_command(buffer: bytes) -> Cut[Command] | None:
-    """Cut the first command of the machine from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the machine's first command from the received bytes.
+
+    None until it is complete (:mod:`egm.devices.framing`).
+    """
     first = buffer[0]
     if first in {_PRESENT, _CANCEL}:
         return Cut(1, Present() if first == _PRESENT else Cancel())
@@ -134,7 +153,7 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
 
 
 def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
-    """Cut a command that prints a line of text; None if its end has not arrived yet."""
+    """Separate a command that prints a line of text; return None if its end has not arrived yet."""
     end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
         if len(buffer) < _LINE_MAX:
@@ -148,7 +167,7 @@ def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
 
 
 def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
-    """Cut the command that starts with a control byte; None if it is not complete yet."""
+    """Separate a command that begins with a control byte; return None if it is not complete yet."""
     if len(buffer) < 2:
         return None
     first, second = buffer[:2]
@@ -164,6 +183,7 @@ def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
 
 
 def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
+    """Separate a bar code command; return None if it is not complete yet."""
     if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
         return None
     digits = buffer[4 : 4 + buffer[3]]
@@ -202,7 +222,7 @@ def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
 
 
 def cut_answer(buffer: bytes) -> Cut[StatusByte] | None:
-    """Cut the first reply of a printer from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
     for which, mark in enumerate(_MARKS):
         if byte & 0xC0 == mark and byte & 0x3F < 1 << len(BITS[which]):

@@ -14,6 +14,7 @@ from egm.devices.line import LineSettings, SerialLine
 from egm.devices.printer_driver import PrinterDriver
 from egm.devices.printer_status import PrinterStatus
 
+#: Settings of the line to a printer.
 LINE: Final = LineSettings(baud=9600)
 
 
@@ -46,6 +47,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         return codec.encode_ticket(lines, job.barcode)
 
     async def _query_status(self) -> PrinterStatus | None:
+        """Query both status bytes; return the status, or None if a reply is missing."""
         status_bytes: dict[int, StatusByte] = {}
         for which in (0, 1):
             for byte in await self._exchange(StatusQuery(which).encode()):
@@ -53,4 +55,5 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         return codec.read_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
 
     async def _discard_printer_job(self) -> None:
+        """Discard what was sent to the printer, and the state of its bar code."""
         self._line.write(Cancel().encode())

@@ -1,4 +1,4 @@
-"""TCL-style printer commands in bytes. Pure.
+"""Commands and replies of TCL-style ticket printers in bytes; without input or output.
 
 Commands are framed by carets and their fields by bars: ``^S^`` status, ``^C|a|^`` clear everything,
 ``^P|template|field|...|^`` print by template. The printer's status reply has asterisks instead of carets::
@@ -19,10 +19,15 @@ from typing import Any, Final
 from egm.devices.framing import Cut, ProtocolError, skip_to
 from egm.devices.printer_status import PrinterStatus
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "tcl"
+#: Character set of the printer.
 ENCODING: Final = "latin-1"
+#: The character that frames a command.
 _CARET: Final = ord("^")
+#: The character that frames a reply.
 _STAR: Final = ord("*")
+#: Longest message, in bytes.
 _MESSAGE_MAX: Final = 2048
 
 #: Names of the bits of each status flag, bit 0 first.
@@ -89,7 +94,7 @@ class PrinterReply:
 
 
 def cut_answer(buffer: bytes) -> Cut[PrinterReply] | None:
-    """Cut the first reply of a printer from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _STAR)
     if not isinstance(framed, bytes):
         return framed
@@ -106,7 +111,7 @@ def cut_answer(buffer: bytes) -> Cut[PrinterReply] | None:
 
 
 def cut_command(buffer: bytes) -> Cut[StatusQuery | Clear | Print] | None:
-    """Cut the first command of the machine from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the machine's first command from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
         return framed
@@ -123,7 +128,7 @@ def cut_command(buffer: bytes) -> Cut[StatusQuery | Clear | Print] | None:
 
 
 def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
-    """Return the bytes from one frame mark (``mark``) to the next, or what was cut instead if they are incomplete."""
+    """Return the bytes between two frame marks (``mark``), or the :class:`Cut` to return if they are incomplete."""
     if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)

@@ -12,6 +12,7 @@ from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec
 from egm.devices.tcl.codec import Clear, Print, PrinterReply, StatusQuery
 
+#: Settings of the line to a printer.
 LINE: Final = LineSettings(baud=9600)
 
 
@@ -56,6 +57,7 @@ class TclDriver(PrinterDriver[PrinterReply]):
         return Print(template.identifier, tuple(values[field] for field in template.fields)).encode()
 
     async def _query_status(self) -> PrinterStatus | None:
+        """Query the printer's status once; return None if there is no reply or an invalid one."""
         answers = await self._exchange(StatusQuery().encode())
         if not answers:
             return None
@@ -65,4 +67,5 @@ class TclDriver(PrinterDriver[PrinterReply]):
         return answers[-1].status
 
     async def _discard_printer_job(self) -> None:
+        """Discard any job in the printer, and the state of its bar code."""
         self._line.write(Clear().encode())

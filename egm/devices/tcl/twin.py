@@ -8,7 +8,9 @@ from egm.devices.tcl import codec
 from egm.devices.tcl.codec import Clear, Print, PrinterReply, StatusQuery
 from egm.devices.twin import Port
 
+#: The simulated printer's firmware version.
 VERSION: Final = "TCLSIM100"
+#: Digits of a ticket's bar code.
 _BARCODE_DIGITS: Final = 18
 
 

@@ -1,4 +1,4 @@
-"""Reports of a roulette wheel's reader in bytes. Pure.
+"""Reports of a roulette wheel's reader in bytes; without input or output.
 
 The reader sends without being queried, every half second and at each change, a line of fields between
 semicolons::
@@ -6,8 +6,9 @@ semicolons::
     *X;state;game number;last number;warnings;rotor speed;direction CR LF
     *X;5;117;13;0;002;0
 
-``state`` is 1 to 6 (:class:`ReaderPhase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between such
-lines it may send the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no checksum.
+``state`` is 1 to 6 (:class:`ReaderPhase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between
+such lines it may send the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no
+checksum.
 
 Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
 them from the owner's handbook (p. 49) and from their own logs; the handbook itself was not available. How a
@@ -21,10 +22,15 @@ from typing import Final
 
 from egm.devices.framing import Cut, ProtocolError
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "wheel"
+#: The numbers of the wheel.
 NUMBERS: Final = range(37)
+#: Longest line of the reader, in bytes.
 _LINE_MAX: Final = 64
+#: The form of a status line.
 _STATUS: Final = re.compile(rb"\*X;([1-6]);(\d{3});(\d{1,2});([0-9A-F]);(\d{3});([01])", re.ASCII)
+#: The form of any other line.
 _ASIDE: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
 
 
@@ -59,7 +65,11 @@ NOTHING: Final = Warnings(0)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A status report of a wheel's reader: ``number`` belongs to ``game`` in phase NUMBER, before to the last game."""
+    """A status report of a wheel's reader.
+
+    ``number`` is the winning number of ``game`` in phase NUMBER; in earlier phases it is that of the game
+    before.
+    """
 
     phase: ReaderPhase
     game: int
@@ -76,16 +86,17 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A line of the wheel's reader that is no status report: the number by itself, or an error as text."""
+    """A line of the wheel's reader that is not a status report: a number alone, or an error as text."""
 
     text: str
 
 
+#: Anything that the reader sends.
 Report = Status | Aside
 
 
 def cut(buffer: bytes) -> Cut[Report] | None:
-    """Cut the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Separate the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
     end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
     if end is None:
         if len(buffer) < _LINE_MAX:
@@ -100,6 +111,7 @@ def cut(buffer: bytes) -> Cut[Report] | None:
 
 
 def _parse_report_line(line: bytes) -> Report | ProtocolError:
+    """Decode a line of the reader, or return the error."""
     if _ASIDE.fullmatch(line):
         return Aside(line.decode("ascii"))
     fields = _STATUS.fullmatch(line)

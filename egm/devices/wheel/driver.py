@@ -1,4 +1,4 @@
-"""Driver of a wheel's reader: it only listens. The wheel runs its own game and accepts no commands."""
+"""Driver of a wheel's reader. It only receives: the wheel runs its own game and accepts no commands."""
 
 from typing import Final
 
@@ -8,7 +8,9 @@ from egm.devices.line import LineSettings, SerialLine
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import Aside, ReaderPhase, Report, Status, Warnings
 
+#: Settings of the line to a reader.
 LINE: Final = LineSettings(baud=9600)
+#: Phase of the reader -> phase of the machine's interface.
 _PHASES: Final = {
     ReaderPhase.WAITING: WheelPhase.WAITING,
     ReaderPhase.BETTING: WheelPhase.BETTING,
@@ -17,6 +19,7 @@ _PHASES: Final = {
     ReaderPhase.NUMBER: WheelPhase.NUMBER,
     ReaderPhase.CLOSED: WheelPhase.CLOSED,
 }
+#: Warnings with which a spin does not count.
 _VOID: Final = Warnings.NO_BALL | Warnings.SAME_DIRECTION | Warnings.VOID
 
 
@@ -31,7 +34,7 @@ class WheelDriver(LineDriver[Report]):
         self._told: WheelTurned | None = None
 
     def _reset_session(self) -> None:
-        """Forget the last report of the wheel, so that the next one is reported in any case."""
+        """Clear the last report of the wheel, so that the next report is emitted in any case."""
         self._told = None
 
     async def _cycle(self) -> None:

@@ -15,7 +15,9 @@ COURSE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
     ReaderPhase.NO_MORE_BETS: (8.0, ReaderPhase.NUMBER),
     ReaderPhase.NUMBER: (4.0, ReaderPhase.WAITING),
 }
+#: Interval of the status reports.
 _SAYS_SECONDS: Final = 0.5
+#: Game numbers count modulo this number.
 _GAMES: Final = 256
 #: The simulation has no random numbers: its balls visit all pockets in steps of this size.
 _STEP: Final = 14

@@ -1,4 +1,4 @@
-"""Packets of GAT 3.50. Pure.
+"""Packets of GAT 3.50, encoded and decoded without input or output.
 
 A packet is ``command, length, payload..., crc high, crc low``: the length counts the whole packet, the CRC is
 CRC-16/MODBUS over everything before it, sent high byte first. A reply carries the command with its top bit
@@ -14,18 +14,22 @@ from typing import Final, TypeAlias
 from egm.devices.crc import compute_crc_modbus
 from egm.devices.framing import Cut, ProtocolError
 
+#: The name of this protocol in error messages.
 PROTOCOL: Final = "GAT"
 VERSION: Final = b"\x03\x50"
 """3.50 in the status reply, in binary coded decimal."""
+#: The largest GAT packet, in bytes.
 PACKET_BYTES_MAX: Final = 255
+#: Bytes of a packet around its payload: command, length and CRC.
 _FRAME_BYTES: Final = 4
-_ANSWER: Final = 0x80
+#: The bit that distinguishes a reply's command byte from its request's.
+_REPLY_BIT: Final = 0x80
 #: Data bytes in one frame of results: the rest of a packet after status and frame number.
 DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_BYTES - 3
 
 
 class Command(IntEnum):
-    """The commands that a GAT verifier may send."""
+    """The command bytes of the requests that a GAT verifier may send to the machine."""
 
     STATUS = 0x01
     LAST_STATUS = 0x02
@@ -75,12 +79,12 @@ class StatusQuery:
 
 @dataclass(frozen=True, slots=True)
 class LastStatusQuery:
-    """The verifier's query of when, and at which level, the software was last authenticated."""
+    """The verifier's query of the last authentication of the software: how long ago it ended, and at which level."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsQuery:
-    """The verifier's query of one frame, from 1, of the last signature calculation's results in a format."""
+    """The verifier's request for one part of the last signature calculation's results; parts are numbered from 1."""
 
     format: int
     frame: int
@@ -97,11 +101,15 @@ class Initiate:
     parameters: tuple[str, ...]
 
 
+#: Any request that a GAT verifier may send.
 Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | Initiate
 
 
 def cut(buffer: bytes) -> Cut[Packet] | None:
-    """Cut the first GAT packet from the received bytes (a :data:`~egm.devices.framing.Cutter`)."""
+    """Separate the first GAT packet from the received bytes; return None until it is complete.
+
+    The signature is that of every :data:`~egm.devices.framing.Cutter`.
+    """
     if len(buffer) < 2:
         return None
     size = buffer[1]
@@ -150,6 +158,7 @@ def _require_payload_size(payload: bytes, size: int) -> None:
         raise ProtocolError(PROTOCOL, f"{len(payload)} bytes of payload, {size} expected", payload)
 
 
+#: Decoder of each command's payload.
 _READERS: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
     {
         Command.STATUS: _decode_status_query,
@@ -162,28 +171,28 @@ _READERS: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
 
 # ------------------------------------------------------------------ answers
 def encode_status_reply(calculation: Calculation, *, ready: bool) -> Packet:
-    """Encode GAT reply 81: version, progress of the signature calculation, whether results are ready, their formats."""
+    """Encode GAT reply 81: protocol version, progress of the last calculation, readiness and formats of results."""
     under_way = calculation is Calculation.CALCULATING
     bits = int(under_way) | int(ready) << 1 | calculation << 2
-    return Packet(Command.STATUS | _ANSWER, VERSION + bytes((bits, 1 << 0 | 1 << 1)))
+    return Packet(Command.STATUS | _REPLY_BIT, VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
 def encode_last_status_reply(level: int, seconds: int) -> Packet:
     """Encode GAT reply 82: the level of the last authentication and how many seconds ago it ended."""
     seconds = max(0, min(seconds, 0xFFFFFFFF))
-    return Packet(Command.LAST_STATUS | _ANSWER, bytes((level,)) + seconds.to_bytes(4, "big"))
+    return Packet(Command.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
 def encode_results_reply(data: bytes, frame: int, *, last: bool) -> Packet:
     """Encode GAT reply 83: one frame of the signature calculation's results."""
-    return Packet(Command.LAST_RESULTS | _ANSWER, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
+    return Packet(Command.LAST_RESULTS | _REPLY_BIT, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
 
 
 def encode_no_results_reply(frame: int) -> Packet:
     """Encode GAT reply 83 for a frame of results that does not exist."""
-    return Packet(Command.LAST_RESULTS | _ANSWER, b"\x01" + frame.to_bytes(2, "big"))
+    return Packet(Command.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
 
 
 def encode_initiated_reply(*, started: bool) -> Packet:
     """Encode GAT reply 84: whether the signature calculation has started."""
-    return Packet(Command.INITIATE | _ANSWER, bytes((not started,)))
+    return Packet(Command.INITIATE | _REPLY_BIT, bytes((not started,)))

@@ -1,4 +1,4 @@
-"""Table of the special functions that a verifier may initiate. Pure.
+"""Table of the special functions that a verifier may start on the machine.
 
 ``Get Special Functions`` lists the others with their parameters; a parameter between ``%%`` is entered by the
 person at the verifier. ``Component`` signs one component, ``Get File AuthenticationResponse.xml`` all of
@@ -15,16 +15,18 @@ from egm.errors import OperatorError
 from egm.verify.digest import Algorithm, read_seed
 from egm.verify.tree import COMPONENTS
 
+#: Name of the special function that lists all others.
 LIST: Final = "Get Special Functions"
+#: Name of the file with the identity of the installed software.
 PROGRAM_ID: Final = "ProgramID.xml"
 
 
-class FunctionRefusedError(OperatorError):
-    """An unknown function or an invalid parameter; the text says which and why."""
+class SpecialFunctionError(OperatorError):
+    """The error that a verifier has requested an unknown special function, or one with an invalid parameter."""
 
 
 class Kind(StrEnum):
-    """The kind of result of a special function."""
+    """The kind of result that a special function gives the verifier."""
 
     LIST = "list"
     IDENTITY = "identity"
@@ -35,7 +37,8 @@ class Kind(StrEnum):
 class FunctionRequest:
     """A special function that a verifier has requested, with its decoded parameters.
 
-    ``components``: the components to sign; empty means all.
+    ``seed`` is the key of the signatures. ``components`` are the software components to sign; empty means
+    all.
     """
 
     kind: Kind
@@ -46,7 +49,7 @@ class FunctionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A special function as listed for a verifier: name, fixed parameter, kind of result, ``algorithm``."""
+    """A special function as it is listed for a verifier: its name, its fixed parameter, and what it computes."""
 
     feature: str
     parameter: str
@@ -60,6 +63,7 @@ class Function:
         return (self.parameter, *([] if self.algorithm is None else [_PLACEHOLDER[self.algorithm]]))
 
 
+#: The parameter by which a listed function asks the person at the verifier for a seed, by algorithm.
 _PLACEHOLDER: Final = {Algorithm.SHA1_HMAC: "%%SHA1_HMAC%%", Algorithm.SHA256_HMAC: "%%SHA256_HMAC%%"}
 
 
@@ -87,8 +91,8 @@ def list_offered_functions(components: frozenset[str]) -> tuple[Function, ...]:
     return tuple(function for function in FUNCTIONS if components.issuperset(function.components))
 
 
-def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> FunctionRequest:
-    """Decode the special function that a verifier requests. Raises :class:`FunctionRefusedError`.
+def parse_function_request(parameters: tuple[str, ...], components: frozenset[str]) -> FunctionRequest:
+    """Decode the verifier's request for a special function. Raises :class:`SpecialFunctionError`.
 
     The seed may be omitted, which signs under an empty one.
     """
@@ -99,7 +103,7 @@ def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> Func
         if parameters[:2] == (function.feature, function.parameter):
             break
     else:
-        raise FunctionRefusedError(f"no special function {' '.join(parameters[:2])!r}")
+        raise SpecialFunctionError(f"no special function {' '.join(parameters[:2])!r}")
     if function.algorithm is None:
         _check_parameter_count(parameters, 2)
         return FunctionRequest(function.kind)
@@ -107,12 +111,12 @@ def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> Func
     try:
         seed = read_seed("".join(parameters[2:]))
     except OperatorError as error:
-        raise FunctionRefusedError(f"{' '.join(parameters[:2])}: {error}") from None
+        raise SpecialFunctionError(f"{' '.join(parameters[:2])}: {error}") from None
     return FunctionRequest(function.kind, function.algorithm, seed, function.components)
 
 
 def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> None:
     if len(parameters) > highest_count:
-        raise FunctionRefusedError(
+        raise SpecialFunctionError(
             f"{parameters[0]}: {len(parameters) - 1} parameters, {highest_count - 1} at most"
         )

@@ -26,16 +26,21 @@ from egm.verify.digest import Algorithm
 from egm.verify.examine import find_scope, sign_in_child_process
 from egm.verify.tree import find_components
 
+#: Settings of the serial line to a verifier.
 LINE: Final = LineSettings(baud=9600)
-#: A pause of this length ends a packet, complete or not.
+#: A pause of this length between bytes ends a packet, complete or not.
 _GAP_SECONDS: Final = 0.05
+#: Time limit of a read while no packet has begun; the port is then read again.
 _IDLE_SECONDS: Final = 3600.0
+#: Delay before a lost port is opened again.
 _REOPEN_SECONDS: Final = 0.5
+#: The machine's name in GAT reports.
 _NAME: Final = "Open EGM"
+#: The manufacturer's name in GAT reports.
 _MANUFACTURER: Final = "open-egm"
 
 
-class _OwnEnd:
+class _PseudoTerminalEnd:
     """The machine's end of a pseudo-terminal for a verifier on this computer, which opens the other end by name."""
 
     def __init__(self, link: Path) -> None:
@@ -55,11 +60,11 @@ class _OwnEnd:
 
 def _open_own(path: str, _: LineSettings) -> Handle:
     """Open the machine's own end of a pseudo-terminal for a GAT verifier."""
-    return _OwnEnd(Path(path))
+    return _PseudoTerminalEnd(Path(path))
 
 
 class GatPort:
-    """The GAT port, through which one verifier of the software queries the machine."""
+    """Attachment that serves the GAT port, through which a verifier queries the machine's software."""
 
     name = "gat"
 
@@ -81,7 +86,7 @@ class GatPort:
         self._service = Service(machine, about, components, self._orders.put_nowait, self._stop_calculations)
 
     def process_change(self, now: Snapshot) -> None:
-        """Do nothing: no change of the machine concerns a GAT verifier."""
+        """Do nothing: a GAT verifier reads nothing that a change of the machine could affect."""
 
     async def run(self) -> None:
         """Serve the GAT verifier on the port until cancelled."""
@@ -106,7 +111,7 @@ class GatPort:
             self._calculation = None
 
     async def _sign(self, order: FunctionRequest) -> None:
-        """Compute the signatures of the requested components, and store them or the reason for the failure."""
+        """Compute the signatures of the requested components, and store them, or the reason why this failed."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
             values = await sign_in_child_process(self._scope, algorithm, order.seed, order.components)

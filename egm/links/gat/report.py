@@ -1,4 +1,4 @@
-"""Results of GAT as text and as XML. Pure: the same result always gives the same bytes."""
+"""Results of GAT as text and as XML. The same result always gives the same bytes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,12 +8,13 @@ from xml.etree import ElementTree as ET
 from egm.links.gat.codec import Format
 from egm.links.gat.functions import Function
 
+#: The first line of every XML report.
 _DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The identity of the machine as its GAT reports state it."""
+    """The machine's name, manufacturer, software version and serial number, as its GAT reports state them."""
 
     name: str
     manufacturer: str
@@ -77,7 +78,7 @@ def build_identity_report(about: About, signer: str, components: Mapping[str, st
 
 
 def _add_game_element(root: ET.Element, about: About) -> ET.Element:
-    """Add to ``root`` the XML element with the machine's name and manufacturer, and return it."""
+    """Add the XML element with the machine's name and manufacturer to the report's ``root``, and return it."""
     game = ET.SubElement(root, "Game")
     ET.SubElement(game, "Name").text = about.name
     ET.SubElement(game, "Manufacturer").text = about.manufacturer
@@ -85,7 +86,7 @@ def _add_game_element(root: ET.Element, about: About) -> ET.Element:
 
 
 def _format_head_lines(about: About) -> tuple[str, str]:
-    """Return the lines that head a text report: the machine's identity."""
+    """Return the first two lines of a text report, which identify the machine."""
     return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
 
 
@@ -95,8 +96,10 @@ def _format_value_lines(values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _encode_text(lines: Iterable[str]) -> bytes:
+    """Return the lines of a text report as bytes."""
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
 def _encode_xml(root: ET.Element) -> bytes:
+    """Return an XML report as bytes."""
     return _DECLARATION + ET.tostring(root, encoding="unicode").encode()

@@ -27,21 +27,23 @@ from egm.links.gat.codec import (
     StatusQuery,
 )
 from egm.links.gat.functions import (
-    FunctionRefusedError,
     FunctionRequest,
     Kind,
+    SpecialFunctionError,
     list_offered_functions,
-    parse_order,
+    parse_function_request,
 )
 from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
 from egm.links.keys import LinksKey
 
+#: Seconds since the last authentication, as reported if there has been none.
 _NEVER: Final = 0xFFFFFFFF
+#: Name of the report's row that states who signed the software.
 _SIGNER: Final = "signed by"
 
 
 def _find_progress(calculation: GatCalculation) -> Calculation:
-    """Return how far the last calculation is, as the status reply of GAT states it."""
+    """Return the progress of the last signature calculation, as GAT's status reply encodes it."""
     if not calculation.finished:
         return Calculation.CALCULATING
     return Calculation.ERROR if calculation.trouble else Calculation.FINISHED
@@ -50,8 +52,8 @@ def _find_progress(calculation: GatCalculation) -> Calculation:
 class Service:
     """The machine's replies to one GAT verifier, and the record of the last signature calculation.
 
-    ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` stops the current
-    one without either.
+    ``begin`` starts a calculation, which ends with :meth:`store_result` or :meth:`store_failure`; ``cancel``
+    stops the current one without either.
     """
 
     def __init__(
@@ -74,8 +76,8 @@ class Service:
         if calculation is None or calculation.finished:
             return
         try:
-            self._begin(parse_order(calculation.parameters, self._components))
-        except FunctionRefusedError as error:  # another release of the software may lack the function
+            self._begin(parse_function_request(calculation.parameters, self._components))
+        except SpecialFunctionError as error:  # another release of the software may lack the function
             self.failed(str(error))
 
     def answer(self, packet: Packet) -> Packet:
@@ -102,8 +104,8 @@ class Service:
         """
         self._cancel()
         try:
-            order = parse_order(request.parameters, self._components)
-        except FunctionRefusedError as error:
+            order = parse_function_request(request.parameters, self._components)
+        except SpecialFunctionError as error:
             self._record_request(request, None, trouble=str(error))
             return False
         self._record_request(request, order)

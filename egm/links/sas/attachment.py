@@ -31,7 +31,7 @@ from egm.links.sas.line import (
     raise_priority,
     restore_priority,
 )
-from egm.links.sas.money import MoneyNews
+from egm.links.sas.money import MoneyExceptions
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.polls.control import close_acceptor_after_bill
 from egm.links.sas.ports import open_port
@@ -77,7 +77,7 @@ class SasChannel:
             name, settings, self._answered, context, send=self._line.send, republish=self._send_readout
         )
         self._reader = Reader(self.host, readings)
-        self._money = MoneyNews(self.host)
+        self._money = MoneyExceptions(self.host)
         self._watch = LinkWatch(self.host)
         journal = context.engine.machine.journal
         self._cursor = _DeliveredSequence(context.folder.root / f"sas-{name}.told", journal.journal_tag)
@@ -138,7 +138,7 @@ class SasChannel:
             close_acceptor_after_bill(self.host)
 
     def _send_readout(self) -> None:
-        """Send the current readout to the SAS line, which replies to the host from it."""
+        """Send the current readout (the immutable data from which polls are answered) to the SAS line's thread."""
         self._line.send(self._reader.build_readout())
 
     # ------------------------------------------------------------------ from the line's thread
@@ -154,7 +154,7 @@ class SasChannel:
         return future
 
     def _pass_to_loop(self, news: News) -> None:
-        """Pass an action reported by the line's thread to the machine's event loop; ignore it if the loop has ended."""
+        """Pass an action of the SAS line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_news, news)

@@ -1,8 +1,8 @@
-"""SAS channel: the last reply to a host, the exceptions waiting for it, and whether it still polls.
+"""Protocol state of one SAS host: the last reply, the exceptions waiting for the host, and whether it still polls.
 
-Pure: it receives what was read from the line and the time, and yields actions. The host never acknowledges a
-reply explicitly; its next poll does. A different poll, or one to another machine, acknowledges; the same poll
-again requests the same reply again.
+It performs no input or output: it receives what was read from the line and the time, and yields actions. The
+host never acknowledges a reply explicitly; its next poll does. A different poll, or one to another machine,
+acknowledges; the same poll again requests the same reply again.
 """
 
 from collections import deque
@@ -17,12 +17,12 @@ from egm.links.sas.names import Urgency
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING
-from egm.links.sas.wire import BROADCAST, GeneralPoll, Heard, LongPoll, MessageToOther
+from egm.links.sas.wire import BROADCAST, GeneralPoll, LongPoll, MessageToOther, ReceivedMessage
 
 LINK_LOST_NS: Final = 5_000_000_000
-"""Time without a valid poll after which the link is down."""
+"""Time without a valid poll after which the link to the host counts as down."""
 CHIRP_NS: Final = 200_000_000
-"""Interval of chirps (the address sent while the link is down; general knowledge)."""
+"""Interval of chirps: the machine's address, sent repeatedly while no host polls (general knowledge)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Action: report that the host has received all exceptions raised by journal entries up to this one."""
+    """Action: report that the host has received the exceptions of every journal entry up to ``sequence``."""
 
     sequence: int
 
@@ -83,26 +83,31 @@ class Refused:
     failed: bool = False
 
 
+#: Anything that the channel asks its caller to do.
 Action: TypeAlias = Send | RunEffect | Confirmed | Reported | LinkChanged | QueueFull | Refused
 
 
 @dataclass(frozen=True, slots=True)
 class _LastReply:
-    """The last reply to the host: the poll that it answers, its bytes, and what its acknowledgement entails."""
+    """The last reply to the host: the poll that it answers, its bytes, and what follows once the host has it."""
 
     request_frame: bytes
     """The frame of the long poll that it answers; empty for a general poll."""
     out: bytes
     exception: SasException | None = None
+    """The exception that it reports; None for a long poll's reply."""
     answered_poll: tuple[Poll, LongPoll, Reply] | None = None
+    """The long poll that it answers, with the poll's row and the reply; None for a general poll."""
     serves: tuple[SasException, ...] = ()
     """Priority exceptions pending at the time of the poll, which are served once the host has the reply."""
     is_busy: bool = False
+    """Whether it only says that the request is still being processed."""
     delayed: bool = False
+    """Whether it is the delayed result of an earlier request."""
 
 
 class Channel:
-    """A SAS host's conversation with this machine, which has ``address`` and answers ``polls``."""
+    """The protocol state of one SAS host's line: this machine has ``address`` and answers ``polls``."""
 
     def __init__(
         self,
@@ -146,7 +151,7 @@ class Channel:
             yield QueueFull(is_full=True)
 
     def withdraw(self, code: int) -> None:
-        """Remove a priority exception that no longer applies from those waiting for the host."""
+        """Remove a priority exception that no longer applies from the exceptions waiting for the host."""
         self._queue.withdraw(code)
 
     def deliver(self, code: int, reply: Reply) -> None:
@@ -154,7 +159,7 @@ class Channel:
         self._delayed.append(reply.build_frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
-    def process_message(self, message: Heard, now_ns: int) -> Iterator[Action]:
+    def process_message(self, message: ReceivedMessage, now_ns: int) -> Iterator[Action]:
         """Process a message decoded from the host's line; yield the actions that follow."""
         match message:
             case GeneralPoll(address=self.address):
@@ -185,7 +190,7 @@ class Channel:
             yield LinkChanged(up=True)
 
     def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[Action]:
-        """Handle a poll to another machine or to all: it acknowledges this machine's last reply."""
+        """Handle a poll to another machine or to all, by which the host acknowledges this machine's last reply."""
         self._synchronised = True
         yield from self._process_acknowledgement(now_ns)
 
@@ -314,7 +319,7 @@ class Channel:
         return self._polled_ns + LINK_LOST_NS if self._up else self._next_chirp_ns
 
     def tick(self, now_ns: int) -> Iterator[Action]:
-        """Detect that the host has stopped polling, and chirp while the link is down."""
+        """Process the passing of time: detect that the host has stopped polling, and chirp while the link is down."""
         if self._up and now_ns - self._polled_ns >= LINK_LOST_NS:
             self._up = False
             self._synchronised = not self._require_sync

@@ -9,13 +9,14 @@ from egm.errors import PeerError, check_invariant
 from egm.links.sas.crc import append_crc
 from egm.links.sas.wire import LongPoll
 
+#: The bit of the address byte that makes a reply a NACK.
 _NACK_BIT: Final = 0x80
 EVENT_MARK: Final = 0xFF
 """Replaces the command in a message that reports an event."""
 
 
 class MalformedPollError(PeerError):
-    """The error that a well-formed SAS poll has invalid content; it gets no reply."""
+    """The error that a SAS poll is framed correctly but its data are invalid; the host gets no reply."""
 
     def __init__(self, poll: LongPoll, why: str) -> None:
         super().__init__(f"SAS poll {poll.code:02X}: {why} in {poll.frame.hex(' ')}")
@@ -55,14 +56,20 @@ class Reply:
         return bytes((address | (_NACK_BIT if self.form is ReplyForm.NACK else 0),))
 
 
+#: The acknowledgement of a poll whose request was carried out.
 ACK: Final = Reply(form=ReplyForm.ACK, once=True)
+#: The refusal of a poll whose request was not carried out.
 NACK: Final = Reply(form=ReplyForm.NACK, once=True)
+#: The reply that the request is still being processed; the host polls again.
 BUSY: Final = Reply(form=ReplyForm.BUSY)
 
 
 # ---------------------------------------------------------------------------------------------- numbers
 def encode_bcd(value: int, size: int) -> bytes:
-    """Return ``value`` as ``size`` packed decimal bytes, most significant first; too large a value rolls over."""
+    """Return ``value`` as ``size`` packed decimal (BCD) bytes, most significant first.
+
+    High digits that do not fit are lost.
+    """
     check_invariant(value >= 0, "sas.bcd_of_a_negative_number")
     return bytes.fromhex(str(value % 10 ** (2 * size)).zfill(2 * size))
 
@@ -73,7 +80,7 @@ def is_bcd(data: bytes) -> bool:
 
 
 def from_bcd(poll: LongPoll, data: bytes) -> int:
-    """Return the number in packed decimal bytes of ``poll``. Raises :class:`MalformedPollError`."""
+    """Return the number in packed decimal (BCD) bytes of ``poll``. Raises :class:`MalformedPollError`."""
     if not is_bcd(data):
         raise MalformedPollError(poll, f"{data.hex(' ')} is not decimal")
     return int(data.hex())

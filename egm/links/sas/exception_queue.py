@@ -13,6 +13,7 @@ from typing import Final
 from egm.links.sas.names import Urgency
 from egm.links.sas.tables.exceptions import EXCEPTIONS, OVERFLOW
 
+#: Interval at which a priority exception is sent again until it is served.
 RAISE_AGAIN_NS: Final = 15_000_000_000
 
 #: Priority exception -> the polls that serve it; one without polls is repeated until it has been received.
@@ -37,10 +38,10 @@ SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SasException:
-    """A SAS exception to report to a host, and its content in real-time reporting.
+    """A SAS exception to report to a host, and its data in real-time reporting.
 
-    ``event`` and ``data`` are the event code and data of real-time reporting (the event code is the
-    exception's if 0); ``sequence`` is the journal entry it comes from, 0 for none.
+    ``event`` and ``data`` are the event code and data of real-time reporting (0 means that the event code is
+    ``code``); ``sequence`` is the journal entry that raised the exception, 0 for none.
     """
 
     code: int
@@ -51,7 +52,7 @@ class SasException:
 
 @dataclass(slots=True)
 class _PriorityException:
-    """A priority exception that stays raised until a long poll serves it, and when it is due to be sent again."""
+    """A priority exception that stays raised until a long poll serves it, and the time to send it again."""
 
     exception: SasException
     due_ns: int
@@ -114,7 +115,7 @@ class ExceptionQueue:
             del self._urgent[exception.code]
 
     def list_served_by(self, poll: int) -> tuple[SasException, ...]:
-        """Return the priority exceptions pending now that the long poll with code ``poll`` serves."""
+        """Return the priority exceptions pending now that a long poll serves; ``poll`` is its command code."""
         return tuple(
             standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )

@@ -6,11 +6,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from egm.links.sas.line import LineHealth
 
+#: The label names of these metrics.
 _LABEL = ("line",)
 
 
 def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
-    """Yield the metric families of one SAS line; the exporter merges those of several lines."""
+    """Yield the metric families of the health of one SAS line; the exporter merges those of several lines."""
     for family, meaning, value in (
         ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.open)),
         ("egm_host_link_up", "1 while a host polls.", int(health.up)),

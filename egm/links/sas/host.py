@@ -22,7 +22,8 @@ from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 
-#: Largest accepted difference between a host's time and the machine's: dates beyond it may not exist.
+#: Largest accepted difference between a host's time and the machine's; a larger one might give dates that do
+#: not exist.
 _AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY: Final = "handpay"
 """Key of the note with the journal id of the hand-pay that the host has read."""
@@ -30,9 +31,10 @@ READ_HANDPAY: Final = "handpay"
 
 @dataclass(slots=True)
 class Host:
-    """A SAS host, as effects of its polls use it; ``name`` is its table in the cabinet file."""
+    """One SAS host, as the effects of its polls use it: the machine, the host's settings, and ways to report to it."""
 
     name: str
+    """The name of the host: its table in the cabinet file."""
     settings: SasLine
     polls: frozenset[int]
     """Codes of the polls that the host may use."""

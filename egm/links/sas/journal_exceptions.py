@@ -20,16 +20,25 @@ from egm.play.entries import GAME_END, GAME_START
 from meters import Phase
 from meters.entry import StoredEntry
 
+#: Exception code: a bill was accepted.
 BILL_ACCEPTED: Final = 0x4F
+#: Event codes: a game has started, a game has ended.
 _GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
+#: Exception code: a hand-pay is pending.
 _HANDPAY_PENDING: Final = 0x51
+#: Exception codes: a game was selected; the machine went out of service.
 _GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
+#: Exception codes: power was lost; power was applied.
 _POWER_LOST, _POWER_APPLIED = 0x18, 0x17
+#: Exception codes: the stacker was removed; its count was set to zero.
 _STACKER_REMOVED, _STACKER_COUNT_RESET = 0x1B, 0x7B
+#: Id of the journal entry of a machine's first power-up, before which no power was lost.
 _FIRST_POWER_UP: Final = "power-up-1"
+#: SAS bill code of each bill, by its value in major units.
 _BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
 
 
+#: Exception codes that this module raises, in addition to those in the declarations of the entries.
 _OTHERS: Final = frozenset(
     {
         BILL_ACCEPTED,

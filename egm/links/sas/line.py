@@ -31,18 +31,32 @@ from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.links.sas.ports import Port
 from egm.links.sas.readout import Readout
-from egm.links.sas.wire import BROADCAST, Broken, Framing, GeneralPoll, Heard, LongPoll, MessageToOther
+from egm.links.sas.wire import (
+    BROADCAST,
+    Broken,
+    Framing,
+    GeneralPoll,
+    LongPoll,
+    MessageToOther,
+    ReceivedMessage,
+)
 
+#: Delay before a lost port is opened again.
 _REOPEN_SECONDS: Final = 1.0
+#: Scheduling priorities of the machine's event loop and of a SAS line's thread.
 LOOP_PRIORITY, LINE_PRIORITY = 1, 2
+#: Interval at which the interpreter switches threads, so that the SAS line's thread is not delayed.
 _SWITCH_SECONDS: Final = 0.0005
+#: Upper limits of the counts of replies by reply time, in milliseconds.
 _BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
 class LineHealth:
-    """Health of a SAS line since the machine started, for monitoring and for finding a bad cable.
+    """Health of a SAS line since the machine started: counts of messages and reply times, to find a bad cable.
 
+    ``open``: the port is open; ``up``: the host polls. ``broken`` counts bytes that form no message,
+    ``elsewhere`` messages to other machines, ``busy`` replies that a request is still being processed.
     ``answered_within_ms`` counts replies by the time from reading a poll's last byte to writing the reply, as
     (limit in milliseconds, replies within it), not cumulative; the last limit is 0, for all above.
     ``answering_ns`` is the sum of those times.
@@ -61,6 +75,8 @@ class LineHealth:
     answering_ns: int = 0
 
 
+#: The channel's actions that concern the machine and not the line; they are passed to the machine's event
+#: loop.
 News: TypeAlias = Confirmed | Reported | LinkChanged | QueueFull | Refused
 
 
@@ -210,7 +226,7 @@ class SasLineThread(threading.Thread):
                 case RealTime(on=on):
                     self._channel.real_time = on
 
-    def _count_message(self, message: Heard) -> None:
+    def _count_message(self, message: ReceivedMessage) -> None:
         """Count a message on the SAS line: a poll of this machine, a message to another machine, or broken bytes."""
         match message:
             case Broken():
@@ -222,7 +238,7 @@ class SasLineThread(threading.Thread):
                 self._counts["elsewhere"] += 1
 
     def _perform(self, port: Port | None, action: Action) -> None:
-        """Perform an action that the SAS channel has yielded; actions that send are skipped if the line is closed."""
+        """Perform an action that the SAS channel has yielded; skip one that sends if the port is closed (None)."""
         match action:
             case Send(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)

@@ -16,7 +16,7 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """Message to a SAS line: the result of a request that was answered later."""
+    """Message to a SAS line: the delayed result of a request, which answers a later general poll of the host."""
 
     code: int
     reply: Reply
@@ -29,4 +29,5 @@ class RealTime:
     on: bool
 
 
+#: Anything that the machine's loop sends to a SAS line's thread.
 Message = SasException | Withdrawn | Delivered | RealTime | Readout

@@ -1,4 +1,4 @@
-"""SAS meters computed from the machine's: each is a sum of canonical meters, or a count of one bill.
+"""SAS meters computed from the machine's canonical meters: each is a sum of them, or a count of one bill.
 
 Identities that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
 Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins,
@@ -12,12 +12,19 @@ from egm.links.sas.names import MeterUnit
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.meters import BILL_RUNS, METERS
 
+#: Machine meters of tickets in that count as cashable.
 _TICKETS_IN: Final = ("ticket_in.cashable.value", "ticket_in.promo_cashable.value")
+#: Machine meters of all tickets out.
 _TICKETS_OUT: Final = ("ticket_out.cashable.value", "ticket_out.promo_restricted.value")
+#: Machine meters of transfers from a host.
 _AFT_IN: Final = ("aft_in.cashable.value", "aft_in.promo_restricted.value", "aft_in.promo_cashable.value")
+#: Machine meters of transfers to a host.
 _AFT_OUT: Final = ("aft_out.cashable.value", "aft_out.promo_restricted.value", "aft_out.promo_cashable.value")
+#: Machine meters of wins paid by the machine to the credit meter.
 _MACHINE_WINS: Final = ("coin_out", "mach_progressive", "mach_bonus", "residual_won")
+#: Machine meters of wins paid by an attendant.
 _ATTENDANT_WINS: Final = ("att_jackpot", "att_progressive", "att_bonus")
+#: Machine meters of everything that left the credit meter other than by play.
 _CANCELLED: Final = (
     "att_cancel_credit",
     "phys_coin_out",
@@ -26,7 +33,7 @@ _CANCELLED: Final = (
     *("residual_removed", "forfeit_tamper", "orphan", "expired"),
 )
 
-#: Code -> the canonical meters that it sums, in minor units or occurrences.
+#: SAS meter code -> the canonical machine meters that it sums, in minor units or occurrences.
 _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
     0x00: ("coin_in",),
     0x01: _MACHINE_WINS,
@@ -114,28 +121,31 @@ _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
     0xBD: ("aft_out.promo_cashable.count",),
 }
 
-#: Every bill is in the stacker until it is dropped, so bills accepted and bills to the drop agree.
-_BILLS_HAD: Final = ("accepted", "to the drop")
+#: Runs of bill counts that this machine has. Every bill is in the stacker until it is collected, so the bills
+#: accepted and the bills to the drop agree.
+_COUNTED_RUNS: Final = ("accepted", "to the drop")
+#: SAS meter code -> the value of the bill that it counts, in minor units.
 _BILL_COUNTS: Final[Mapping[int, int]] = {
     code: bill * 100
     for first, (fate, bills) in BILL_RUNS.items()
-    if fate in _BILLS_HAD
+    if fate in _COUNTED_RUNS
     for code, bill in enumerate(bills, start=first)
 }
+#: SAS meter code of the theoretical payback.
 _PAYBACK: Final = 0x7F
-#: Content of the stacker; not a sum over the journal, because somebody empties it.
+#: SAS meters of the stacker's content; they are not sums over the journal, because staff empty the stacker.
 _STACKER: Final[Mapping[int, Callable[[Readout], int]]] = {
     0x3E: lambda readout: readout.stacker_bills,
     0x3F: lambda readout: readout.convert_to_credits(readout.stacker_cents),
 }
 
-#: Meters of play, which also exist for each game and denomination.
+#: Codes of the SAS meters that also exist for each game and denomination.
 PER_GAME: Final = frozenset(
     {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK}
 )
 
 SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACKER) | {_PAYBACK}
-"""The meters this machine has; for the others it lacks the device or the transfer."""
+"""Codes of the SAS meters that this machine has; for the others it lacks the device or the transfer."""
 
 
 def read_meter(code: int, readout: Readout, game: str = "") -> int | None:

@@ -1,4 +1,4 @@
-"""Priority exceptions of tickets and transfers: pending until the host has acted on them.
+"""Priority exceptions about tickets and transfers: each stays pending until the host has acted on it.
 
 They are not journal events but open queries and replies, so they are derived from the machine after each
 change, and again when it starts: what was pending when the power failed is pending again.
@@ -14,21 +14,24 @@ from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, find_tickets
 from egm.money.host_money import HostMoney
 from egm.money.records.host import HostTicketRecord, TransferRecord
 
+#: Exception codes: no ticket numbering configured, number wanted for a cash-out ticket, ticket inserted.
 _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
+#: Exception codes: a cash-out is offered to the host, the machine is locked for a transfer.
 _CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
 
 RAISED: Final = frozenset(
     {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
     | {COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
 )
-"""The exceptions raised here."""
+"""The codes of the exceptions that this module raises."""
 
 ExceptionOfSubject = tuple[int, str]
-"""An exception and its subject; for another subject it is raised anew."""
+"""The code of an exception and the id of what it is about (a ticket, a cash-out, a transfer); a new id raises it anew.
+"""
 
 
-class MoneyNews:
-    """The source of one SAS host's exceptions about money: raises those that apply and withdraws the others."""
+class MoneyExceptions:
+    """The exceptions about tickets and transfers for one SAS host: raises those that apply, withdraws the others."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -67,7 +70,7 @@ class MoneyNews:
         tickets = find_tickets(self._host)
         if tickets is None:
             return
-        if tickets.wants_enrolment:
+        if tickets.needs_enrolment:
             yield _NOT_CONFIGURED, ""
         if (request := tickets.number_request) is not None:
             yield _NUMBER_WANTED, request.id

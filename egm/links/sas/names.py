@@ -13,9 +13,10 @@ class Confidence(StrEnum):
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
+    #: One public source.
     ONE_SOURCE = "B"
     KNOWLEDGE = "K"
-    """General knowledge only: off unless the cabinet file switches it on."""
+    """General knowledge only: the row is off unless the cabinet file switches it on."""
     CONFLICT = "X"
     """Sources conflict; the row's note says how, and what this machine does."""
 
@@ -36,6 +37,7 @@ class PollType(StrEnum):
 class Urgency(StrEnum):
     """How a SAS exception waits: queued, with priority, either of these, or in real-time reporting only."""
 
+    #: In the queue, first in, first out.
     QUEUED = "queued"
     PRIORITY = "priority"
     """Before the queue, and repeated until what it announces has been read."""
@@ -49,7 +51,7 @@ class MeterUnit(StrEnum):
     """The unit of a SAS meter."""
 
     CREDITS = "credits"
-    """Credits of the accounting denomination."""
+    """Credits, each worth the accounting denomination."""
     CENTS = "cents"
     COUNT = "count"
     HUNDREDTHS_PERCENT = "hundredths of a percent"

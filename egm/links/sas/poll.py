@@ -1,4 +1,4 @@
-"""Long poll: one row of the polls this machine answers, how, and with which effect.
+"""Long poll: one row per command that this machine answers, with its answer or its effect.
 
 There are two kinds. An *answer* is computed on the line's own thread from the :class:`Readout` alone, and is
 ready at once. An *effect* runs on the machine's loop, where it may submit events and write the journal; the
@@ -17,13 +17,17 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 
 Answer: TypeAlias = Callable[[LongPoll, Readout], Reply | None]
-"""Returns the reply; None means no reply: this machine does not have what was requested."""
+"""Computes a poll's reply from the readout; None means no reply, because the machine lacks what was requested."""
 
+#: Carries out a poll on the machine and returns the reply; None means no reply.
 Effect: TypeAlias = Callable[[Host, LongPoll], Reply | None]
 
+#: Called once the host is known to have received the reply to a poll.
 Acknowledged: TypeAlias = Callable[[Host, LongPoll, Reply], None]
 
+#: Size of a reply that states its own length.
 VARIABLE: Final = 0
+#: Size of a reply that is only an acknowledgement.
 ONE_BYTE: Final = 1
 
 

@@ -17,8 +17,11 @@ import serial
 
 from egm.devices.line import LineLostError, is_pseudo_terminal
 
+#: Bits per second of a SAS line.
 BAUD: Final = 19_200
+#: Most bytes read at a time.
 _READ_BYTES: Final = 4096
+#: Indices of the input flags and the control flags in the terminal attributes of ``termios``.
 _IFLAG, _CFLAG = 0, 2
 _CMSPAR: Final = 0o10000000000
 """Mark or space parity (Linux, asm-generic/termbits.h); the termios module does not define it."""
@@ -94,7 +97,7 @@ class _Descriptor:
             self._clear_wakeup()
 
     def _prepare_wakeup(self) -> None:
-        """Set the wakeup bit for the next byte to the SAS host, if the port supports it."""
+        """Set the wakeup bit for the next byte sent to the SAS host; do nothing on a port without a ninth bit."""
 
     def _clear_wakeup(self) -> None:
         """Clear the wakeup bit again, after the address byte."""
@@ -126,7 +129,7 @@ class PseudoTerminal(_Descriptor):
         link.symlink_to(os.ttyname(self._slave))
 
     def _prepare_wakeup(self) -> None:
-        """Discard unread output, so that the next SAS host does not begin with outdated data."""
+        """Discard output that nobody has read, so that the next SAS host does not begin with outdated data."""
         termios.tcflush(self._slave, termios.TCIFLUSH)
 
     def close(self) -> None:
@@ -170,9 +173,11 @@ class SerialPort(_Descriptor):
         termios.tcsetattr(self._fileno, termios.TCSANOW, settings)
 
     def _prepare_wakeup(self) -> None:
+        """Send the next byte with mark parity, which is the wakeup bit."""
         self._set_parity(mark=True)
 
     def _clear_wakeup(self) -> None:
+        """Return to space parity after the address byte."""
         self._set_parity(mark=False)
 
     def _set_parity(self, *, mark: bool) -> None:

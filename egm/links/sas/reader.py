@@ -21,11 +21,12 @@ from meters import MeterReading
 from meters.entry import StoredEntry
 from meters.view import JournalView
 
+#: Fault code: the stacker is out of the bill acceptor.
 _STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
 
 
 class Readings:
-    """The machine's meters as of the last journal entry, read once for all its SAS lines."""
+    """Cache of the machine's meter values as of the last journal entry, shared by all its SAS lines."""
 
     def __init__(self, journal: JournalView) -> None:
         self._journal = journal
@@ -39,7 +40,7 @@ class Readings:
 
 
 class Reader:
-    """The reader of the machine's data for one SAS host. Pass every journal entry once to :meth:`note`."""
+    """Builder of the readout for one SAS host. Pass every journal entry once to :meth:`note`."""
 
     def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
@@ -146,6 +147,7 @@ class Reader:
         return HopperFacts(level_cents // coin_cents, faults)
 
     def _read_reel_stops(self) -> tuple[int, ...]:
+        """Return the reel stops of the last game; empty if it had no reels."""
         last = find_last_game(self._host.machine)
         outcome = None if last is None else last[0].outcome
         return () if outcome is None else tuple(outcome.display.get("stops", ()))
@@ -157,12 +159,12 @@ def _get_entry_details(entry: StoredEntry) -> Mapping[str, Any]:
 
 
 def _to_hundredths(fraction: Any) -> int:
-    """Return a fraction in hundredths of a percent, rounded down."""
+    """Return a fraction, such as a theoretical return, in hundredths of a percent, rounded down."""
     return 0 if fraction is None else int(fraction * 10_000)
 
 
 def _build_local_clock(host: Host) -> Any:
-    """Return a function that returns the local time at the venue as the host has set it."""
+    """Return a function that computes the local time at the venue as the host has set it."""
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 

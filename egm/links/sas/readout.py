@@ -29,7 +29,7 @@ class GameFacts:
 
 @dataclass(frozen=True, slots=True)
 class HandpayFacts:
-    """Money owed by hand: its journal id, its kind (``jackpot``, ``cancelled_credit`` ...) and the amount."""
+    """Money owed to the player by hand: its journal id, kind (``jackpot``, ``cancelled_credit`` ...) and amount."""
 
     id: str
     kind: str
@@ -38,7 +38,7 @@ class HandpayFacts:
 
 @dataclass(frozen=True, slots=True)
 class HopperFacts:
-    """The data of the hopper: the number of coins in it, as counted, and its fault."""
+    """The hopper's content, as a count of coins, and the codes of its active faults."""
 
     coins: int
     faults: tuple[str, ...]
@@ -57,8 +57,11 @@ class Readout:
     selected_game: int
     """SAS number of the selected game, 0 for none."""
     player_denomination_cents: int
+    """The denomination that the player has selected."""
     handpay: HandpayFacts | None
+    """The hand-pay owed, or None."""
     hopper: HopperFacts | None
+    """The hopper, or None if the machine has none."""
     coin_cents: int | None
     """The value of the coin that this machine pays, None if it pays none."""
     last_bill_cents: int
@@ -66,6 +69,7 @@ class Readout:
     last_ticket_cents: int
     """The value of the last cash-out ticket, 0 for none."""
     stacker_bills: int
+    """The number of bills in the stacker."""
     stacker_cents: int
     """Value in the stacker, as far as this machine put it there."""
     reel_stops: tuple[int, ...]
@@ -79,9 +83,11 @@ class Readout:
     transfers: bool = False
     """Whether a host may transfer credit to and from the machine."""
     bonuses: bool = False
+    """Whether the host may award bonuses."""
     only_denomination_cents: int = 0
     """If not 0, the meters of play are those of this denomination."""
     _sums: dict[str, Mapping[str, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Meter values already summed, by game id."""
 
     def read_meters(self, game: str = "") -> Mapping[str, int]:
         """Return the value of every canonical meter, of the machine or of the game with this id."""

@@ -14,6 +14,7 @@ from egm.links.sas.tables.polls import POLLS
 HEAD_BYTES: Final = 2
 """Address and command."""
 
+#: Bytes of a game number.
 _GAME_BYTES: Final = 2
 
 #: Data bytes of each fixed-length poll whose type does not give its length (R and S have none, M a game number).
@@ -31,6 +32,7 @@ _FIXED: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA),
     0x8C: 9,
     0xB4: 4,
 }
+#: Command codes of polls that state their own length.
 _OWN_LENGTH: Final = frozenset(bytes.fromhex("2F 6E 6F 71 72 73 75 76 7A 7B 7C 7D 86 AF B0"))
 #: Polls of unknown length: the rest of such a message is skipped.
 _UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))

@@ -17,13 +17,17 @@ from egm.links.entries import (
 from egm.links.keys import LinksKey
 from egm.links.sas.host import Host
 
+#: Suffixes of the reasons for which a host's line stops the machine: a full exception queue, a delayed game.
 FULL, DELAY = ":full", ":delay"
-#: Suffixes of the reasons for a stop that does not outlast a restart: a full queue, a delayed game.
-_PASSING: Final = (FULL, DELAY)
+#: Those suffixes of reasons that do not outlast a restart.
+_TEMPORARY_SUFFIXES: Final = (FULL, DELAY)
 
 
 class LinkWatch:
-    """The watch over one SAS host's polling. The time when it stopped is in the journal and survives a restart."""
+    """The watch over one SAS host's polling.
+
+    The time when it stopped polling is in the journal and survives a restart.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -31,19 +35,19 @@ class LinkWatch:
 
     @property
     def _source(self) -> str:
-        """Return the source that the machine records when it is disabled because this host is silent."""
+        """Return the name under which the machine records that it is disabled because this host does not poll."""
         return f"{self._host.source}:silent"
 
     def begin(self) -> None:
         """Start to watch the host after start-up, when no host has polled yet."""
-        for suffix in _PASSING:  # temporary holds ended with the run that made them
+        for suffix in _TEMPORARY_SUFFIXES:  # temporary holds ended with the run that made them
             self._host.handle(EventType.ENABLED, Enabled(source=f"{self._host.source}{suffix}"))
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:
             return
         if self._read_silent_since() is None:
             self._record_event(HOST_AWAITED, silent=True)
-        self._count_down()
+        self._stop_after_silence()
 
     def _wait_for_start_up(self) -> None:
         """Disable the machine until poll 02 if the jurisdiction requires a host to start it first."""
@@ -63,7 +67,7 @@ class LinkWatch:
             self._host.handle(EventType.ENABLED, Enabled(source=self._source))
         else:
             self._record_event(HOST_LINK_LOST, silent=True)
-            self._count_down()
+            self._stop_after_silence()
 
     def handle_queue_full(self, *, full: bool) -> None:
         """Disable the machine while the host's exception queue is full, if the jurisdiction requires it.
@@ -79,7 +83,7 @@ class LinkWatch:
             self._host.handle(EventType.ENABLED, Enabled(source=source))
 
     def _record_event(self, entry: Entry[HostNamed], *, silent: bool) -> None:
-        """Record an event of the host's link; ``silent``: it has stopped polling now, otherwise it polls."""
+        """Record a change of the host's link in the journal; ``silent`` says whether the host has stopped polling."""
         machine = self._host.machine
         machine.post(
             entry,
@@ -96,7 +100,7 @@ class LinkWatch:
         stored = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
         return datetime.fromisoformat(stored) if isinstance(stored, str) else None
 
-    def _count_down(self) -> None:
+    def _stop_after_silence(self) -> None:
         """Take the machine out of service once the host's silence exceeds the jurisdiction's limit.
 
         Clauses: SC 12-22; AGE 11.1.2(2)(iv).
@@ -110,4 +114,4 @@ class LinkWatch:
             self._host.handle(EventType.DISABLED, Disabled(source=self._source, reason="host_silent"))
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(limit - silent_seconds, self._count_down)
+        self._timer = loop.call_later(limit - silent_seconds, self._stop_after_silence)

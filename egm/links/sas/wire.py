@@ -13,9 +13,13 @@ from typing import Final, Protocol, TypeAlias
 from egm.links.sas.crc import is_intact
 from egm.links.sas.requests import HEAD_BYTES, find_frame_size, has_crc
 
+#: The address that reaches all machines on a line.
 BROADCAST: Final = 0
+#: The highest address of a machine.
 ADDRESS_MAX: Final = 127
+#: The bit of the address byte that makes a message a general poll.
 _GENERAL: Final = 0x80
+#: The byte that introduces a UART's mark of a parity error.
 _ESCAPE: Final = 0xFF
 
 
@@ -66,18 +70,19 @@ class Broken:
     data: bytes
 
 
-Heard: TypeAlias = GeneralPoll | LongPoll | MessageToOther | Broken
+#: Anything that was decoded from a SAS line.
+ReceivedMessage: TypeAlias = GeneralPoll | LongPoll | MessageToOther | Broken
 
 
 class Framing(Protocol):
     """Interface of a decoder that splits the bytes of one SAS line into messages."""
 
-    def decode(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+    def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         ...
 
 
-def _build_message(frame: bytes) -> Heard:
+def _build_message(frame: bytes) -> ReceivedMessage:
     """Return the long poll that a complete frame contains, or Broken if its CRC is wrong."""
     if has_crc(frame[1]) and not is_intact(frame):
         return Broken("crc", frame)
@@ -95,7 +100,7 @@ class WakeupBitFraming:
         self._message = bytearray()
         self._listening = False
 
-    def decode(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+    def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             yield from self._discard_message("gap")
@@ -108,7 +113,7 @@ class WakeupBitFraming:
             else:
                 yield from self._process_plain_byte(byte)
 
-    def _process_escaped_byte(self, byte: int) -> Iterator[Heard]:
+    def _process_escaped_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process the second or third byte of a UART mark."""
         escape, self._escape = self._escape, b""
         if len(escape) > 1:
@@ -120,7 +125,7 @@ class WakeupBitFraming:
         else:  # no UART sends that: a lone FF is dropped
             yield from self._process_plain_byte(byte)
 
-    def _process_marked_byte(self, byte: int) -> Iterator[Heard]:
+    def _process_marked_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process a byte with the wakeup bit: a message begins, whatever came before."""
         yield from self._discard_message("cut")
         if byte & _GENERAL:
@@ -131,7 +136,7 @@ class WakeupBitFraming:
         else:
             yield MessageToOther(byte)
 
-    def _process_plain_byte(self, byte: int) -> Iterator[Heard]:
+    def _process_plain_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process a byte within a message; ignore messages to other machines."""
         if not self._listening:
             return
@@ -145,7 +150,7 @@ class WakeupBitFraming:
             self._listening = False
             yield _build_message(frame)
 
-    def _discard_message(self, why: str) -> Iterator[Heard]:
+    def _discard_message(self, why: str) -> Iterator[ReceivedMessage]:
         """Discard the message received so far and yield it as broken; ignore bytes until the next message begins."""
         self._escape = b""
         self._listening = False
@@ -168,7 +173,7 @@ class LenientFraming:
         self._message = bytearray()
         self._lost = False
 
-    def decode(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+    def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             self._lost = False
@@ -181,7 +186,7 @@ class LenientFraming:
                 return
             yield from self._process_byte(byte)
 
-    def _process_byte(self, byte: int) -> Iterator[Heard]:
+    def _process_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process one byte, using the lengths of known polls; yield the message that it completes, if any."""
         if not self._message and byte & _GENERAL:
             yield GeneralPoll(byte & ADDRESS_MAX)

@@ -1,4 +1,4 @@
-"""Client of a link's socket: the screen's to the machine, the drawer's to the bench.
+"""Client of a socket of messages: from the screen to the machine, or from the tools' drawer to the bench.
 
 Made for a frame loop: nothing blocks. :meth:`Client.poll` connects when possible, sends a hello with the
 token, and returns whatever has arrived; a lost peer is retried after a delay that doubles up to a limit.
@@ -13,15 +13,19 @@ from typing import Final
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, decode, encode
 from egm.unix_sockets import open_socket_address
 
+#: Delay in seconds before the first attempt to reconnect.
 WAIT_FIRST: Final = 0.1
+#: Longest delay in seconds between attempts to reconnect.
 WAIT_MAX: Final = 0.5
+#: Most bytes read at a time.
 _READ_BYTES: Final = 1 << 18
+#: Most bytes that wait to be sent; beyond them messages are dropped.
 _UNSENT_BYTES_MAX: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What one poll of the connection to the machine found: its messages in order, and whether it came up or went down.
+    """The result of one poll of a connection: the messages received, and whether the connection came up or went down.
 
     ``error``: what is wrong with the connection, unless the other end is only absent.
     """
@@ -33,12 +37,12 @@ class PollResult:
 
 
 class Client:
-    """One unix stream link of the screen or the drawer. ``now``: monotonic seconds, supplied by the caller."""
+    """One client connection of the screen or of the drawer. ``now``: monotonic seconds, supplied by the caller."""
 
     def __init__(
         self, socket_path: Path, token_path: Path, *, onlooker: bool = False, proves: bool = False
     ) -> None:
-        """Create a client that connects to the socket and proves itself by the token.
+        """Create a client that connects to the socket and authenticates itself with the token.
 
         ``onlooker``: no player sees its picture. ``proves``: it sends :class:`Alive` regularly.
         """
@@ -65,7 +69,7 @@ class Client:
         return True
 
     def poll(self, now: float) -> PollResult:
-        """Connect, write queued messages, and return the messages received. Never blocks or raises for a peer."""
+        """Connect if necessary, send queued messages, and return the messages received. Never blocks or raises."""
         up = False
         if self._socket is None:
             if now < self._next_try or not self._connect(now):
@@ -113,7 +117,7 @@ class Client:
         return True
 
     def _write(self) -> None:
-        """Send as much of the queued messages as the socket takes now."""
+        """Send as many queued bytes as the socket accepts now."""
         if self._socket is not None and self._outbox:
             with contextlib.suppress(BlockingIOError):
                 sent = self._socket.send(self._outbox)

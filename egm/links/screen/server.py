@@ -58,12 +58,12 @@ class ScreenServer:
 
     @property
     def audience(self) -> int:
-        """Return the number of screens seen by a player; onlookers do not count."""
+        """Return the number of connected screens that a player sees; screens that only onlook are not counted."""
         return len(self._screens)
 
     @property
     def living(self) -> int:
-        """Return the number of screens seen by a player that are alive.
+        """Return the number of connected screens that a player sees and that still send signs of life.
 
         A hung program keeps its socket open and shows an outdated picture, so it is not counted.
         """
@@ -77,7 +77,7 @@ class ScreenServer:
             if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:
                 self._on_peer_error("a screen does not read; dropped")
                 writer.transport.abort()
-                self._forget(writer)
+                self._remove_screen(writer)
             elif not writer.is_closing():  # a closing one is removed when its input ends
                 writer.write(line)
 
@@ -112,10 +112,10 @@ class ScreenServer:
         ):
             pass
         finally:
-            self._forget(writer)
+            self._remove_screen(writer)
             writer.close()
 
-    def _forget(self, writer: asyncio.StreamWriter) -> None:
+    def _remove_screen(self, writer: asyncio.StreamWriter) -> None:
         """Remove a disconnected screen from the connected ones."""
         self._writers.discard(writer)
         self._screens.pop(writer, None)

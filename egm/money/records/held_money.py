@@ -1,4 +1,4 @@
-"""The player's money held by a faulty device: the amount, or that it is unknown."""
+"""The player's money that a faulty device holds, as stated in the fault's notice: an amount, or that it is unknown."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,29 +9,33 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import CashOutRecord, PaperRecord
 from egm.tickets.redemption import LockedTicket
 
-#: The cash-out method of each paying device.
-_WAYS: Final = {"hopper": "coins", "ticket_printer": "ticket"}
-#: Faults with a bill or ticket in the path that the acceptor may not have reported yet.
-_WITH_A_PAPER: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stacker_jam"})
+#: The device that pays -> the payout method that it serves.
+_METHOD_OF_DEVICE: Final = {"hopper": "coins", "ticket_printer": "ticket"}
+#: Faults at which a bill or ticket may be in the acceptor's path without having been reported yet.
+_FAULTS_WITH_PAPER: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stacker_jam"})
 
 
 @dataclass(slots=True)
 class EscrowedBill:
-    """The bill held in escrow by the acceptor, as far as known in this run; 0 for none."""
+    """The value of the bill that the acceptor holds in escrow, as reported in this run; 0 for none."""
 
     amount_cents: int = 0
 
 
 def find_held_cents(machine: Machine, code: str) -> int:
-    """Return the player's money held by the device with the fault ``code``, in minor units; 0 if none is known."""
+    """Return the player's money that is held by the device with the fault ``code``, in minor units; 0 if unknown."""
     device, _, name = code.partition(".")
     if name == "disputed":
         disputes: Any = machine.journal.states(machine.memory.name(MoneyKey.DISPUTED))
         return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
     if device == "bill_acceptor":
         return _find_acceptor_held_cents(machine)
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _WAYS else None
-    return pay_out.amount_cents if pay_out is not None and pay_out.payout_method == _WAYS[device] else 0
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _METHOD_OF_DEVICE else None
+    return (
+        pay_out.amount_cents
+        if pay_out is not None and pay_out.payout_method == _METHOD_OF_DEVICE[device]
+        else 0
+    )
 
 
 def _find_acceptor_held_cents(machine: Machine) -> int:
@@ -53,4 +57,4 @@ def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]
     amount_cents = find_held_cents(machine, code)
     if amount_cents:
         return {"amount_cents": amount_cents}
-    return {"held": "bill"} if code in _WITH_A_PAPER else {}
+    return {"held": "bill"} if code in _FAULTS_WITH_PAPER else {}

@@ -13,7 +13,7 @@ from egm.record_fields import Count, Digest, Masked, Time
 
 
 class Redeeming(StrEnum):
-    """State of the redemption of a ticket that the host was queried about."""
+    """The state of the redemption of a ticket about which the host was queried."""
 
     NO_TICKET = "no_ticket"
     WAITING = "waiting"
@@ -91,7 +91,7 @@ class TransferStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTicketRecord:
-    """The result of the last ticket the host was queried about: its masked number and value."""
+    """The stored result of the last ticket about which the host was queried."""
 
     id: str
     """The id of the ticket's insertion."""

@@ -31,7 +31,7 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayForm:
-    """The form of a hand-pay."""
+    """The stored form of a hand-pay: the means of payment, and a commitment to the player's identity."""
 
     method: Words
     """The means of payment: cash, cheque or another."""
@@ -42,7 +42,7 @@ class HandpayForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidInCoins:
-    """A cash-out that the hopper began to pay."""
+    """The progress of a cash-out that the hopper has begun to pay in coins."""
 
     owed_cents: int
     """The amount owed when the hopper began."""
@@ -55,6 +55,7 @@ class CashOutRemainder:
     """The unpaid remainder of a cash-out, for the next payout method or ``by_hand``, and the coins paid so far."""
 
     rest_cents: int
+    """The remainder in minor units."""
     by_hand: bool = omit_if_default(False)
     in_coins: PaidInCoins | None = omit_if_default(None)
 
@@ -113,9 +114,10 @@ class CashOutRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsGone:
-    """The coins that left the hopper before its payout was abandoned; ``doubt``: why the others are unaccounted for.
+    """The coins that left the hopper before its payout was abandoned, not posted yet.
 
-    ``in_coins``: all coins paid in this cash-out, including these.
+    ``doubt``: why it is unknown whether more coins left. ``in_coins``: all coins paid in this cash-out,
+    including these.
     """
 
     id: str
@@ -140,7 +142,7 @@ class CoinsGone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintingRecord:
-    """The ticket, slip or test that the printer is handling."""
+    """The progress of the print job of a ticket, a slip or a test page."""
 
     id: str
     language: str
@@ -149,7 +151,7 @@ class PrintingRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRecord:
-    """The bill or ticket being stacked; ``ticket``: its masked number, empty for a bill.
+    """The bill or ticket that is being stacked; ``ticket`` is its masked number, empty for a bill.
 
     ``mark``: the driver's protocol position. ``outward``: whether the acceptor reports that it is returning
     it.

@@ -31,7 +31,7 @@ class GameName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """One recorded step of a game: the choice that led to it, its draws, and what it led to."""
+    """One recorded step of a game: the player's choice that led to it, and the numbers drawn in it."""
 
     choice: JSON
     """The player's choice that led to it, or None for the first step."""
@@ -39,13 +39,16 @@ class RecordedStep:
 
 
 def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
-    """Return whether the players of a round with these steps win each other's stakes: it began once all had staked."""
+    """Return whether, in a round with these steps, the players win each other's stakes.
+
+    Such a round began with the decision that all had staked.
+    """
     return any(step.choice == ALL_STAKED for step in steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A wager's contribution to the pool of a progressive level."""
+    """The part of a wager that was added to the pool of a progressive level."""
 
     pool: str
     wager_cents: Cents
@@ -77,7 +80,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelsPlayed:
-    """What a game has to do with progressive levels: its pools, contributions, mystery draws, and hits."""
+    """The progressive part of a game: the pools of its levels, its contributions, mystery draws and hits."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
     """The pool of each level that the game plays for, by the level's name."""
@@ -142,17 +145,26 @@ class GameRecord:
 
     @property
     def returned_cents(self) -> int:
-        """Return all that the decided game returns, without progressive levels and prizes in kind; 0 if undecided."""
+        """Return what the decided game returns to the player: wins and returned stakes; 0 if undecided.
+
+        Progressive levels and prizes in kind are not included.
+        """
         return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
 
     @property
     def push_cents(self) -> int:
-        """Return the returned stakes, which are not wins: pushes, halves and bets taken down."""
+        """Return the stakes that the game returns, in minor units: pushes, halves and bets taken down.
+
+        They are not wins.
+        """
         return 0 if self.outcome is None else self.outcome.push_credits * self.denomination_cents
 
     @property
     def win_cents(self) -> int:
-        """Return the win of a decided game, without progressive levels and prizes in kind; 0 if undecided."""
+        """Return the win of a decided game in minor units, without progressive levels and prizes in kind.
+
+        0 if undecided.
+        """
         return self.returned_cents - self.push_cents
 
     @property
@@ -190,7 +202,7 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameChoice:
-    """A further step of a game in the journal: the player's choice, its result, and the progressive levels hit."""
+    """A further step of a game: the player's choice, the numbers drawn for it, its result, and levels hit."""
 
     play_id: str
     choice: JSON
@@ -209,7 +221,7 @@ class GameChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInCommon:
-    """The part of a table's state that all its players share (a shoe), and the round that left it so.
+    """The part of a table's state that all its players share, such as a shoe, after the round ``round_id``.
 
     ``keys``: the shared keys of the table's state, whether they are set at the moment or not.
     """
@@ -223,14 +235,14 @@ class TableInCommon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePointer:
-    """The play id of the open game; its entries contain everything else."""
+    """A reference to the open game by its play id; its entries in the journal contain everything else."""
 
     play_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRecord:
-    """A table as the last game left it; ``staked``: its standing bets by account, in minor units."""
+    """The state of a table after its last game; ``staked``: the bets left on it, by account, in minor units."""
 
     game: GameName
     denomination_cents: int

@@ -17,6 +17,7 @@ from meters import StoredEntry
 
 CARRIED_GAME: Final = "game.carried"
 """The entry kind that repeats a game carried over by an authorised memory clear."""
+#: Kinds of the entries by which a player cashes out.
 _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
 CHOICE: Final = "game.choice"
 """The entry kind of a further step of a game."""
@@ -46,7 +47,7 @@ def is_game_open(machine: Machine) -> bool:
 
 
 def open_game(machine: Machine) -> GameRecord | None:
-    """Return the game in progress, or None."""
+    """Return the game in progress as recorded so far, or None."""
     pointer = machine.memory.read(GamePointer, PlayKey.GAME) or find_purse_game(machine)
     return None if pointer is None else read_cached_game(machine, pointer.play_id)
 
@@ -56,8 +57,8 @@ def find_purse_game(machine: Machine) -> GamePointer | None:
     return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
 
 
-def find_beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
-    """Return a game's first entry in this journal, and the game as recorded in it.
+def find_first_entry(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
+    """Return a game's first entry in this journal, and the game as it records it.
 
     The record has the first step only, or all steps so far if a memory clear carried the game over. Raises
     KeyError if there is no such entry.
@@ -93,7 +94,7 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]
 
 
 def win_is_taken(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the player of the last game has cashed out since; then WIN is not shown to the next player."""
+    """Return whether the last game's win was cashed out, so that the next player is not shown it."""
     end = machine.journal.get(f"{game.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
@@ -113,7 +114,7 @@ def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
 
 def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
-    start, game = find_beginning(machine, play_id)
+    start, game = find_first_entry(machine, play_id)
     for entry in machine.journal.entries((CHOICE, PURSE_CHOICE, MYSTERY_WON), since=start.sequence):
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind != MYSTERY_WON:

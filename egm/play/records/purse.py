@@ -15,12 +15,12 @@ from egm.record_fields import Count, Positive, Words
 from meters.transaction import JSON
 
 Ending = Literal["complete", "interrupted", "failed"]
-"""The way in which a round of an entry ended."""
+"""How a round of an entry ended: completely, interrupted by a fault, or failed by the participant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purse:
-    """One round of a tournament's entry at a player position."""
+    """The record of one round that a tournament entry plays at a player position with points."""
 
     entry: Positive
     """The number of the entry, in the order of sale."""

@@ -10,7 +10,7 @@ from egm.record_fields import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualTerms:
-    """The terms for residual credit: may it be given up or played, and below which amount is credit residual."""
+    """The terms for residual credit: whether the player may give it up or play it, and the smallest useful amount."""
 
     way: Literal["stays", "given_up", "played"]
     """``stays``, ``given_up`` or ``played``, as in the profile."""
@@ -31,6 +31,6 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
 
 
 def find_changed_residual_terms(machine: Machine) -> dict[str, object]:
-    """Return the state that records the residual-credit terms, empty if they are recorded already."""
+    """Return the state that records the residual-credit terms, or an empty one if these terms are recorded already."""
     terms = build_residual_terms(machine)
     return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

@@ -17,7 +17,7 @@ from paytables import Game, Rules
 
 @dataclass(slots=True)
 class StartingTables:
-    """The shared table states as they were at the start of a round, by definition, until all its seats have started."""
+    """The shared table states at the start of a round, by definition, until the games of all its seats have started."""
 
     tables: dict[str, JSON] = field(default_factory=dict)
 
@@ -25,14 +25,17 @@ class StartingTables:
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
 class TableStateKeys:
-    """The keys of a table's state that its players share (``common``) and that standing bets depend on (``bound``)."""
+    """Names of values in the state of a table: those that all players share (``common``).
+
+    ``bound`` are the shared values on which standing bets depend.
+    """
 
     common: tuple[str, ...] = ()
     bound: tuple[str, ...] = ()
 
 
 def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
-    """Return the shared and bound state keys of this game's table on a machine with ``positions`` player positions."""
+    """Return the names of the shared values of this game's table on a machine with ``positions`` player positions."""
     several = positions > 1 and rules.betting_seconds is not None
     return TableStateKeys(
         tuple(sorted(rules.shared_keys)) if several else (), tuple(sorted(rules.bound_keys))
@@ -46,7 +49,7 @@ def extract_shared_state(table: JSON, keys: TableStateKeys) -> JSON:
 
 
 def extract_own_state(table: JSON, keys: TableStateKeys) -> JSON:
-    """Return one player's part of a table's state, with the keys their bets depend on, or None if empty."""
+    """Return one player's part of a table's state, with the shared values that their bets need, or None if empty."""
     if not (keys.common or keys.bound):
         return table
     parts = _to_mapping(table)
@@ -72,7 +75,10 @@ def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys
 
 
 def has_missed_no_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
-    """Return whether a player's standing bets depend on the current shared state, so that no round was missed."""
+    """Return whether a player's standing bets depend on the table's present shared state.
+
+    Otherwise they have missed a round of the other players.
+    """
     own_part, bound_keys = extract_own_state(player_part, keys), TableStateKeys(keys.bound)
     return (
         not keys.common
@@ -116,7 +122,7 @@ def extract_own_part(machine: Machine, digest: str, table: JSON) -> JSON:
 
 
 def is_played_in_common(machine: Machine, digest: str) -> bool:
-    """Return whether the player position's bets at a table are played in the round of the others, not alone."""
+    """Return whether this position's bets at a table are played in the round of the other positions, not alone."""
     stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_missed_no_round(
         None if stored is None else stored.table, read_shared_state(machine, digest), keys
@@ -151,15 +157,17 @@ def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) 
 
 
 def _read_shared_record(machine: Machine, digest: str) -> TableInCommon | None:
+    """Return the record of the state that a table's players share, or None."""
     return machine.memory.read(TableInCommon, f"{TableKey.SHARED}{digest}")
 
 
 def _find_game(machine: Machine, digest: str) -> Game | None:
+    """Return the installed game with this digest, or None."""
     return next((game for game in machine.games.values() if game.digest == digest), None)
 
 
 def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
-    """Return the state keys of a table; none are shared if each position has its own table, as on most machines."""
+    """Return the names of a table's shared values; none are shared if each position has its own table."""
     if machine.position.count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
         return TableStateKeys(shared.keys, shared.bound)
     game = _find_game(machine, digest)

@@ -22,7 +22,9 @@ from egm.private_process import make_process_private
 from egm.screen.art.files import PictureError, rasterise_picture
 from egm.screen.art.own import DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
 
+#: Exit status of a child process that cannot draw its picture.
 _REFUSED: Final = 1
+#: The reason for a picture that was not drawn within its time.
 _TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
 
 

@@ -24,6 +24,7 @@ from egm.screen.art.ink import premultiply_colour
 from egm.screen.theme import Colour
 from egm.terminal import echo
 
+#: Most bytes of a picture file.
 _BYTES_MAX: Final = 1024 * 1024
 #: Pictures in scenes, other than symbols.
 _PICTURES: Final = Path(__file__).parent / "pictures"

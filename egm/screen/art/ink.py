@@ -17,6 +17,7 @@ from egm.screen.theme import Colour
 
 #: Art is drawn this many times larger than requested, each way.
 OVERSAMPLE = 3
+#: Pixels in which a gradient is computed before it is stretched.
 _RAMP = 128
 
 
@@ -35,8 +36,10 @@ class Radial:
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
     reach: float = 0.75
+    """Distance from the centre to the last colour, as a share of the box's larger side."""
 
 
+#: What an outline is filled with: one colour or a gradient.
 Paint = Colour | Linear | Radial
 
 

@@ -22,6 +22,7 @@ from egm.terminal import echo
 
 #: Width and height of what is drawn, in pixels: more than a symbol needs on the largest picture.
 SIDE: Final = 384
+#: Size of a drawn picture in bytes: four for each pixel.
 PIXEL_BYTES: Final = SIDE * SIDE * 4
 #: Processor seconds for one picture.
 DRAW_SECONDS: Final = 1
@@ -34,6 +35,7 @@ _PATIENCE_SECONDS: Final = 25.0
 #: Maximum number of cached pictures.
 _CACHE_MAX: Final = 128
 
+#: The drawn pictures; None for one that cannot be used. The oldest comes first.
 _cache: dict[ArtFile, Image.Image | None] = {}
 
 

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterable, Sequence
 
+#: A point as (x, y), in units of the drawing.
 Point = tuple[float, float]
+#: A closed outline: its corners in order.
 Path = list[Point]
 
 

@@ -19,6 +19,7 @@ from egm.screen.art.own import get_game_picture
 from egm.screen.art.paths import ellipse, polygon, scale
 from egm.screen.theme import HERE, Colour, mix, parse_colour
 
+#: The folder of the symbols' drawings.
 _FOLDER: Final = Path(__file__).parent / "svg"
 #: Other names of a drawing.
 _ALSO: Final = {
@@ -41,6 +42,7 @@ DRAWINGS: Final[Mapping[str, Path]] = {
     **{path.stem: path for path in sorted(_FOLDER.glob("*.svg"))},
     **{name: _FOLDER / f"{drawing}.svg" for drawing, names in _ALSO.items() for name in names},
 }
+#: Short identifiers of cards and the drawings that they stand for.
 _SHORT: Final = {
     "a": "ace",
     "k": "king",
@@ -54,6 +56,7 @@ _SHORT: Final = {
     "2bar": "bar_2",
     "3bar": "bar_3",
 }
+#: Identifiers of symbols that show nothing.
 _BLANK: Final = frozenset({"blank", "empty", "none", "space", "-", ""})
 #: Light, base and deep shade of a token: ruby, sapphire, emerald, amethyst, topaz.
 _SHADES: Final = (
@@ -70,10 +73,13 @@ def _build_gradient(*stops: tuple[float, str]) -> Linear:
     return Linear(tuple((place, parse_colour(colour)) for place, colour in stops))
 
 
+#: The gold of a token's face.
 _GOLD: Final = _build_gradient(
     (0, "#fff8d2"), (0.35, "#ffd75e"), (0.55, "#e79f1f"), (0.75, "#ffdf7a"), (1, "#a8650f")
 )
+#: The dark gold of a token's edge.
 _GOLD_EDGE: Final = _build_gradient((0, "#b8741a"), (1, "#5d3206"))
+#: The paint of a token's text.
 _LETTERS: Final = _build_gradient((0, "#ffffff"), (1, "#ffe9b0"))
 
 

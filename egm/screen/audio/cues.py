@@ -16,13 +16,15 @@ from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
 from egm.screen.theme import Theme
 from egm.screen.view import ATTRACT_AFTER, Scene, View, build_view_timeline
 
-#: Loudness of each volume step; an alarm is never quieter than :data:`ALARM_FLOOR` (J-17).
+#: Loudness of each volume step, as a share of full loudness.
 LEVELS: Final = (0.0, 0.25, 0.55, 1.0)
+#: The least loudness of an alarm, at whatever volume step (J-17).
 ALARM_FLOOR: Final = 0.5
 #: Seconds for which no other sound replaces an alarm.
 ALARM_SECONDS: Final = 2.0
 #: Seconds between the attract tunes of an idle machine.
 ATTRACT_EVERY: Final = 90.0
+#: Changes of a loop's level that are smaller than this are not applied.
 _SAME: Final = 1e-3
 
 

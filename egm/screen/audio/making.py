@@ -17,6 +17,7 @@ from paytables.assets import read_samples
 
 #: The family name of the sounds that all games share.
 COMMON: Final = "common"
+#: Most bytes of one sound.
 _LONGEST_BYTES: Final = 4_000_000
 #: Seconds until the next attempt if no process could be started.
 _AGAIN_SECONDS: Final = 5.0

@@ -11,6 +11,7 @@ from egm.screen.audio.synthesis import RATE
 
 #: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.
 BUFFER: Final = 1024
+#: Length of a fade-out, in milliseconds.
 _FADE_MS: Final = 120
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from egm.screen.audio.synthesis import Instrument, Note, hertz_from_midi_number, mix_notes
 
+#: The file of the scores.
 _TABLE: Final = Path(__file__).with_name("sounds.toml")
 
 #: The peak of each channel, as a share of full scale. ``touch`` and ``touch_2`` take turns.
@@ -28,6 +29,7 @@ CHANNELS: Final[Mapping[str, float]] = {
 STOPS: Final = 6
 #: The tones of the speaker test, in Hz.
 TONES: Final = {"tone_low": 110.0, "tone_middle": 440.0, "tone_high": 1760.0, "tone_highest": 7040.0}
+#: The cues that are alarms.
 ALARMS: Final = frozenset({"alarm", "jackpot"})
 
 
@@ -37,19 +39,19 @@ class SoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """The playback of a cue: its channel, whether it repeats until stopped, its loudness, and whose sound it is.
-
-    ``of_play`` is whether the cue belongs to game play, so that a host may silence it and a game may supply
-    its own sound. ``own`` is whether each family has its own sound. ``share`` is its peak as a fraction of
-    its channel's. For ``drive`` see :func:`egm.screen.audio.synthesis.mix_notes`.
-    """
+    """The playback of a cue: its channel, whether it repeats until stopped, its loudness, and whose sound it is."""
 
     channel: str
     loop: bool = False
+    """Whether it repeats until it is stopped."""
     of_play: bool = False
+    """Whether it belongs to game play, so that a host may silence it and a game may supply its own sound."""
     is_per_family: bool = False
+    """Whether each family has its own sound for it."""
     drive: float = 1.0
+    """How much its loudest parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes`)."""
     share: float = 1.0
+    """Its peak, as a share of its channel's."""
 
 
 #: The loudness of each grade of win, as a share of the lead channel's peak.
@@ -88,15 +90,23 @@ class Family:
     """A sound family: the music of one look, as in ``sounds.toml``. Chords, melodies and figures are scale degrees."""
 
     root: int
+    """The MIDI number of the scale's first degree."""
     scale: tuple[int, ...]
+    """The semitones of the scale's degrees above its root."""
     eighth: float
+    """The length of an eighth note, in seconds."""
     lead: Instrument
+    """The instrument of the melody."""
     second: Instrument
+    """The instrument that accompanies the melody."""
     pad: Instrument
+    """The instrument of the chords."""
     chords: tuple[int, ...]
+    """The scale degree of the chord in each bar."""
     melody: tuple[str, ...]
     figure: tuple[str, ...]
     beats: Mapping[str, str]
+    """The pattern of each percussion instrument, one character for each eighth."""
     played: tuple[str, str]
     """The names of its leading and second instruments."""
 
@@ -121,6 +131,7 @@ class SoundTable:
 
     instruments: Mapping[str, Instrument]
     common: Mapping[str, tuple[Note, ...]]
+    """The notes of each sound that all games share."""
     families: Mapping[str, Family]
 
 
@@ -150,6 +161,7 @@ def read_sound_table() -> SoundTable:
 
 
 def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
+    """Return an instrument from its table in ``sounds.toml``."""
     noise = entry.get("noise", (0.0, 1.0))
     return Instrument(
         tuple((float(a), float(b), float(c)) for a, b, c in entry["modes"]),
@@ -180,7 +192,7 @@ def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument
     return family
 
 
-# ---------------------------------------------------------------------- what a family plays
+#: The notes of a sound.
 Notes = list[Note]
 
 
@@ -310,6 +322,7 @@ def _build_win_music(family: Family, grade: int) -> Notes:
 
 
 def _delay_note(note: Note, seconds: float) -> Note:
+    """Return the note, starting ``seconds`` later."""
     return Note(note.instrument, note.start + seconds, note.pitch, note.seconds, note.strength)
 
 
@@ -321,6 +334,7 @@ def _build_reel_stop(family: Family, number: int) -> Notes:
 
 
 def _build_title_fanfare(family: Family) -> Notes:
+    """Return the fanfare that announces a feature."""
     top, drum = family.octave, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
     rising_notes = _build_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
@@ -328,6 +342,7 @@ def _build_title_fanfare(family: Family) -> Notes:
 
 
 def _build_closing_tune(family: Family) -> Notes:
+    """Return the tune that closes a feature."""
     return [
         *_build_chord(family, 3, 0, 0.28),
         *_build_chord(family, 4, 0.32, 0.28),
@@ -339,6 +354,7 @@ def _build_closing_tune(family: Family) -> Notes:
 
 
 def _build_attract_tune(family: Family) -> Notes:
+    """Return the tune by which an idle machine attracts players."""
     two = 16 * family.eighth
     return [
         *_build_accompaniment(family, 2),
@@ -347,6 +363,7 @@ def _build_attract_tune(family: Family) -> Notes:
     ]
 
 
+#: Functions that return the notes of the cues that sound once.
 _ONCE: Final[Mapping[str, Callable[[Family], Notes]]] = {
     "credit": lambda f: _build_run(f, (f.octave, f.octave + 4), 0.1),
     "attract": _build_attract_tune,
@@ -354,6 +371,7 @@ _ONCE: Final[Mapping[str, Callable[[Family], Notes]]] = {
     "title": _build_title_fanfare,
     "closing": _build_closing_tune,
 }
+#: Functions that return the notes of the looped cues, and the seconds after which they repeat.
 _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
     "turn": _build_spin_loop,
     "anticipation": _build_anticipation,

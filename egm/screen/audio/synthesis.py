@@ -17,6 +17,7 @@ from typing import Final
 
 #: Samples per second, one channel, 16 bits.
 RATE: Final = 22050
+#: The largest value of a 16-bit sample.
 _FULL: Final = 32767
 #: A vibration above this share of the rate would alias to another pitch.
 _HIGHEST: Final = 0.45
@@ -50,6 +51,7 @@ class Note:
     pitch: float
     seconds: float = 0.2
     strength: float = 1.0
+    """Its loudness, as a share of the loudest note's."""
 
 
 def hertz_from_midi_number(number: float) -> float:

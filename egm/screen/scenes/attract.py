@@ -18,8 +18,9 @@ from egm.screen.show import Show, find_step_stage, is_feature
 from egm.screen.theme import fade, mix
 from egm.screen.view import build_view_timeline, is_decision_due
 
+#: The number of coins in the celebration of each level of win.
 _COINS: Final = (0, 0, 26, 60, 110)
-#: Dark bands behind the text of a smaller win and of a great win.
+#: The dark band behind the text of a smaller win.
 _BAND: Final = Linear(
     (
         (0, (0, 0, 0, 0)),
@@ -29,6 +30,7 @@ _BAND: Final = Linear(
         (1, (0, 0, 0, 0)),
     )
 )
+#: The dark veil over the field behind the text of a great win.
 _VEIL: Final = Linear(
     ((0, (8, 4, 18, 150)), (0.3, (10, 4, 20, 215)), (0.7, (18, 8, 32, 225)), (1, (8, 4, 18, 150)))
 )
@@ -153,6 +155,7 @@ def _format_win_amount(stage: Stage, play: Play, win_cents: int) -> str:
 
 
 def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
+    """Draw rays of light that turn slowly around a point."""
     p = stage.painter
     side = 900.0
     step = int(stage.view.now * 6) % 15 * 2
@@ -257,6 +260,7 @@ def _place_in_stream(i: int, t: float) -> tuple[float, float]:
     return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
 
 
+#: Where an item of a celebration is at a time, by the name of the animation.
 _WAYS: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
     "fountain": _place_in_fountain,
     "rain": _place_in_rain,

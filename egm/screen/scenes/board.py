@@ -139,4 +139,5 @@ def _draw_reels(stage: Stage, show: Show, index: int, time: StepTime, since: flo
     draw_wins(stage, field, fall.window, fall.wins, into)
 
 
+#: Seconds in which the new symbols of a cascade drop in.
 _DROP_SECONDS = 0.62

@@ -16,9 +16,11 @@ from egm.screen.show import StepTime
 from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
 from egm.screen.theme import mix, parse_colour
 
-#: The least width beside a wheel for its pay, in units; and the least number of turns of a wheel.
+#: The least width beside a wheel for its pay, in units.
 _BESIDE: Final = 230.0
+#: The least number of turns of a bonus wheel.
 _TURNS: Final = 4
+#: The colours of a wheel's segments, one for each kind of award.
 _PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
 
 

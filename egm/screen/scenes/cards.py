@@ -31,12 +31,13 @@ from egm.screen.steps import TableStep
 from egm.screen.table import Table, read_bets_in_force
 from egm.screen.view import find_last_step, is_decision_due, is_marking_decision
 
-#: The shade of the cloth under a hand.
+#: The colour of the shade on the cloth under a hand.
 _PLACE: Final = (0, 24, 12, 70)
+#: Height of a hold key, in units.
 _HOLD: Final = 70.0
 #: The least width of a hold key, for its text, if several hands are played from one deal.
 _KEY: Final = 90.0
-#: The width of the key for four-colour suits.
+#: The width of the key for four-colour suits, in units.
 _SUITS: Final = 124.0
 #: The least width of a hand in a row, in cards, so that its value fits below it.
 _CARDS_MIN: Final = 2.5
@@ -44,14 +45,16 @@ _CARDS_MIN: Final = 2.5
 _ROW: Final = 4
 #: Two hands of more cards than this are stacked, not side by side.
 _BESIDE: Final = 5
-#: Room, in cards, for a hand that may be drawn to without limit; and the same if a table has more than
-#: _SEVERAL hands.
+#: Room, in cards, for a hand that may be drawn to without limit: at a table with few hands, and at one with
+#: more than :data:`_SEVERAL`.
 _DRAWN_TO: Final = (6, 5)
+#: The most hands that count as few.
 _SEVERAL: Final = 3
 #: The least height at which a small hand is drawn, in units.
 _SEEN_FROM: Final = 22.0
-#: Above _MANY hands from one deal, the small ones take the share _SMALL of the field.
+#: The number of hands from one deal above which the small hands take the share :data:`_SMALL` of the field.
 _MANY: Final = 30
+#: The share of the field's height for many small hands.
 _SMALL: Final = 0.58
 
 

@@ -12,8 +12,9 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.table import Table
 from egm.screen.theme import Colour, mix, parse_colour
 
-#: The colours of chips from the lowest value to the highest, and of a standing bet.
+#: The colours of chips, from the lowest value to the highest.
 CHIPS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
+#: The colour of a standing bet's chip.
 STANDING: Final = parse_colour("#8f6ad6")
 #: The width of a chip on the layout, in units.
 CHIP: Final = 42.0

@@ -11,21 +11,23 @@ from egm.screen.steps import TableStep
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A hand of cards on the table: its cards (``??`` face down, empty if removed), and its value.
-
-    ``staked`` is the undecided bet on it, in credits; ``became`` how its bets were settled; ``won`` the pay
-    table row that it wins. At a shared table ``seat`` is its player's seat, and ``own`` whether that is the
-    player here.
-    """
+    """A hand of cards on the table, as it is shown: its cards, its value, its bet, and at a shared table its player."""
 
     id: str
     cards: tuple[str, ...]
+    """Each card's sign; ``??`` for one face down, empty for a removed one."""
     says: Mapping[str, str]
+    """Its value as text, by language."""
     staked: int = 0
+    """The undecided bet on it, in credits."""
     became: tuple[str, ...] = ()
+    """How each bet on it was settled."""
     won: str = ""
+    """The id of the pay table row that it wins, or empty."""
     seat: int | None = None
+    """Its player's seat at a shared table."""
     is_own: bool = False
+    """Whether the player at this machine holds it."""
     left: int | None = None
     """The credits that the player can still bet in this game; None where that is not a rule of the game."""
     received: int = 0

@@ -21,8 +21,9 @@ from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import Item, PickStep
 from egm.screen.view import Action, View, is_decision_due
 
-#: In a key narrower than this the suit is drawn above its text.
+#: In a key narrower than this (in units), the suit is drawn above its text.
 _SUIT_BESIDE = 260.0
+#: The answers of a double-up that name the colour of a card.
 _SUITS = frozenset({"red", "black"})
 
 
@@ -62,6 +63,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Action]]:
+    """Return a button for each answer of a decision that has no picture."""
     x, y, w, h = layout.field
     count = len(decision.options)
     wide = min(320.0, (w - 60) / max(1, count) - 20)

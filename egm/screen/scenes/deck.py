@@ -33,12 +33,14 @@ from egm.screen.view import (
     may_answer,
 )
 
+#: Seconds in which the credit rolls to its new value.
 _ROLL: Final = 0.45
 #: A meter no higher than this has less room below its amount.
 _LOW: Final = 96.0
 #: Seconds before the last step ends: its win is then not yet counted, but rolled up.
 _JUST: Final = 1e-6
 
+#: The bright and the deep colour of each key.
 _CAP: Final[dict[str, tuple[str, str]]] = {
     "service": ("amber", "gold_dark"),
     "help": ("steel", "steel_deep"),
@@ -367,6 +369,7 @@ def _draw_key_cap(
 
 
 def _draw_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
+    """Return the light around a lit key."""
     ink = Ink(size, units)
     w, h = units
     ink.fill(box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))

@@ -18,10 +18,13 @@ from egm.screen.theme import Colour, mix, parse_colour
 
 #: The share of a throw during which dice move; then they lie still, so that they can be read.
 _RUNS: Final = 0.62
+#: The colour of a die.
 _BODY: Final = parse_colour("#c41226")
-#: The largest side of a die, and the gap between two.
+#: The largest side of a die, in units.
 _SIDE: Final = 150.0
+#: The gap between two dice, in units.
 _GAP: Final = 34.0
+#: The point numbers of craps.
 _POINTS: Final = (4, 5, 6, 8, 9, 10)
 #: Pip positions of each face, from -1 to 1.
 PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
@@ -90,6 +93,7 @@ def draw_dice(
 
 
 def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
+    """Return the drawing of a die's face, rotated by ``turn`` degrees."""
     return pygame.transform.rotozoom(draw_die_art(size, face), turn, 1.0)
 
 
@@ -135,6 +139,7 @@ def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
 
 
 def _draw_puck_art(size: tuple[int, int], *, on: bool) -> pygame.Surface:
+    """Return the drawing of the puck: white and ON, or black and OFF."""
     ink = Ink(size)
     ink.fill(ellipse(50, 53, 47), (0, 0, 0, 160))
     ink.fill(ellipse(50, 49, 46), WHITE if on else (24, 24, 30, 255))

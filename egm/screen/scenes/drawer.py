@@ -15,19 +15,26 @@ from egm.screen.text import Texts
 from egm.screen.theme import mix
 from egm.screen.view import View, compute_drawer_share
 
+#: The doors that the drawer can open and close.
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
+#: The key switches that the drawer can turn.
 KEYS: Final = ("attendant", "operator", "audit")
+#: The lamps of the tower light, with their colours.
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
 #: Text colours on lit lamps where white would be unreadable.
 _LETTERS: Final = {"amber": BLACK, "emerald": BLACK}
-#: Columns and rows of the controls in each section; a telephone's drawer is as wide as its page.
+#: Columns and rows of the controls in each section.
 _PARTS: Final = {"bills": (3, 2), "coins": (4, 2), "doors": (2, 4), "keys": (3, 1), "faults": (2, 1)}
+#: The same in a telephone's drawer, which is as wide as its page.
 _PARTS_SLIM: Final = _PARTS | {"bills": (6, 1), "doors": (4, 2)}
+#: Distance from the drawer's top to its first section, in units.
 _TOP: Final = 130.0
+#: Height of a row of controls with the gap below it, in units.
 _ROW: Final = 57.0
 #: The height of the heading between two sections, in units.
 _HEADING: Final = 28.0
 
+#: The most bill values that have a control.
 _BILLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.
@@ -80,6 +87,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
         return (left + (index % columns) * (column_width + 10), y, column_width, high)
 
     def build_money_control(device: str | None, cents: int, at: Rect) -> Control:
+        """Return the control that inserts a bill or a coin of this value."""
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
         return Control(at, texts.amount(cents), (command,))
 

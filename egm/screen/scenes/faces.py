@@ -13,11 +13,15 @@ from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.scenes.tiles import draw_tile_art, is_tile
 from egm.screen.theme import Colour, parse_colour
 
+#: The sign of a card that lies face down.
 BACK: Final = "??"
+#: The colour of the black suits.
 _INK: Final = parse_colour("#15151c")
+#: The colour of the red suits.
 _RED: Final = parse_colour("#c40f2a")
 #: The colours of the four suits, at the player's request.
 _FOUR: Final = {"c": parse_colour("#0c7a3a"), "d": parse_colour("#1650c8"), "h": _RED, "s": _INK}
+#: The colour of each suit in the usual two colours.
 _TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
 
 
@@ -77,6 +81,7 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
 
 
 def _build_star_path(cx: float, cy: float, radius: float) -> Path:
+    """Return the outline of a five-pointed star, which marks a joker."""
     turn = pygame.math.Vector2(0, -radius)
     points = (turn.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))
     return [(cx + each.x, cy + each.y) for each in points]

@@ -15,6 +15,7 @@ from egm.screen.steps import GambleStep
 from egm.screen.theme import fade
 from egm.screen.view import View, build_view_timeline
 
+#: The angles at which the searchlights are drawn and cached.
 _BEAM_STEPS: Final = 15
 
 

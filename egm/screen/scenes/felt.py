@@ -61,18 +61,23 @@ from egm.screen.view import (
 
 #: A sign longer than this is not a number; the spot's name is printed instead.
 _SIGN: Final = 3
-#: A cell no higher than _LOW has no room for its odds; one lower than _HIGH has a smaller text.
+#: A cell no higher than this, in units, has no room for its odds.
 _LOW: Final = 56.0
+#: A cell lower than this, in units, has a smaller text.
 _HIGH: Final = 80.0
 #: The texts of the keys that set two hands: by the marked cards, or the house way.
 _SETTING: Final = {"play": "set_so", "set_as": "house"}
-#: A turning wheel's share of the field's width, or in portrait of its height.
+#: A turning wheel's share of the field's width.
 _WHEEL_WIDE: Final = 0.4
+#: A turning wheel's share of the field's height in portrait.
 _WHEEL_PORTRAIT: Final = 0.46
+#: The colour of the cloth, before the game's own tint.
 _GREEN: Final = parse_colour("#0d5237")
+#: The colour of printed lines.
 _LINE: Final = (226, 240, 226, 150)
-#: Edge and text colour of a spot that takes no bet now.
+#: The edge colour of a spot that takes no bet now.
 _SHUT: Final = (226, 240, 226, 60)
+#: The text colour of a spot that takes no bet now.
 _SHUT_INK: Final = (166, 178, 170, 255)
 
 
@@ -185,6 +190,7 @@ def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
 
 
 def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    """Return the cloth of the table: green, with a light from above."""
     _, _, w, h = stage.layout.field
     ink = Ink(size, (w, h), 1)
     base = mix(_GREEN, stage.look.sky[1], 0.2)

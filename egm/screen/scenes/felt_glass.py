@@ -34,6 +34,7 @@ from egm.screen.view import (
     is_show_running,
 )
 
+#: The colour of printed lines.
 _LINE: Final = (226, 240, 226, 150)
 #: A longer result needs a wider cell.
 _SIGN: Final = 3
@@ -41,8 +42,9 @@ _SIGN: Final = 3
 _ROW: Final = 34.0
 #: Texts longer than this multiple of a telephone's strip are left out of it.
 _LINES: Final = 1.4
-#: From this number of results on, the most and least frequent ones are listed, in two rows.
+#: From this number of results on, the most and the least frequent ones are listed.
 _OFTEN_FROM: Final = 10
+#: Height of a row of the most or least frequent results, in units.
 _OFTEN_HIGH: Final = 78.0
 
 

@@ -14,6 +14,7 @@ from egm.screen.theme import Colour, mix
 _NARROW: Final = 200.0
 #: A confirming key that is wider than this has a larger text.
 _WIDE: Final = 320.0
+#: The fill and the edge of a key, by its style.
 _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "go": ((44, 58, 96, 255), (120, 150, 220, 255)),
     "confirm": ((14, 88, 54, 255), (96, 220, 150, 255)),

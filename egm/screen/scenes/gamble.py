@@ -17,9 +17,11 @@ from egm.screen.show import StepTime
 from egm.screen.steps import GambleStep
 from egm.screen.theme import mix, parse_colour
 
+#: Width and height of the card, in units.
 _CARD: Final = (196.0, 274.0)
 #: Height above and below a telephone's card for its edge, the odds and the answers.
 _BELOW: Final = 290.0
+#: Width and height of a previous card, in units.
 _SMALL: Final = (50.0, 70.0)
 #: How many previous cards are shown.
 _HISTORY: Final = 8
@@ -56,6 +58,7 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
 
 
 def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
+    """Draw the cloth of the double-up, with the previous cards."""
     draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
@@ -68,6 +71,7 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
 
 
 def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    """Return the drawing of the double-up's cloth."""
     ink = Ink(size, (100.0, 100.0 * size[1] / size[0]), 2)
     high = 100.0 * size[1] / size[0]
     base = mix(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)

@@ -192,6 +192,7 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
 def _draw_prizes(
     stage: Stage, field: Field, prizes: list[tuple[PrizeTableRow, int]], rect: Rect, heading: str
 ) -> None:
+    """Draw prizes with their pays on a panel, below a heading."""
     p, (x, y, w, h) = stage.painter, rect
     draw_caption(stage, heading, (x + 10, y + 12, w - 20, 40))
     p.shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))

@@ -23,9 +23,11 @@ from egm.screen.view import (
 _WORDS_FROM: Final = 92.0
 #: Width of a key without a bet kind's name, in letters.
 _RACETRACK: Final = 13
+#: Width of a key's margins, in letters.
 _MARGINS: Final = 3
 #: Height above and below the keys for the small print of the panel, in units.
 _AROUND: Final = 72.0
+#: The sign of each tool on a key too narrow for its name.
 _SIGNS: Final = {"take": "\u2212", "ask": "?"}
 #: If the names of a group's spots have nothing in common, at most this many of them name the group.
 _NAMED: Final = 6

@@ -36,6 +36,7 @@ _DEPARTURES_A_PAGE: Final = 4
 _NARROW: Final = 800.0
 #: Matches a paragraph break. A no-break space within a number is not matched.
 _PARAGRAPHS: Final = re.compile(r" *\n *\n\s*")
+#: Matches a line break, or spaces, within a paragraph.
 _BREAKS: Final = re.compile(r"[ \n]+")
 #: Entry of a prize table for a combination that pays nothing.
 NO_PRIZE: Final = "\u2013"
@@ -482,6 +483,7 @@ def _draw_lines(stage: Stage, rect: Rect, field: Field) -> None:
 def _draw_line_grid(
     size: tuple[int, int], field: Field, line: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
+    """Return a small picture of the reels' cells, in which a pay line's cells are coloured."""
     ink = Ink(size)
     wide, tall = 100 / field.reels, 100 / max(field.heights)
     for reel, height in enumerate(field.heights):
@@ -495,6 +497,7 @@ def _draw_line_grid(
 
 
 def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
+    """Draw the page of responsible gambling, with the jurisdiction's help line."""
     p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
     size = "lead" if not stage.layout.is_telephone else "body"
     chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")

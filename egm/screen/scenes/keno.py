@@ -31,11 +31,17 @@ from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import Action, Scene, View, compute_bet_credits, has_changed_marks_since_game
 
+#: The colour of a marked number.
 _MARK: Final = parse_colour("#ffd23f")
+#: The colour of a number that was marked and drawn.
 _HIT: Final = parse_colour("#2fe07a")
+#: The colour of a drawn number.
 _DRAWN: Final = parse_colour("#2f7fc4")
+#: The tray's share of the width beside the board.
 _TRAY: Final = 0.27
+#: Height of a key, in units.
 _KEY: Final = 62.0
+#: The greatest height of a named ticket's row, in units.
 _FORM: Final = 104.0
 
 
@@ -127,6 +133,7 @@ def _find_slip_key_rect(layout: Layout) -> Rect:
 
 
 def _find_quick_pick_rect(layout: Layout) -> Rect:
+    """Return the rectangle of the quick-pick key."""
     x, y, w, h = _split_board_and_tray(layout)[1]
     if not layout.is_portrait:
         return (x + 12, y + h - 136, w - 24, _KEY)
@@ -447,6 +454,7 @@ def _draw_tray(
 
 
 def _draw_tray_background(stage: Stage, words: str) -> None:
+    """Draw the empty tray of balls with its heading."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
     p.text(words, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
@@ -461,6 +469,7 @@ def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
 
 
 def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
+    """Return the drawing of a ball; coloured if its number was marked."""
     colour = _HIT if hit else (236, 240, 250, 255)
     ink = Ink(size)
     ink.fill(ellipse(50, 50, 49), (0, 0, 0, 160))

@@ -18,8 +18,11 @@ from egm.screen.service_input import (
 from egm.screen.theme import Colour
 from egm.screen.view import Action
 
+#: Height of the prompt's label, in units.
 _LABEL: Final = 46.0
+#: Height of the prompt's field, in units.
 _FIELD: Final = 74.0
+#: Gap between keys, in units.
 _GAP: Final = 10.0
 #: Below this width the letters have narrower gaps.
 _NARROW: Final = 800.0
@@ -62,6 +65,7 @@ def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Re
 
 
 def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
+    """Return the keys of a numeric keypad."""
     x, y, w, h = rect
     tall = min(92.0, (h - 4 * _GAP) / 5)
     wide = min(170.0, (w - 2 * _GAP) / 3)

@@ -12,13 +12,15 @@ from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import Spot, build_bet_limits
 
-#: Height of a line of the sign, and the space above it and between names and limits, in units.
+#: Height of a line of the sign, in units.
 _LINE: Final = 28.0
+#: Space above the sign, and between names and limits, in units.
 _SPACE: Final = 8.0
 #: With room for this many lines, the sign stands below the chip keys, otherwise on the right.
 _LINES_MIN: Final = 4
 #: At most this many lines stand on the right.
 _MOST_LINES: Final = 7
+#: The style of the sign's text.
 _STYLE: Final = Style("strong", "caption", "text")
 
 
@@ -67,6 +69,7 @@ def _join_names(stage: Stage, names: list[str], width: float) -> str:
 
 
 def _format_amounts(stage: Stage, amounts: tuple[int, int]) -> str:
+    """Return the lowest and the highest bet as one text."""
     assert stage.view.snapshot is not None  # Rows exist only with a snapshot.
     least, most = (stage.money(each * stage.view.snapshot.denomination_cents) for each in amounts)
     return least if least == most else f"{least}\u2013{most}"
@@ -120,6 +123,7 @@ def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], wide: float)
 
 
 def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
+    """Draw the lines of the sign in a rectangle."""
     p, (x, y, w, _) = stage.painter, rect
     for i, (words, amounts) in enumerate(lines):
         middle = y + (i + 0.5) * _LINE

@@ -11,12 +11,15 @@ from egm.screen.scenes.form import draw_mark, format_page_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
+#: Height of a row of one line, in units.
 _ROW: Final = 42.0
 #: Height of a touchable row, in units.
 _TOUCHED: Final = 62.0
+#: Height of a table's title, in units.
 _TITLE: Final = 50.0
 #: Empty part of a cell's width, in units.
 _CELL: Final = 22.0
+#: Gap between two columns of tables, in units.
 _GAP: Final = 28.0
 #: A table with no more columns than this may stand beside another.
 _NARROW: Final = 3

@@ -37,8 +37,9 @@ _SIGNS: Final = {
     Scene.OUT: ("steel", "stop"),
 }
 
-#: Height of a plate's sign, in units, and its share above the plate.
+#: Height of a plate's sign, in units.
 _SIGN: Final = 132.0
+#: The share of the sign's height that stands above the plate.
 _RAISED: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
@@ -232,6 +233,7 @@ def _describe_host_lock(stage: Stage, lock: HostLock) -> Words:
 
 
 def _format_door(stage: Stage, door: str) -> str:
+    """Return a door's name in the player's language."""
     key = f"door.{door}"
     return stage.texts.say(key) if stage.texts.has(key) else stage.texts.say("door.other", name=door)
 
@@ -359,6 +361,7 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
 def _draw_plate_background(
     size: tuple[int, int], units: tuple[float, float], colour: Colour
 ) -> pygame.Surface:
+    """Return the background of a lock-up's plate, with an edge in the scene's colour."""
     w, h = units
     ink = Ink(size, units, 2)
     ink.fill(box(0, 0, w, h, 34), (0, 0, 0, 200))

@@ -25,11 +25,15 @@ from egm.screen.table import is_table
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 
-#: A tile higher than this has a large title; pictures smaller than the least size are left out.
+#: A tile higher than this, in units, has a large title.
 _TALL: Final = 160.0
+#: Height below which a tile has no picture, in units.
 _PICTURE_MIN: Final = 24.0
+#: Gap between a tile's texts and its picture, in units.
 _APART: Final = 4.0
+#: The style of a tile's facts.
 _FACTS: Final = Style("strong", "caption", "text")
+#: The numbers of the balls in a Keno game's picture.
 _BALLS: Final = (7, 18, 33, 52, 80)
 
 

@@ -71,10 +71,12 @@ def draw_odometer(
 
 
 def _choose_digit_colour(*, dim: bool) -> Colour:
+    """Return the paint of a digit: gold, or grey if the value is not current."""
     return (150, 146, 166, 255) if dim else (255, 232, 150, 255)
 
 
 def _render_digit(painter: Painter, digit: int, height: float, *, dim: bool) -> pygame.Surface:
+    """Return the drawing of a digit on a drum, from the cache."""
     pixels = painter.px(height * 0.86)
     bright = _choose_digit_colour(dim=dim)
 
@@ -89,6 +91,7 @@ def _render_digit(painter: Painter, digit: int, height: float, *, dim: bool) -> 
 
 
 def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
+    """Return a white picture in a gradient's colours."""
     ink = Ink(mask.get_size(), (100.0, 100.0), 1)
     ink.fill(box(0, 0, 100, 100), paint)
     colour = ink.finish()

@@ -12,13 +12,17 @@ from egm.screen.steps import TableStep
 from egm.screen.table import Spot, is_table
 from egm.screen.view import find_last_step, is_show_running
 
-#: The greatest height of a row, in units; then the gap between rows, and the margin at either end of one.
+#: The greatest height of a row, in units.
 _ROW: Final = 52.0
+#: The gap between rows, in units.
 _BETWEEN: Final = 5.5
+#: The margin at either end of a row, in units.
 _INSET: Final = 10.0
+#: Height of a line, as a multiple of its letters'.
 _LEADING: Final = 1.16
 #: The possible text sizes of a name, the largest first, and the size of the figure beside it.
 _FIGURES: Final = {"small": "body", "caption": "small", "tiny": "caption"}
+#: The possible text sizes of a name, the largest first.
 _SIZES: Final = tuple(_FIGURES)
 
 
@@ -111,6 +115,7 @@ def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: st
 
 
 def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> float:
+    """Return the height of a row with these lines of its name."""
     return len(lines) * stage.theme.sizes[size] * _LEADING + _BETWEEN
 
 

@@ -10,7 +10,9 @@ from typing import Final
 
 from egm.screen.painter import Rect
 
+#: A card's width, as a share of its height.
 _RATIO: Final = 0.72
+#: The greatest height of a card, in units.
 LARGEST: Final = 290.0
 #: Height of the text below a hand, in units.
 SAYS: Final = 34.0
@@ -22,11 +24,13 @@ CLEAR: Final = 8.0
 _GAP: Final = 0.25
 #: Cards side by side in a small hand: a poker hand.
 _FIVE: Final = 5
-#: Visible part of an overlapped card: of its width, of its width if cards are marked or held, and of its
-#: height below another row.
+#: The visible part of an overlapped card, as a share of its width.
 _SEEN: Final = 0.7
+#: The same if the hand is to be divided into a low and a high hand.
 _SET: Final = 0.87
+#: The distance between cards with hold keys, as a share of their width; they do not overlap.
 _APART: Final = 1.075
+#: The visible part of a card with another row of cards over it, as a share of its height.
 _BELOW: Final = 0.46
 
 

@@ -10,6 +10,7 @@ from egm.screen.scenes.stage import Stage
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
 BESIDE: Final = 3
+#: The least height of drums below the level's name; in less room, the name stands beside them.
 _DRUMS_MIN: Final = 60.0
 
 

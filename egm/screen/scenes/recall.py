@@ -26,6 +26,7 @@ from egm.screen.view import Action
 
 #: Facts with less than this height each have one line.
 _LOW: Final = 56.0
+#: The colour of the RECALL mark.
 _YELLOW: Final[Colour] = (255, 214, 64, 255)
 
 
@@ -100,6 +101,7 @@ def _draw_recall_frame(stage: Stage) -> None:
 
 
 def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
+    """Return the yellow and black hatching of a replay's frame."""
     wide, high = units
     ink = Ink(size, units, 1)
     ink.fill([(0, 0), (wide, 0), (wide, high), (0, high)], BLACK)
@@ -144,6 +146,7 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
 
 
 def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
+    """Draw facts about the replayed game on a panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
     dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
     p.panel(rect, radius=22, fill=(*dark[:3], 255), edge=_YELLOW, line=3)

@@ -18,14 +18,17 @@ from egm.screen.scenes.stage import Stage, build_metal_gradient
 from egm.screen.show import StepTime, find_anticipated_reel
 from egm.screen.theme import Colour, fade, mix, parse_colour
 
+#: Width between reels, and height above and below them, in units.
 _GAP: Final = 10.0
 #: Width next to the outer reels for the tabs of the lines, in units.
 MARGIN: Final = 44.0
 #: The most that a reel may be wider than its cells are high.
 _WIDEST: Final = 1.62
+#: Speed above which symbols are drawn blurred, in cells per second.
 _BLUR_SPEED: Final = 8.0
-#: The most lines that have tabs; and the colours of lines, which have numbers as well.
+#: The most lines that have tabs.
 TABS_MAX: Final = 25
+#: The colours of pay lines, in turn. Lines have numbers as well.
 LINE_COLOURS: Final = tuple(
     map(
         parse_colour,
@@ -169,6 +172,7 @@ def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
 
 
 def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
+    """Return the drawing of a line's tab at the left (0) or right (1) of the reels."""
     ink = Ink(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side:

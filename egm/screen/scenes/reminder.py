@@ -12,10 +12,11 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View, compute_seconds_since, is_show_running
 
-#: The limits that a player may choose, in minutes and in minor units; 0 is no limit.
+#: The time limits that a player may choose, in minutes; 0 is no limit.
 MINUTES: Final = (0, 30, 60, 120)
 #: A page no wider than this is a telephone's.
 _NARROW: Final = 800.0
+#: The money limits that a player may choose, in minor units; 0 is no limit.
 CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 

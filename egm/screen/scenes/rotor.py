@@ -27,7 +27,9 @@ POCKETS: Final[dict[str, Colour]] = {
 }
 #: The share of a cue during which the ball moves; then it rests, so that the pocket can be read.
 _RUNS: Final = 0.78
+#: Turns of the ball around the rim.
 _BALL_TURNS: Final = 9
+#: Turns of a wheel with a ball.
 _WHEEL_TURNS: Final = 2
 #: Turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
 _PIN_TURNS: Final = 7
@@ -153,6 +155,7 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
 
 
 def _draw_ball(size: tuple[int, int]) -> pygame.Surface:
+    """Return the drawing of a roulette ball."""
     ink = Ink(size)
     ink.fill(ellipse(50, 54, 46), (0, 0, 0, 150))
     white = Radial(((0, WHITE), (0.6, (232, 232, 240, 255)), (1, (150, 150, 168, 255))), (0.36, 0.3), 0.85)

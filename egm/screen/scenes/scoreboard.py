@@ -23,13 +23,19 @@ from egm.screen.theme import Colour as Paint
 from egm.screen.theme import parse_colour
 from egm.screen.view import Scene, is_show_running, should_show_scoreboard
 
+#: The colour of red marks.
 _RED: Final = parse_colour("#d01c3c")
+#: The colour of blue marks.
 _BLUE: Final = parse_colour("#1d55d6")
+#: The colour of ties.
 _GREEN: Final = parse_colour("#0e7c43")
+#: The colour of the ruled paper.
 _PAPER: Final = parse_colour("#f6f3e8")
+#: The colour of the lines on the paper.
 _RULE: Final = parse_colour("#cfc9b6")
-#: Height of a title and of the note below, and the gap between boards, in units.
+#: Height of a board's title and of the note below the boards, in units.
 _TITLE: Final = 24.0
+#: Gap between boards, in units.
 _GAP: Final = 8.0
 #: The least size of a mark on a derived road, in units.
 _CELL_MIN: Final = 10.0
@@ -79,6 +85,7 @@ def draw_board(stage: Stage, table: Table) -> None:
 
 
 def _choose_mark_paint(mark: Colour) -> Paint:
+    """Return the paint of a derived road's mark."""
     return _RED if mark == "red" else _BLUE
 
 
@@ -159,6 +166,7 @@ def _draw_mark(
 
 
 def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Paint) -> None:
+    """Draw a disc."""
     p = stage.painter
     pygame.draw.circle(p.surface, paint, (p.px(at[0]), p.px(at[1])), p.px(radius))
 

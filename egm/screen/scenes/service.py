@@ -22,15 +22,20 @@ from egm.screen.text import format_fault
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
+#: Height of a page's head, in units.
 _HEAD: Final = 78.0
+#: Height of a page's notice, in units.
 _NOTICE: Final = 54.0
+#: Height of a key, in units.
 _KEY: Final = 66.0
+#: Gap between the parts of a page, in units.
 _GAP: Final = 14.0
 #: A page no wider than this has two keys in a row.
 _NARROW: Final = 900.0
-#: Height of a prompt with label, field and keys in portrait, in units; and with finger-sized keys on a
+#: Height of a prompt with label, field and keys, in units: in portrait, and with finger-sized keys on a
 #: telephone.
 _KEYPAD: Final = (510.0, 586.0)
+#: The same for kinds of prompt that need another height.
 _PROMPTS: Final = {
     "text": (580.0, 678.0),
     "serial": (580.0, 678.0),
@@ -41,7 +46,9 @@ _PROMPTS: Final = {
 _FACTS: Final = 204.0
 #: Width of the page number between the keys that turn pages.
 _BETWEEN: Final = 200.0
+#: Seconds for which the key of a test tone is lit.
 _TONE_SECONDS: Final = 1.5
+#: The colour of each severity of a notice.
 _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
@@ -75,6 +82,7 @@ def _count_keys_per_row(layout: Layout) -> int:
 
 
 def _find_key_height(layout: Layout) -> float:
+    """Return the height of a page's keys."""
     return max(_KEY, layout.finger)
 
 
@@ -142,6 +150,7 @@ def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: L
 def _lay_out_action_tiles(
     body: Rect, actions: list[PageAction], *, portrait: bool
 ) -> tuple[tuple[Rect, PageAction], ...]:
+    """Return a tile for each action, in as many columns as fit the body."""
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))

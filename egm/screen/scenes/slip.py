@@ -17,8 +17,11 @@ from egm.screen.scenes.keno import (
 from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View
 
+#: Columns of numbers in one part of the slip.
 _COLUMNS: Final = 8
+#: Rows of numbers in one part of the slip.
 _ROWS: Final = 5
+#: Gap between numbers, in units.
 _GAP: Final = 8.0
 #: Height above the numbers, for the marks with their price and for the slip's mandatory texts.
 _HEAD: Final = 150.0

@@ -36,12 +36,15 @@ from egm.screen.view import (
     is_decision_due,
 )
 
+#: Seconds for which an ordinary notice is shown.
 _NOTICE_SECONDS: Final = 5.0
+#: Seconds for which the notice of a payment is shown.
 _PAID_OUT_SECONDS: Final = 30.0
 #: Notices that the player has been paid, and how.
 _PAID_OUT: Final = frozenset(
     {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
 )
+#: Seconds after which the status line changes between two texts.
 _TURN_SECONDS: Final = 3.0
 #: From this number of draws on, a Keno ticket is summed up at its end.
 _SEVERAL: Final = 2
@@ -341,6 +344,7 @@ def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
 
 
 def _read_denomination_cents(stage: Stage) -> int:
+    """Return the denomination of the game on the screen, in minor units."""
     return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
 
 

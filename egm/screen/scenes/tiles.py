@@ -18,9 +18,13 @@ from egm.screen.theme import parse_colour
 HIDDEN: Final = "?-?"
 #: A tile's width, relative to that of a card of the same height.
 _WIDE: Final = 0.66
+#: The upper and the lower colour of a tile's face.
 _BODY: Final = (parse_colour("#3a3a44"), parse_colour("#131318"))
+#: The upper and the lower colour of a tile's back.
 _BACK: Final = (parse_colour("#2f7d5a"), parse_colour("#0f3f2b"))
+#: The colour of red pips.
 _RED: Final = parse_colour("#f0314a")
+#: The colour of a tile's edge.
 _EDGE: Final = parse_colour("#8d8d9c")
 
 

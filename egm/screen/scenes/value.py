@@ -114,6 +114,7 @@ def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: b
 
 
 def _draw_falling_coins(stage: Stage, rect: Rect, since: float) -> None:
+    """Draw coins that fall into the coin tray."""
     x, y, w, h = rect
     for i in range(7):
         t = 0.8 if stage.view.reduced_motion else (since * 1.3 - i * 0.14) % 1.2
@@ -129,4 +130,5 @@ def _draw_falling_coins(stage: Stage, rect: Rect, since: float) -> None:
 
 
 def _render_coin(size: tuple[int, int]) -> pygame.Surface:
+    """Return the drawing of a coin."""
     return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)

@@ -97,6 +97,7 @@ def find_reels_stop_time(time: StepTime, motion: Motion) -> float:
 
 
 def _choose_line_colour(win: WinView, index: int) -> Colour:
+    """Return the colour of a win's line; that of a win without a line follows from its index."""
     return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
 
 

@@ -43,6 +43,7 @@ from egm.staff.keys import StaffKey
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
+#: Prefix of the ids of test tickets and test payouts.
 PREFIX: Final = "test-"
 #: Text of a test ticket in place of kind and amount; its number of zeros is not a valid ticket number.
 _WORDS: Final = "TEST - NO VALUE - SANS VALEUR"
@@ -65,14 +66,14 @@ def build_test_job(place: str, job_id: str) -> TicketJob:
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("may_test")
 def person_may_test_devices(machine: Machine, event: Event) -> bool:
-    """Return whether the person signed in at the menu has the permission to test devices."""
+    """Return whether the person who is signed in at the menu may test devices."""
     return authorise(machine, event, Permission.TEST_DEVICES, 1)
 
 
 def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[Machine]:
     """Return the guard that decides whether a device test may start.
 
-    ``no_ticket_query_waits`` returns whether no ticket in escrow is being validated.
+    ``no_ticket_query_waits`` is the guard that holds while no ticket in escrow is being validated.
     """
 
     def device_is_free(machine: Machine, event: Event) -> bool:
@@ -130,7 +131,7 @@ def start_test(machine: Machine, event: Event) -> None:
     """Record a device test, and start it on the device."""
     test, bench = event.of(DeviceTest), machine.component(ServiceDesk).bench
     if test.test is None or test.test == "calibrate":
-        _keep_calibration(machine, event)
+        _store_calibration(machine, event)
         return
     devices, test_id = machine.component(Devices), machine.fresh_id(PREFIX.rstrip("-"))
     machine.post(
@@ -158,8 +159,8 @@ def start_test(machine: Machine, event: Event) -> None:
         _report_failed_test(machine, test_id, str(error))
 
 
-def _keep_calibration(machine: Machine, event: Event) -> None:
-    """Store a touch-screen calibration, which applies from now on."""
+def _store_calibration(machine: Machine, event: Event) -> None:
+    """Store the touch-screen calibration that the event contains; it applies from now on."""
     a, b, c, d, e, f = event.of(DeviceTest).matrix
     new_matrix: Matrix = (a, b, c, d, e, f)
     details = TouchCalibrated(

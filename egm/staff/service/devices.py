@@ -65,7 +65,9 @@ class DeviceList(MenuPage):
         return refuse("not_offered") if pattern is None else Go(ScreenTest(pattern))
 
 
+#: Tests that the screen runs by itself.
 _PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
+#: The action that opens the touch calibration.
 _CALIBRATE: Final = "calibrate"
 
 
@@ -169,6 +171,7 @@ def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None
             return None
 
 
+#: Action -> the outputs of the I/O board that it switches on.
 _OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
     "lamps": tuple(f"lamp:{name}" for name in BUTTONS),
     "tower": tuple(f"tower:{name}" for name in TOWER),
@@ -203,6 +206,7 @@ def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: A
     return tuple(_build_test_action(name) for name in _OUTPUTS)
 
 
+#: Kind of device -> the function that lists the buttons of its tests.
 _TESTS: Final[dict[str, Callable[[Machine], tuple[PageAction, ...]]]] = {
     "ticket_printer": _list_printer_tests,
     "bill_acceptor": _list_acceptor_tests,

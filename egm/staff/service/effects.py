@@ -1,4 +1,4 @@
-"""Events of the service menu: opened, answered, closed; and authentication for the attendant's key.
+"""Effects of the service menu's events: it is opened, answered and closed; and sign-in for the attendant's key.
 
 The menu opens with the operator's or the audit key, or from the screen if the profile allows it; the person
 then signs in. While it is open nobody plays and no value comes in; the credits stay where they are. It is
@@ -119,13 +119,13 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
     return Event(EventType.MENU_CLOSED, MenuEnd(why=f"to position {number}"))
 
 
-def ask_who(machine: Machine, event: Event) -> None:
-    """Ask the person who turned the attendant's key to sign in; after the sign-in, the key acts."""
+def ask_for_sign_in(machine: Machine, event: Event) -> None:
+    """Ask the person who turned the attendant's key to sign in; after the sign-in, the key acts for that person."""
     act, authorisation = find_key_permission(machine), event.of(Authorisation)
 
     def act_on(machine: Machine, person: Person) -> Move:
-        """Record the sign-in, close the menu and let the attendant's key act for this person."""
-        _note_entry(machine, person, "attendant")
+        """Record the sign-in, close the menu, and let the attendant's key act for this person."""
+        _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
         return Do(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
@@ -145,13 +145,13 @@ def _open(machine: Machine, page: SignIn, by: str) -> None:
 
 def _enter(machine: Machine, person: Person) -> Move:
     """Open the main menu for the person who has signed in."""
-    _note_entry(machine, person, "operator")
+    _record_sign_in(machine, person, "operator")
     machine.component(ServiceDesk).enter(person, MainMenu())
     return Stay()
 
 
-def _note_entry(machine: Machine, person: Person, menu: str) -> None:
-    """Record that a person has signed in at the service menu."""
+def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
+    """Record in the journal that a person has signed in at the service menu."""
     entered = OpenMenu(since=machine.clock.now().isoformat(), person=person.id)
     details = MenuEntered(menu=menu, person=person.id, role=person.role)
     machine.post(MENU_ENTERED, details, state={StaffKey.MENU: entered})
@@ -194,7 +194,7 @@ def _sign_out(machine: Machine, why: str) -> None:
     desk.close()
 
 
-def note_staff(machine: Machine, _: Event) -> None:
+def record_roster_changes(machine: Machine, _: Event) -> None:
     """Record changes of the staff roster at power-up. If the roster cannot be read, nobody can sign in."""
     begin_lock_outs(machine)
     with contextlib.suppress(OperatorError):  # recorded, with a fault

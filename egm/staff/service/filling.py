@@ -1,4 +1,4 @@
-"""Filling in a form: field by field, a summary, the second person if required, then submission."""
+"""Filling in a staff form: the fields one by one, a summary, a second person if required, then the submission."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from egm.staff.form import Field, FieldError, FieldKind, Form
 from egm.staff.service.sign_in import PAGES, SignIn
 from egm.staff.words import BACK, say, say_money, say_number, say_plain
 
+#: Kind of field -> kind of prompt.
 _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
     FieldKind.TEXT: "text",
     FieldKind.DIGITS: "digits",
@@ -26,7 +27,7 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
 
 @dataclass(slots=True)
 class Filling(MenuPage):
-    """Page of one staff form being filled in; ``values`` are the fields entered so far."""
+    """Page on which a staff form is filled in; ``values`` are the fields entered so far."""
 
     form: Form
     values: dict[str, str | int | None] = field(default_factory=dict)
@@ -113,7 +114,7 @@ class Filling(MenuPage):
         )
 
     def _build_label(self, entry: Field) -> Words:
-        """Return the label of a form's field."""
+        """Return the label of a form's field as text."""
         return say(f"form.{self.form.id}.{entry.name}")
 
     def _format_field_value(self, entry: Field) -> Words:

@@ -16,6 +16,7 @@ from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.kernel.states import ON_CALL
 from egm.staff.desk import ServiceDesk
 
+#: States in which a position waits for the attendant's key, the most urgent first.
 _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
@@ -26,7 +27,7 @@ def iter_concerned_positions(
     own_position, served = beside.by_number[number], tuple(beside.iter_positions_served(number))
     if event.type is EventType.KEY_TURNED:
         waiting = [position for position in served if waits_for_key(position.engine, event)]
-        return (min(waiting, key=_order_of_service, default=own_position),)
+        return (min(waiting, key=_rank_waiting_position, default=own_position),)
     if event.type is EventType.MENU_CLOSED:
         return [
             position for position in served if position is own_position or _has_menu(position.engine.machine)
@@ -35,7 +36,7 @@ def iter_concerned_positions(
 
 
 def waits_for_key(engine: Engine[Machine], key_event: Event) -> bool:
-    """Return whether the turn of an attendant's key would do more at a player position now than show a refusal."""
+    """Return whether an attendant's key, turned now, would do more at a player position than show a refusal."""
     machine = engine.machine
     if not engine.accepts_event(key_event):
         return False
@@ -47,10 +48,10 @@ def waits_for_key(engine: Engine[Machine], key_event: Event) -> bool:
     return True
 
 
-def _order_of_service(position: RunningPosition) -> int:
+def _rank_waiting_position(position: RunningPosition) -> int:
     """Return the rank of a player position among those that wait for a key: payments first, then tilts.
 
-    So a failing random number generator delays neither.
+    So a failing random number generator delays neither payments nor tilts.
     """
     state = position.engine.state
     return _SERVED_FIRST.index(state) if state in _SERVED_FIRST else len(_SERVED_FIRST)

@@ -35,6 +35,7 @@ _OF_DEVICES: Final = {
     "io_board": ("communication", "power", "hard_meter"),
     "wheel": ("communication", "failure"),
 }
+#: Effect of an event -> its catalogue text.
 _EFFECTS: Final = {
     Effect.LOG: "log",
     Effect.STOP: "stop",
@@ -45,6 +46,7 @@ _EFFECTS: Final = {
     Effect.OUT_OF_SERVICE: "closes",
     Effect.LOCK: "lock",
 }
+#: Who clears an event -> the catalogue text.
 _CLEARS: Final = {
     Clear.NOTHING: "nothing",
     Clear.ITSELF: "self",
@@ -83,7 +85,7 @@ class Chapter:
 
 
 def join_texts(keys: Iterable[str], between: str = "") -> Words:
-    """Return several catalogue texts as a list in one cell, separated by ``between``."""
+    """Return several catalogue texts as one list for a cell; ``between`` separates them."""
     return Words(kind="list", value=between, values={str(place): key for place, key in enumerate(keys)})
 
 

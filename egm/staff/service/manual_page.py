@@ -43,7 +43,7 @@ class Manual(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class _Chapter(MenuPage):
-    """Page of one chapter of the manual: its table, or a searchable list if the table is too wide."""
+    """Page of one chapter of the manual: its table, or, if the table is too wide, a searchable list of its lines."""
 
     chapter: Chapter
 

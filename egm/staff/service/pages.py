@@ -1,4 +1,4 @@
-"""Pages available with every door closed: meters, logs, software, clock, memory (D-16, J-12).
+"""Pages of the service menu that need no open door: meters, logs, software, clock, memory (D-16, J-12).
 
 Each page is created from the machine's memory when it is shown; none of them changes anything.
 """
@@ -45,6 +45,7 @@ from meters.table import BY_NAME
 
 #: The dimensions by which a meter may be split.
 _SPLITS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
+#: Number of past clock corrections that are shown.
 _CLOCK_CHANGES: Final = 10
 
 

@@ -34,13 +34,13 @@ from egm.staff.entries import (
     SignInNotPermitted,
 )
 from egm.staff.keys import StaffKey
-from egm.staff.tries import authenticate, take_over_wrong_pins
+from egm.staff.tries import authenticate, record_wrong_pins_of_terminals
 from egm.staff.words import BACK, say
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn(MenuPage):
-    """Page on which a person signs in; ``then`` returns the move that follows the sign-in.
+    """Page on which a person enters their staff number; ``then`` returns what follows the completed sign-in.
 
     ``permission``: the permission that the person must have, or None for any person. ``not_id``: the number
     of a person who may not sign in here, because a second person is required.
@@ -67,7 +67,7 @@ class SignIn(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class _Pin(MenuPage):
-    """Page on which a person types the PIN, opened from the page of the staff number: BACK leads there."""
+    """Page on which a person types the PIN of a staff number; BACK leads to the page of the number."""
 
     sign_in: SignIn
     number: str
@@ -115,7 +115,7 @@ def read_staff(machine: Machine) -> None:
     (:mod:`egm.people.recorded`): then nobody can sign in. A second copy that is the recorded one replaces
     such a roster; the fault is raised nevertheless, unless the file was only damaged.
     """
-    take_over_wrong_pins(machine)
+    record_wrong_pins_of_terminals(machine)
     loaded_roster = machine.component(Roster)
     recorded = RecordedRoster.of(machine.memory.get(StaffKey.STAFF))
     if loaded_roster.path is not None:
@@ -134,9 +134,9 @@ def read_staff(machine: Machine) -> None:
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
     current_roster = machine.component(Roster)
-    _keep_second_copy(current_roster)
+    _store_second_copy(current_roster)
     if not recorded.number:
-        _seal_first(current_roster)
+        _authenticate_first_roster(current_roster)
     for change in current_roster.list_changes_after(recorded.number):
         machine.post(
             _CHANGES[change.what],
@@ -158,8 +158,8 @@ def _raise_roster_fault(machine: Machine, why: str) -> None:
     raise_fault(machine, STAFF_ROSTER, detail=why)
 
 
-def _keep_second_copy(roster: Roster) -> None:
-    """Store the roster's second copy before the journal has the changes: a recorded roster is on both media."""
+def _store_second_copy(roster: Roster) -> None:
+    """Store the roster's second copy before the journal records the changes, so that both media have the roster."""
     if roster.path is None or roster.spare is None or not roster.changes:
         return
     with contextlib.suppress(OSError, RosterError):
@@ -169,11 +169,11 @@ def _keep_second_copy(roster: Roster) -> None:
         roster.write_to(roster.spare)
 
 
-def _seal_first(roster: Roster) -> None:
-    """Seal a staff roster from before the machine key existed, before the journal records its first change.
+def _authenticate_first_roster(roster: Roster) -> None:
+    """Authenticate a staff roster from before the machine key existed, before the journal records its first change.
 
-    The power may fail between two recorded changes: what follows a recorded change is only trusted if it is
-    sealed.
+    The power may fail between two recorded changes: what follows a recorded change is only trusted if it has
+    a digest of the key.
     """
     if roster.path is None or roster.has_valid_seal or not roster.changes:
         return
@@ -182,4 +182,7 @@ def _seal_first(roster: Roster) -> None:
 
 
 STAFF_ROSTER: Final = "staff_roster"
-"""Fault: the roster was not the one recorded; who changed it, and what else, must be investigated."""
+"""Fault: the staff roster is not the one that the journal records.
+
+Who changed it, and what else, must be investigated.
+"""

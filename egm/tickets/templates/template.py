@@ -28,10 +28,13 @@ from egm.tickets.words import format_amount_in_words
 from paytables.source import parse_toml, read_contents
 from paytables.wording import format_known_names
 
+#: Folder of the templates.
 _FOLDER: Final = Path(__file__).parent
 #: The usual paper of ticket printers, with 203 dots per inch: eight per millimetre.
 WIDTH_MM: Final = 156
+#: Height of the paper.
 HEIGHT_MM: Final = 65
+#: Dots of the print head per millimetre.
 DOTS_PER_MM: Final = 8
 #: Maximum distance from the left edge of the number's second printing, so that it is readable when held in a
 #: hand.
@@ -41,6 +44,7 @@ _LEADING_EDGE_MM: Final = 14
 _PRINTERS_SETS: Final = ("latin-1", "cp437")
 #: Characters that frame a command in those codecs, and so can never be in a field.
 _FRAMING: Final = frozenset("^|*")
+#: Signs that printers lack -> their replacement.
 _SPELT: Final = {
     "\N{EURO SIGN}": "EUR",
     "\N{EN DASH}": "-",
@@ -66,6 +70,7 @@ class TicketClass(StrEnum):
     COUPON = "coupon"
 
 
+#: Fields that every ticket must print.
 _EVERY: Final = (
     *("site", "machine_serial", "date", "time", "amount", "amount_words"),
     *("sequence", "number", "kind", "expires", "duplicate"),
@@ -189,12 +194,12 @@ class Template(_Table):
         return tuple(line.name for line in self.lines)
 
     def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
-        """Return a ticket as a print job: a text for each of :attr:`names`, in characters that printers have."""
+        """Return a ticket as a print job: one text for each of :attr:`names`, in characters that printers have."""
         fields = {name: _to_plain_text(text) for name, text in self.texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
     def check_house(self, house: Venue) -> None:
-        """Raise :class:`InvalidTicket` if a field that a ticket must print would be empty at this venue."""
+        """Raise :class:`InvalidTicket` if the venue's data leave a field empty that a ticket must print."""
         for name in MANDATORY[self.ticket]:
             if not getattr(house, name, name).strip():
                 raise InvalidTicket(

@@ -10,8 +10,11 @@ from paytables.cards.ranking import JOKER_RANK, PAI_GOW, PAI_GOW_LOW, Ranking
 from paytables.poker.paigow.schema import HouseWay
 from paytables.poker.two_hands import Way
 
+#: Cards of each player.
 HAND: Final = 7
+#: The ranking of high hands.
 HIGH: Final = Ranking(PAI_GOW)
+#: The ranking of low hands.
 LOW: Final = Ranking(PAI_GOW_LOW)
 #: Every division of seven cards: the indices of the low hand's cards, and those of the high hand's.
 _SPLITS: Final = tuple(

@@ -23,12 +23,16 @@ from paytables.wording import format_count
 #: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
 #: 53.
 POSITIONS: Final = 7
+#: Cards that remain after the deal.
 REMAIN: Final = 4
+#: The name of the strategy of the stated figures.
 AS_ADVISED: Final = "set as the machine advises and the bank sets its own; set best, it returns more"
+#: How the figures were computed.
 EXACT: Final = (
     "exact: all 154,143,080 hands against the bank's 53,524,680 each, by ranks and by what suits change; "
     "`python -m tools.dev prove` works it out anew in two and a half minutes of a core"
 )
+#: The name of the best strategy.
 BEST: Final = "of the ways to set seven cards, always the one with the highest exact mean"
 #: The number of ranks needed to describe a hand, by combination; for the others the name is enough.
 _RANKS_NAMED: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}

@@ -12,6 +12,7 @@ from paytables.poker.two_hands import Chances, TwoHandsDefinition
 #: The sizes of the sets (equal ranks) among seven cards, the largest first, the joker an ace: two pairs are
 #: ``2-2``.
 Shape = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-2", "4-3", "5", "5-2"]
+#: Ranks of the sets of a hand, as letters.
 Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 
 

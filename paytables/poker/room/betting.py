@@ -13,16 +13,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+#: Option: leave the game.
 FOLD: Final = "fold"
+#: Option: pass without a bet.
 CHECK: Final = "check"
+#: Option: match the bet.
 CALL: Final = "call"
+#: Option: make the first bet.
 BET: Final = "bet"
+#: Option: raise by the least amount.
 RAISE: Final = "raise"
+#: Option: bet or raise half of the pot.
 HALF_POT: Final = "half-pot"
+#: Option: bet or raise the pot.
 POT: Final = "pot"
+#: Option: bet or raise the most that is allowed.
 MOST: Final = "most"
+#: Option: bet all table stakes.
 ALL_IN: Final = "all-in"
 
+#: The kind of a limit on bets and raises.
 LimitKind = Literal["fixed", "spread", "pot", "none"]
 
 
@@ -192,6 +202,7 @@ class Betting:
                 other.may_raise, other.has_acted = True, False
 
     def _put(self, player: Player, credits_: int) -> None:
+        """Move credits of a player from the table stakes into the pot."""
         player.unbet_credits -= credits_
         player.round_bet += credits_
         player.total += credits_

@@ -20,7 +20,9 @@ from paytables.poker.room.schema import STACK, RoomDefinition
 
 #: The chance that two hands of two hole cards and a board of five are equal: of all deals, counted.
 HOLDEM_TIES: Final = Fraction(113_130_263_816, 2_781_381_002_400)
+#: The seats of the two players of the figures.
 _OWN, _OTHER = 0, 1
+#: Note of the figures.
 _NOTE: Final = (
     "players play against each other: the return is that of two players who call the forced bets and then check; "
     "the button is with the first"

@@ -37,14 +37,21 @@ from paytables.seating import (
     may_see,
 )
 
+#: The key of the table state that names the seat of the button.
 BUTTON: Final = "button"
+#: The id of the board's hand.
 BOARD: Final = "board"
+#: The board's names, by language.
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
-#: The board's names in a game without cards for all: only the pot lies there.
+#: The names of the place of the pot in a game without cards for all, by language.
 _POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
+#: Players without whom no game is played.
 SEATS_MIN: Final = 2
+#: The ranking of hands.
 _RANKING: Final = Ranking(FIVE)
+#: The text at the hand of the button's seat, by language.
 _BUTTON_TEXT: Final[Mapping[str, str]] = {"en": "Button", "fr": "Rondelle"}
+#: The text at the hand of a player who is all in, by language.
 _ALL_IN_TEXT: Final[Mapping[str, str]] = {"en": "All in", "fr": "Tout en jeu"}
 
 

@@ -16,6 +16,7 @@ from paytables.poker.room.pots import CommissionRules
 STACK: Final = "stack"
 #: The highest commission on a pot, in percent (Québec by-law, s. 67.108).
 PERCENT_MAX: Final = 10
+#: Cards of a pack.
 _PACK: Final = 52
 
 
@@ -181,6 +182,7 @@ class RoomDefinition(TableDefinition):
 
 
 def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
+    """Return the paragraphs of the pay table in one language."""
     names = ", ".join(NAMES[category][code == "fr"] for category in FIVE.categories)
     commission, limit, stack = data.commission, _format_limit(data, code), data.stack.limits
     forced = _format_forced_bets(data.forced, code)

@@ -23,6 +23,7 @@ from paytables.poker.table.schema import Option, PokerDefinition, RoundStep, Sta
 WAYS_MAX: Final = 2_000
 #: Maximum number of boards for which all of the bank's hands are counted: one card is to come.
 BOARDS_MAX: Final = 50
+#: The net of each result of an even-money bet.
 _NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
 

@@ -25,6 +25,7 @@ from paytables.poker.table.won import iter_row_returns, list_row_rates
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
+#: Cards that are seen before the decision.
 SEEN = 3
 
 

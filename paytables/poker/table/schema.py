@@ -19,12 +19,17 @@ from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay, Progressive
 from paytables.wording import format_known_names
 
+#: The orders of hands by the names that definitions use.
 ORDERS: Final[dict[str, RankingRules]] = {"three": THREE, "four": FOUR, "five": FIVE}
+#: The name of an order of hands.
 OrderName = Literal["three", "four", "five"]
 #: The result of a bet: ``pays`` is by the rows of its pay table or, if none fits, by ``otherwise``.
 Result = Literal["win", "push", "lose", "pays"]
+#: How the player's hand compares with the bank's; ``closed``: the bank does not open.
 Standing = Literal["closed", "better", "equal", "worse"]
+#: Every such comparison.
 STANDINGS: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
+#: Cards of a deck.
 DECK: Final = 52
 #: A multiple of another bet's stake: ``1/2``, ``3``.
 Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]

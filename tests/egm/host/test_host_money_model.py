@@ -189,7 +189,7 @@ class Machine:
         self.numbers += 1
         wanted = self.tickets.number_request
         if self.dice.random() < 0.8:
-            answer = self.tickets.give_number(prepend_system_number(8, f"{self.numbers:016d}"))
+            answer = self.tickets.assign_number(prepend_system_number(8, f"{self.numbers:016d}"))
         else:
             answer = self.tickets.refuse_number(silent=self.dice.random() < 0.5)
         assert (answer is NumberAnswer.TAKEN) is (wanted is not None)

@@ -70,7 +70,7 @@ def test_the_hosts_number_is_printed(make):
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents, rig.hands.jobs) == (State.PAYING, 0, [])
     assert (rig.port.number_request.kind, rig.port.number_request.amount_cents) == (CASHABLE, 2000)
-    assert rig.port.give_number(FIRST) is NumberAnswer.TAKEN
+    assert rig.port.assign_number(FIRST) is NumberAnswer.TAKEN
     assert rig.hands.jobs[-1].barcode == FIRST
     assert rig.port.number_request is None
     printed(rig)
@@ -82,15 +82,15 @@ def test_the_hosts_number_is_printed(make):
 def test_a_number_said_again_counts_once(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert [rig.port.give_number(FIRST) for _ in range(3)] == [NumberAnswer.TAKEN] * 3
+    assert [rig.port.assign_number(FIRST) for _ in range(3)] == [NumberAnswer.TAKEN] * 3
     assert len(rig.hands.jobs) == 1
     printed(rig)
-    assert rig.port.give_number(FIRST) is NumberAnswer.TAKEN
-    assert rig.port.give_number(SECOND) is NumberAnswer.NOT_WAITING
+    assert rig.port.assign_number(FIRST) is NumberAnswer.TAKEN
+    assert rig.port.assign_number(SECOND) is NumberAnswer.NOT_WAITING
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.give_number(FIRST) is NumberAnswer.IMPROPER
-    assert rig.port.give_number("12345") is NumberAnswer.IMPROPER
+    assert rig.port.assign_number(FIRST) is NumberAnswer.IMPROPER
+    assert rig.port.assign_number("12345") is NumberAnswer.IMPROPER
     assert rig.port.number_request.amount_cents == 500
 
 
@@ -101,7 +101,7 @@ def test_without_a_number_the_attendant_pays(make, silent):
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.port.refuse_number(silent=silent) is NumberAnswer.TAKEN
     assert rig.state is State.HANDPAY
-    assert rig.port.give_number(FIRST) is NumberAnswer.NOT_WAITING
+    assert rig.port.assign_number(FIRST) is NumberAnswer.NOT_WAITING
     assert rig.port.refuse_number() is NumberAnswer.NOT_WAITING
     rig.engine.handle(EventType.KEY_TURNED)
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
@@ -139,7 +139,7 @@ def test_a_restart_asks_for_the_number_again(make):
     again = make()
     assert again.state is State.PAYING
     assert again.port.number_request.amount_cents == 2000
-    assert again.port.give_number(FIRST) is NumberAnswer.TAKEN
+    assert again.port.assign_number(FIRST) is NumberAnswer.TAKEN
     printed(again)
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
 
@@ -155,20 +155,20 @@ def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_han
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    monkeypatch.setattr("egm.host.tickets.note_number", lambda *_: None)  # the power goes just here
-    rig.port.give_number(FIRST)
+    monkeypatch.setattr("egm.host.tickets.record_ticket_number", lambda *_: None)  # the power goes just here
+    rig.port.assign_number(FIRST)
     monkeypatch.undo()
     again = make()
     assert again.port.number_request is None
     assert again.hands.jobs[-1].barcode == FIRST
-    assert again.port.give_number(FIRST) is NumberAnswer.TAKEN
+    assert again.port.assign_number(FIRST) is NumberAnswer.TAKEN
 
 
 def test_a_number_that_comes_while_a_door_is_open_is_printed_when_it_closes(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.give_number(FIRST) is NumberAnswer.TAKEN
+    assert rig.port.assign_number(FIRST) is NumberAnswer.TAKEN
     assert (rig.state, rig.hands.jobs) == (State.DOOR_OPEN, [])
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.hands.jobs[-1].barcode == FIRST
@@ -178,13 +178,13 @@ def test_a_number_that_comes_while_a_door_is_open_is_printed_when_it_closes(make
 @pytest.mark.requirement("H-05", "H-09")
 def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_read(make):
     rig = make(Validation.SECURE_ENHANCED)
-    assert rig.port.wants_enrolment
+    assert rig.port.needs_enrolment
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY, "a machine not enrolled prints nothing"
     rig.engine.handle(EventType.KEY_TURNED)
     rig.port.enrol(0x003039, 0x0002A5)
-    assert not rig.port.wants_enrolment
+    assert not rig.port.needs_enrolment
     for place in range(1, 4):
         rig.insert(500)
         assert rig.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + place)
@@ -355,7 +355,7 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
 def test_no_number_is_in_the_journal_whole(make):
     rig = make().insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.give_number(SECOND)
+    rig.port.assign_number(SECOND)
     printed(rig)
     for answer in ("rejected", "returned", "taken"):
         rig.port.acknowledge_result()

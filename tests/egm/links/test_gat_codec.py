@@ -23,10 +23,10 @@ from egm.links.gat.codec import (
 from egm.links.gat.functions import (
     FUNCTIONS,
     LIST,
-    FunctionRefusedError,
     Kind,
+    SpecialFunctionError,
     list_offered_functions,
-    parse_order,
+    parse_function_request,
 )
 from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
 from egm.verify.digest import Algorithm
@@ -129,16 +129,19 @@ def test_the_largest_frame_of_results_fills_a_packet():
 # ---------------------------------------------------------------------------------------------- functions
 @pytest.mark.requirement("A-18")
 def test_every_listed_function_is_understood_with_a_seed_and_without():
-    assert parse_order((LIST,), ALL).kind is Kind.LIST
+    assert parse_function_request((LIST,), ALL).kind is Kind.LIST
     for function in list_offered_functions(ALL):
-        order = parse_order((function.feature, function.parameter), ALL)
+        order = parse_function_request((function.feature, function.parameter), ALL)
         assert (order.kind, order.algorithm, order.components) == (
             function.kind,
             function.algorithm,
             function.components,
         )
         if function.algorithm is not None:
-            assert parse_order((function.feature, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"
+            assert (
+                parse_function_request((function.feature, function.parameter, "00Ff"), ALL).seed
+                == b"\x00\xff"
+            )
     assert {f.algorithm for f in FUNCTIONS} == {None, Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC}
 
 
@@ -158,8 +161,8 @@ def test_every_listed_function_is_understood_with_a_seed_and_without():
     ],
 )
 def test_what_cannot_be_understood_is_refused_by_name(parameters, said):
-    with pytest.raises(FunctionRefusedError, match=said):
-        parse_order(parameters, ALL)
+    with pytest.raises(SpecialFunctionError, match=said):
+        parse_function_request(parameters, ALL)
 
 
 # ---------------------------------------------------------------------------------------------- reports

@@ -24,7 +24,7 @@ from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolling import enrol_link, note_enrolment
+from egm.progressive.enrolling import enrol_link, record_certificate_at_start
 from egm.progressive.enrolment import EnrolmentError, Stick, create_request
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
@@ -68,7 +68,7 @@ class Hall:
             self.room.close()
         self.room = MachineRig(self.folder / "state", wall=self.wall).boot()
         self.hands = Menu(self.room)
-        note_enrolment(self.room.machine, self.link, Stick(self.stick), self.slot)
+        record_certificate_at_start(self.room.machine, self.link, Stick(self.stick), self.slot)
         return self
 
     def signer(self):
@@ -426,7 +426,7 @@ def enrol_until(state, stick, write):
 def on(state, stick):
     link = LinkFolder.of(state)
     rig = MachineRig(state).boot()
-    note_enrolment(rig.machine, link, Stick(stick), LinkSlot(**link.table(*BROKER)))
+    record_certificate_at_start(rig.machine, link, Stick(stick), LinkSlot(**link.table(*BROKER)))
     return rig, link
 
 

@@ -33,7 +33,7 @@ from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu
 from egm.tournament.events import TournamentEvent
 from egm.tournament.feature import create_round_clock
-from egm.tournament.installed import RulesFile, find_machine_fault, find_rules, list_file_faults
+from egm.tournament.installed import RulesFile, find_rules, list_file_faults, reason_machine_is_unsuitable
 from egm.tournament.page import TournamentPage
 from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
@@ -230,7 +230,7 @@ def test_a_game_with_a_progressive_level_is_not_played_in_a_tournament(hall):
     slots = (LevelSlot(game=linked, level="summit"),)
     hall = hall(describe_machine(game=linked, bet=5), games=(linked,), levels=slots)
     assert hall.fill("tournament_rules") == "refused.rules_describe_the_machine"
-    assert "linked to a progressive level" in find_machine_fault(
+    assert "linked to a progressive level" in reason_machine_is_unsuitable(
         hall.room.machine, parse_rules(hall.rules.read())
     )
 

@@ -128,8 +128,8 @@ def a_key_that_restarts_a_working_generator(monkeypatch):
 
 def a_key_that_serves_payments_last(monkeypatch):
     """And staff who meet nothing but empty printers, strings in the coin path and hand-pays."""
-    honest = key_switches._order_of_service
-    monkeypatch.setattr(key_switches, "_order_of_service", lambda position: -honest(position))
+    honest = key_switches._rank_waiting_position
+    monkeypatch.setattr(key_switches, "_rank_waiting_position", lambda position: -honest(position))
     out_of_paper, cheated = ("printer", "paper", {"tickets": 0}), ("coin", "cheat", {})
     monkeypatch.setattr(actions, "_FAULTS", (out_of_paper, cheated))
 

@@ -36,7 +36,9 @@ from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import Differs
 from tools.audit.rules.rule import Rule
 
+#: The modules of this package.
 _MODULES: Final = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+#: The rules that they contain.
 _STATED: Final[tuple[Rule, ...]] = tuple(rule for module in _MODULES for rule in getattr(module, "RULES", ()))
 
 
@@ -59,7 +61,9 @@ def group_by_kind(rules: Iterable[Rule]) -> Mapping[str, tuple[Rule, ...]]:
     return kinds
 
 
+#: The rules for the entries of the machine's features.
 RULES: Final = list_rules(FEATURES.entries)
+#: The same by kind of entry, in the order they are tried.
 BY_KIND: Final = group_by_kind(RULES)
 
 

@@ -44,9 +44,11 @@ GIVEN_UP: Final = frozenset(
         entries.DISPUTE_OPENED,
     )
 )
+#: The account of the position's cashable credit.
 _CASHABLE: Final = "credit:{position}:cashable"
 #: The size of the ring of tickets whose numbers the host reads (egm.money.host_money).
 _RING: Final = 31
+#: The storage key of the part of a cash-out that is left for the next payout method.
 _REMAINDER: Final = "cash_out_goes_on"
 
 
@@ -169,9 +171,11 @@ def _check_recorded_coins(scope: Scope) -> None:
         raise Differs(f"state.coins_gone.in_coins: expected {expected}, found {payout.in_coins}")
 
 
+#: Pattern of the stored cash-out that pays coins.
 _BY_COINS: Final = Has(
     "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:cents"
 )
+#: Pattern of the stored payout of coins that was abandoned.
 _COINS_GONE: Final = {
     "id": "$id",
     "way": "coins",
@@ -182,6 +186,7 @@ _COINS_GONE: Final = {
     "doubt?": "$doubt:text",
     "in_coins?": "$:object",
 }
+#: Check that the coins of a payout add up to its amount.
 _IN_COINS: Final = require(
     lambda scope: (
         f"coins: {scope['coins']} coins of the recorded value do not add up to {scope['held_cents']} cents"
@@ -430,4 +435,5 @@ _CASH_OUTS: Final = (
 )
 
 
+#: The rules of this module.
 RULES: Final = _CASH_OUTS

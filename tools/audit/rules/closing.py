@@ -17,6 +17,7 @@ from tools.audit.rules.rule import Rule
 
 #: The last rounds of a table, which are announced (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
 _LAST_ROUNDS: Final = 3
+#: The storage key of the tables' closing.
 _KEY: Final = "tables_closing"
 
 

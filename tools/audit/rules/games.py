@@ -40,7 +40,9 @@ from tools.audit.rules.rule import Move, Rule
 
 R = TypeVar("R")
 
+#: The account of the position's cashable credit.
 _CASHABLE: Final = "credit:{position}:cashable"
+#: Transfers between the parts of progressive pools; the audit of levels derives them.
 POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
 
 
@@ -143,18 +145,21 @@ def _compute_settled_cents(scope: Scope) -> int:
     return sum(t.amount_cents for t in scope.entry.transfers if t.source in win_sources)
 
 
+#: Pattern of the dimensions with which a play is metered.
 _DIMS_OF_PLAY: Final = {
     "game": "$game:text",
     "paytable": "{game}@{version}",
     "denomination_cents": "$denomination:cents",
     "wager_level": "$bet:count",
 }
+#: The same for an entry whose play is not at hand.
 DIMS: Final = {
     "game": "$:text",
     "paytable": "$:text",
     "denomination_cents": "$:cents",
     "wager_level": "$:count",
 }
+#: Pattern of a machine's record of one linked level.
 LINKED: Final = {
     "sequence": "$:count",
     "counted": "$:count",
@@ -162,6 +167,7 @@ LINKED: Final = {
     "shown_cents": "$:count",
     "falls": "$:count",
 }
+#: Pattern of the claims to linked levels that the entry stores.
 _CLAIMS: Final = {
     "claim:{claim}?": Has(
         "new_claim", play_id="$play", game="$game:text", amount_cents=None, way=None, unanswered=False
@@ -197,10 +203,12 @@ def _require_closed_claims(payment_method: str) -> Any:
     return check
 
 
+#: Pattern of what memory holds after a game: none open, and the last one with its win.
 _TOTAL: Final = {
     "game": None,
     "last_game": {"play_id": "$play", "win_cents": Derived(_sum_all_returned_cents)},
 }
+#: Check that the player's session counts what the game has won.
 _SESSION: Final = require_stored_value(
     "session", lambda scope: derive_session(scope, won_cents=_sum_won_cents(scope))
 )
@@ -254,9 +262,12 @@ def _derive_handpay(scope: Scope) -> Any:
 
 #: Fields that only the record of a game carried over by a memory clear has.
 _CARRIED_FIELDS: Final = frozenset({"raised_credits", "staked", "returned", "ended", "claim", "round_steps"})
+#: Pattern of the game that is open before the entry.
 _OPEN: Final = {"game": {"play_id": "$play"}}
+#: Transfers that return stakes to the credits.
 _STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
 
+#: The rules of games.
 _GAMES: Final = (
     Rule(
         entry=entries.GAME_START,
@@ -417,7 +428,7 @@ _GAMES: Final = (
     ),
 )
 
-# ---------------------------------------------------------------------------------------------- rests
+#: The rules of residual credit.
 _RESTS: Final = (
     Rule(
         entry=entries.RESIDUAL_REMOVED,

@@ -37,6 +37,7 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.rule import Move, Rule
 
+#: The account of the position's cashable credit.
 _CASHABLE: Final = "credit:{position}:cashable"
 
 
@@ -153,6 +154,7 @@ def _derive_requested_handpay(scope: Scope) -> Any:
     return to_json(replace(handpay, requested_method="" if payment_method == "hand" else payment_method))
 
 
+#: Check that the record names members of staff.
 _ARE_KNOWN_PEOPLE: Final = require(
     lambda scope: (
         "record.persons: expected members of staff, key switches or hosts that this journal knows, "
@@ -161,6 +163,7 @@ _ARE_KNOWN_PEOPLE: Final = require(
     lambda scope: all(map(scope.facts.is_person, scope.record["persons"])),
 )
 
+#: The rules of hand-pays.
 _HANDPAYS: Final = (
     Rule(
         entry=entries.HANDPAY_PENDING,
@@ -335,6 +338,7 @@ def _derive_forfeit_details(scope: Scope) -> Any:
     return {**ruling, **handpay_fields}
 
 
+#: The rules of what staff decide about a player's money.
 _RULINGS: Final = (
     Rule(
         entry=entries.COMPLEMENT_PAID,

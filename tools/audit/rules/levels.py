@@ -29,6 +29,7 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.rule import Check, Move, Rule
 
+#: Pattern of the stored claim of a hit.
 _CLAIM: Final = {
     "pool": "$pool:text",
     "level": "$:text",
@@ -43,6 +44,7 @@ _CLAIM: Final = {
     "way": "$way:text|none",
     "unanswered": "$unanswered:bool",
 }
+#: Pattern of a mystery prize that was won.
 _PRIZE: Final = {"pool": "$pool", "claim": "$claim", "sequence": "$contribution", "amount_cents": "$cents"}
 
 
@@ -73,6 +75,7 @@ def _require_ruling(ruling: str) -> Check:
     return check
 
 
+#: Check that the record has no hits.
 _HAS_NO_HITS: Final = require(
     lambda scope: f"record.hits: expected none, found {format_value(scope.record['hits'])}",
     lambda scope: "hits" not in scope.record,
@@ -158,6 +161,7 @@ def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
     }
 
 
+#: The rules of levels.
 _LEVELS: Final = (
     Rule(
         entry=entries.LEVEL_OPENED,
@@ -193,6 +197,7 @@ _LEVELS: Final = (
     Rule(entry=entries.BROADCAST_LEVEL_HIT, id="{play}.hit-{n:n}", record={"play_id": "$play"}),
 )
 
+#: The rules of claims to linked levels.
 _CLAIMS: Final = (
     Rule(
         entry=entries.AWARD_AWAITED,
@@ -263,6 +268,7 @@ _CLAIMS: Final = (
     ),
 )
 
+#: The rules of mystery prizes.
 _MYSTERIES: Final = (
     Rule(
         entry=entries.PRIZE_COMMITTED,
@@ -387,6 +393,7 @@ _MYSTERIES: Final = (
     ),
 )
 
+#: The rules of the link to a controller.
 _LINK: Final = (
     Rule(
         entry=entries.LEVEL_LINKED,

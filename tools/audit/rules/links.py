@@ -7,6 +7,7 @@ from tools.audit.rules.parts import require, require_equal
 from tools.audit.rules.pattern import But, Has, format_value
 from tools.audit.rules.rule import Rule
 
+#: Pattern of a verifier's request: its parameters, and what was wrong with it.
 _GAT: Final = {"parameters": "$parameters", "trouble": "$trouble"}
 
 RULES: Final = (

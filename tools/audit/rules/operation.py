@@ -58,6 +58,7 @@ def _derive_state_after_test(scope: Scope) -> Any:
 #: The amount below which credit is residual, and what may be done with it.
 RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_cents": "$:count"}
 
+#: The rules of start, self-tests and the machine's service.
 _LIFE: Final = (
     Rule(
         entry=integrity.POWER_UP,
@@ -218,6 +219,7 @@ def _check_call(scope: Scope) -> None:
         )
 
 
+#: The rules of doors, faults and calls.
 _FAULTS: Final = (
     *(
         Rule(

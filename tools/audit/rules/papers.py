@@ -24,6 +24,7 @@ from tools.audit.rules.rule import Move, Rule
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
 _ORDER_SECONDS: Final = 10
+#: The account of the position's cashable credit.
 _CASHABLE: Final = "credit:{position}:cashable"
 
 
@@ -118,6 +119,7 @@ def _build_order_pattern(ticket: str) -> dict[str, Any]:
     return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
 
 
+#: The rules of bills and tickets.
 _PAPERS: Final = (
     Rule(
         entry=entries.BILL_ESCROW,

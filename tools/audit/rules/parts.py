@@ -19,6 +19,7 @@ from tools.audit.rules.rule import Check
 ABSENT: Final = object()
 """A key that an entry does not set."""
 
+#: Matches what follows the kind in an id: a sequence number, and the journal's mark.
 _FRESH: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
 
 

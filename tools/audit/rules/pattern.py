@@ -29,10 +29,13 @@ from meters.entry import StoredEntry
 from meters.ledger import Ledger, Reservation
 from tools.audit.rules.facts import Facts
 
+#: What a value must be; see the module for its forms.
 Pattern: TypeAlias = Any
+#: Checks a value against a pattern in a scope. Raises :class:`Differs`.
 Matcher: TypeAlias = Callable[[Any, "Scope"], None]
 R = TypeVar("R")
 
+#: Longest part of a value that a finding shows, in characters.
 _SHOWN_MAX: Final = 160
 
 
@@ -174,11 +177,13 @@ class Own:
     """A pattern for an entry id derived from the entry's own sequence number, in the present or an earlier form."""
 
 
+#: The pattern of an entry's own id.
 OWN: Final = Own()
 
 
 # ------------------------------------------------------------------------------------------ types of values
 def _is_time(value: object, _: Scope) -> bool:
+    """Return whether the value is a date and time in ISO 8601."""
     try:
         return type(value) is str and datetime.fromisoformat(value) is not None
     except ValueError:
@@ -186,6 +191,7 @@ def _is_time(value: object, _: Scope) -> bool:
 
 
 def _is_digest(value: object, _: Scope) -> bool:
+    """Return whether the value is a SHA-256 digest."""
     return type(value) is str and _DIGEST.fullmatch(value) is not None
 
 
@@ -198,8 +204,11 @@ def _are_staff(value: object, scope: Scope) -> bool:
     )
 
 
+#: The form of a ticket number of which at most the last four digits are shown.
 _MASKED: Final = re.compile(r"•*[0-9]{0,4}")
+#: The form of a SHA-256 digest.
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+#: The types of ``"$name:type"``: each with the function that returns whether a value is of it.
 TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
     "any": lambda _, __: True,
     "text": lambda value, _: type(value) is str,

@@ -23,7 +23,9 @@ def _derive_limits(scope: Scope) -> Any:
     return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
 
 
+#: Pattern of a memory without a game, a hand-pay or a cash-out.
 _NOTHING_OPEN: Final = {"game": None, "handpay": None, "pay_out": None}
+#: Pattern of a memory without a session.
 _ENDED: Final = {"session": None, "reminder": None, "limits": None}
 
 RULES: Final = (

@@ -14,6 +14,7 @@ from egm.play.records.residual import ResidualTerms
 from tools.audit.rules.pattern import Differs, Scope, format_value
 from tools.audit.rules.states import derive_machine_state
 
+#: The kind of entry that treats residual credit in each way.
 _WAYS: Final[Mapping[str, str]] = {"given_up": RESIDUAL_REMOVED.kind, "played": RESIDUAL_PLAYED.kind}
 
 

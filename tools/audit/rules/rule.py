@@ -29,6 +29,7 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.states import derive_machine_state, is_within, was_idle
 
+#: Checks what patterns cannot express. Raises :class:`Differs`.
 Check: TypeAlias = Callable[[Scope], None]
 
 #: Conditions of record fields that only the journal's own facts decide.
@@ -46,18 +47,16 @@ class DiffersFromDeclaration(Differs):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transfer that a rule requires: from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``.
-
-    ``many``: any number of such transfers is allowed, each with its own bound names. ``may_miss``: the
-    transfer is optional.
-    """
+    """A transfer that a rule requires: from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``."""
 
     source: str
     target: str
     cents: Pattern = "$:cents"
     dims: Pattern = field(default_factory=dict)
     many: bool = False
+    """Whether any number of such transfers is allowed, each with its own bound names."""
     may_miss: bool = False
+    """Whether the transfer is optional."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +69,17 @@ class Rule:
     entry: AnyEntry
     """The declaration of the entry, which the entry must fulfil."""
     id: Pattern = OWN
+    """The entry's id."""
     ref: Pattern = None
+    """The id of the reservation that the entry ends."""
     state_before: Mapping[str, Pattern] = field(default_factory=dict)
     """What the memory must hold before the entry, by key; None: nothing."""
     record: Pattern = field(default_factory=dict)
+    """Patterns of members of the entry's record."""
     state: Mapping[str, Pattern] = field(default_factory=dict)
+    """Patterns of what the entry must store in memory, by key."""
     counts: Pattern = field(default_factory=dict)
+    """Pattern of the occurrences that the entry counts."""
     moves: Sequence[Move] | Derived = ()
     """The transfers in order, or the function that derives them.
 
@@ -83,6 +87,7 @@ class Rule:
     ``held_source``, ``held_target`` and ``held_cents``.
     """
     dims: Mapping[str, Pattern] = field(default_factory=dict)
+    """Patterns of the dimensions of the entry's transfers."""
     allowed_states: frozenset[State] | None = None
     """The machine states in which the entry is allowed, as derived from the memory before it.
 
@@ -91,8 +96,9 @@ class Rule:
     allowed_after_kinds: frozenset[str] = frozenset()
     """Kinds of entries: after one of them has moved the position's money last, the entry is allowed in any state."""
     late_seconds: int = 0
+    """For how long after the machine was idle a device may still record an order."""
     late_states: frozenset[State] = frozenset()
-    """States in which a device may still record an order, for ``late_seconds`` after the machine was idle."""
+    """States in which it may do so."""
     extra_checks: tuple[Check, ...] = ()
     """Functions for what patterns cannot express; they raise :class:`Differs`."""
     permission: Permission | None = None

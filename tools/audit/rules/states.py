@@ -21,6 +21,7 @@ T = TypeVar("T")
 #: States that only the running process has and the memory does not store: derived as idle.
 _UNREMEMBERED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTING, State.LOCKED})
 
+#: Prefixes of storage keys that do not affect the machine's state.
 _STATELESS: Final = tuple(
     map(str, (PlayKey.DEFINITION, PlayKey.EXAMINED, HostKey.RING, ProgressiveKey.LEVEL))
 )

@@ -14,19 +14,27 @@ from tools.audit.rules.parts import check_in_menu, check_signed_in, require, req
 from tools.audit.rules.pattern import Derived, Scope
 from tools.audit.rules.rule import Rule
 
+#: The state in which staff use the service menu.
 _MENU: Final = only(State.SERVICE_MENU)
+#: Pattern of the digest of a tournament's rules.
 _DIGEST: Final = "$digest:text"
+#: Pattern of a memory of a machine in a tournament.
 _ON: Final = {"tournament": {"digest": _DIGEST, "since": "$:text"}}
+#: Pattern of the installed rules of a tournament.
 _INSTALLED: Final = {"tournament_rules": {"digest": _DIGEST, "text": "$:text"}}
+#: Pattern of a memory with an open game of a tournament.
 _GAME: Final = {"purse_game": {"play_id": "$play"}}
+#: Pattern of the fields that name an entry to a tournament.
 _OF_ENTRY: Final = {"digest": _DIGEST, "entry": "$entry:cents", "participant": "$participant:text"}
 
 
 def _has_no_tournament(scope: Scope) -> bool:
+    """Return whether the machine was in no tournament before the entry."""
     return scope.value_before("tournament") is None
 
 
 def _holds_no_credit(scope: Scope) -> bool:
+    """Return whether the machine held no credit of a player before the entry."""
     return scope.ledger.credits_cents() == 0
 
 
@@ -49,15 +57,19 @@ def _has_open_round(scope: Scope) -> bool:
     return not _is_position_free(scope) and scope.value_before("purse_game") is None
 
 
+#: Check that the machine was in no tournament before the entry.
 _HAS_NO_TOURNAMENT: Final = require(
     "state.tournament: the machine was in a tournament before this entry", _has_no_tournament
 )
+#: Check that no position plays a round.
 _HAS_NO_ROUND: Final = require(
     "state.purse: a position still plays a round, and the machine may not leave the tournament", _has_no_round
 )
+#: Check that the entry's position plays no round.
 _IS_POSITION_FREE: Final = require(
     "state.purse: the position already played a round before this entry", _is_position_free
 )
+#: Check that the entry's position plays a round, and no game of it is open.
 _MAY_START_GAME: Final = require(
     "state.purse: the position plays no round, or a game of its round is still open", _has_open_round
 )

@@ -61,6 +61,7 @@ def _check_contradicted_amount(scope: Scope) -> None:
         )
 
 
+#: Pattern of the stored ticket of which a host decides.
 _HOST_TICKET: Final = {
     "id": "$id",
     "number": "$number",
@@ -69,6 +70,7 @@ _HOST_TICKET: Final = {
     "kind": "",
     "told": "$:bool",
 }
+#: The rules of a host's replies about tickets.
 _HOST_TICKETS: Final = (
     Rule(
         entry=entries.HOST_VOUCHER_REFUSED,
@@ -126,7 +128,7 @@ _HOST_TICKETS: Final = (
     ),
 )
 
-# ---------------------------------------------------------------------------------------------- transfers
+#: Pattern of the recorded result of a host's transfer.
 _RESULT: Final = {
     "identifier": "$identifier:words",
     "kind": "$way",
@@ -137,6 +139,7 @@ _RESULT: Final = {
     "told": False,
     "position": "$:cents",
 }
+#: The source and the target account of each type of transfer.
 _WAYS: Final = {
     "in": ("world:aft_in:{kind}", "credit:{position}:{kind}"),
     "out": ("credit:{position}:{kind}", "out:aft_out:{kind}"),
@@ -209,18 +212,23 @@ def _check_stored_failure(scope: Scope) -> None:
         )
 
 
+#: The number of transfers, one more than before.
 _COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
+#: Check that the result takes the next index of the ring of transfers.
 _PLACE: Final = require_equal(
     "record.position is not the next index of the history",
     lambda scope: _read_result(scope).position,
     lambda scope: (scope.value_before("transfers") or 0) % _HISTORY + 1,
 )
+#: Check that the stored transfer is the recorded one.
 _STORED_AS_RECORDED: Final = require_equal(
     "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
 )
+#: Any transfers; a check of the rule derives them.
 _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
 
 
+#: The rules of transfers and bonuses.
 _TRANSFERS: Final = (
     Rule(
         entry=entries.AFT_COMPLETE,
@@ -303,6 +311,7 @@ _TRANSFERS: Final = (
 )
 
 
+#: The rules of a host's settings.
 _SETTINGS: Final = (
     Rule(
         entry=entries.TICKET_TERMS_CHANGED,

@@ -9,7 +9,9 @@ from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import But, Scope, format_value
 from tools.audit.rules.rule import Rule
 
+#: Pattern of the round and the spin that a record names.
 _SPIN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
+#: Pattern of a memory in which a spin is stored.
 _BEFORE: Final = {"wheel_spin": "$was:object"}
 
 
@@ -26,6 +28,7 @@ def _is_spin_awaited(scope: Scope) -> bool:
     return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
 
 
+#: Check that the record names the awaited spin.
 _OF_THE_SPIN: Final = require(
     lambda scope: (
         f"record.round_id and record.spin: expected the spin that was awaited before this entry, "

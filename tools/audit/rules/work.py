@@ -18,12 +18,16 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, format_value, is_json_equal
 from tools.audit.rules.rule import Rule
 
+#: Check that the printed ticket is a test ticket.
 _IS_TEST_TICKET: Final = require(
     lambda scope: f"record.id: expected a test ticket (test-...), found {format_value(scope['id'])}",
     lambda scope: scope["id"].startswith("test-"),
 )
+#: The operator's options if none were chosen.
 _NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
+#: Pattern of the installed software.
 _SOFTWARE: Final = {"version": "$version", "signer": "$signer", "components": "$:object"}
+#: The installed software before any was recorded.
 _NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 

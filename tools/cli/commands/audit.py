@@ -41,15 +41,21 @@ from tools.cli.tables import Form, Table, add_form_options, find_terminal_width,
 from tools.cli.terminal import Terminal, echo, escape_markup, format_json, make_printable
 from tools.cli.whole_number import WholeNumber
 
+#: The option that names the state folder.
 STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+#: The option for JSON output.
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
+#: The option that names the folder of the second copy.
 SECOND = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
 
 
+#: Hexadecimal digits of a complete hash.
 _HASH_DIGITS = 64
+#: Hexadecimal digits of a hash that must be known at least.
 _WITNESS_DIGITS = 12
+#: Most digits of a sequence number.
 _SEQUENCE_DIGITS = 19
 
 
@@ -313,6 +319,7 @@ def _format_finding_place(finding: AuditFinding) -> str:
 
 
 def _print_report(name: str, report: Report) -> None:
+    """Print the result of verifying one copy: what was checked, the findings and the notices."""
     console = Terminal()
     key = "" if report.key_compared else ", key not compared (--fingerprint)"
     console.print(

@@ -23,7 +23,9 @@ from tools.cli.staff import load_roster, prove
 from tools.cli.tables import Form, Table, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
 
+#: The option that names the state folder.
 _STATE = click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The state folder.")
+#: The option that names the cabinet file.
 _CABINET = click.option(
     "--cabinet", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The cabinet file."
 )

@@ -34,6 +34,7 @@ from tools.lab.rng.service import start_service
 
 #: The source from which a submission is built; an installed product has none, and the command says so.
 _CHECKOUT = Path(__file__).resolve().parents[3]
+#: How the result of a rule is printed.
 _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHING: DOUBT}
 
 
@@ -178,6 +179,7 @@ def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, l
 
 
 def _is_certified(findings: list[Finding]) -> bool:
+    """Return whether no rule failed."""
     return not any(finding.status is Status.FAIL for finding in findings)
 
 
@@ -288,6 +290,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
 
 
 def _format_summary(facts: Mapping[str, Any]) -> str:
+    """Return what a bundle certifies, as one line."""
     if "submission" in facts:
         return f"{facts['submission']} with {format_count(len(facts['games']), 'game')} for {facts['jurisdiction']}"
     verdict = "certified" if facts["certified"] else "NOT certified"

@@ -45,13 +45,17 @@ from tools.cli.tables import (
 from tools.cli.terminal import echo
 from tools.cli.whole_number import parse_whole_number
 
+#: The option that names the state folder.
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+#: The option that names the folder of the second copy.
 _SECOND = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
+#: The states of tickets that may still be redeemed.
 _OPEN = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
 #: The meters `audit inspect` always shows: money in and out, stakes, wins, and the number of games.
 _MAIN_METERS = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand_paid", "games_played")
+#: What may be decided about a claim: the word on the command line, and the recorded one.
 _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
@@ -344,6 +348,7 @@ def clear_(
 
 
 def _read_clock() -> datetime:
+    """Return the time of day, UTC."""
     return datetime.now(UTC)
 
 

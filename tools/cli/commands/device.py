@@ -106,12 +106,14 @@ def _listen(
         raise click.ClickException(f"--accept {accept!r}: whole cents, separated by commas") from None
 
     def print_event(event: DeviceEvent) -> None:
+        """Print an event of the device."""
         fields = ", ".join(
             f"{key}={getattr(event, key)!r}" for key in event.__dataclass_fields__ if key != "device"
         )
         echo(f"{type(event).__name__}({fields})")
 
     def print_bytes(data: bytes, is_sent: bool) -> None:  # noqa: FBT001 (the line's signature)
+        """Print bytes on the line, and whether they were sent or received."""
         echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 
     listener = Listener(

@@ -59,7 +59,7 @@ from tools.lab.tuning import Path as KeyPath
 
 #: A larger return probably means per cent: 92 for 0.92.
 _RETURN_MAX: Final = Fraction(2)
-#: The number of digits is limited: a huge power of ten would exhaust memory.
+#: The form of a share. The number of digits is limited: a huge power of ten would exhaust memory.
 _SHARE: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
 
 
@@ -95,6 +95,7 @@ def _read_header(name: str) -> tuple[str, ...]:
 
 
 def _format_lowest_return(name: str) -> str:
+    """Return the lowest return of a library game as text."""
     return format_percent(analyse(load_game(name), Depth.RETURN).minimum_rtp, 2)
 
 
@@ -443,6 +444,7 @@ def _list_returns_to_compare(
 
 
 def _print_progress(line: str) -> None:
+    """Print a line about a search's progress on the error stream."""
     echo(f"  {line}", err=True)
 
 

@@ -13,9 +13,12 @@ from tools.audit.gat_reader import GatError, Verifier
 from tools.cli.tables import Form, add_form_options, build_facts_table, show
 from tools.cli.terminal import echo
 
+#: The option for the format of results.
 _FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="Print XML instead of text.")
 
+#: The option that names the serial port.
 _PORT = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
+#: The option that names the state folder of a machine on this computer.
 _STATE = click.option(
     "--state", type=click.Path(path_type=Path), help="The machine's state folder, to use its simulated port."
 )

@@ -27,6 +27,7 @@ from tools.cli.tables import Form, Table, add_form_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
+#: The option that names the state folder.
 _state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 
 
@@ -53,6 +54,7 @@ def _read_sheets(state: Path | None) -> Iterator[list[InterventionSheet]]:
 
 
 def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet:
+    """Return the sheet of the intervention with this id. Raises ClickException if none exists."""
     sheet = next((sheet for sheet in sheets if sheet.id == name), None)
     if sheet is None:
         known = format_known_names(name, (sheet.id for sheet in sheets))
@@ -160,6 +162,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
 
 
 def _format_sheet(sheet: InterventionSheet, language: str) -> str:
+    """Return a sheet as plain text."""
     texts = Texts(language)
     return format_as_text(texts.say("service.sheet.title", number=sheet.id), sheet.tables(), texts, NO_MONEY)
 

@@ -17,6 +17,7 @@ from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
 from tools.floor import house
 
+#: The option that names the state folder.
 _state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 
 
@@ -102,6 +103,7 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
 
 
 def _format_title(texts: Texts, sheet: InventorySheet) -> str:
+    """Return the title of a technical sheet."""
     return texts.say(
         "service.inventory.title", number=sheet.now["operator_number"], serial=sheet.now["serial"]
     )

@@ -23,6 +23,7 @@ ROWS = 24
 
 
 def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
+    """Return a game with its Keno rules. Raises ClickException for a game of another family."""
     game = load_game(path_or_id_from_text(name))
     if not isinstance(game.rules, KenoRules):
         raise click.ClickException(f"{game.id} is a {game.family} game, not Keno")

@@ -67,6 +67,7 @@ def _build_amount_column(title: str, key: str) -> Column:
     return Column(title, key, is_right_aligned=True, text=format_figure)
 
 
+#: The columns of stand-alone levels.
 _OWN = (
     "level",
     _build_amount_column("shows", "shown_cents"),
@@ -79,6 +80,7 @@ _OWN = (
     _build_amount_column("increment", "increment"),
     _build_amount_column("to the hidden pool", "hidden"),
 )
+#: The columns of levels of a controller.
 _LINKED = (
     "level",
     _build_amount_column("contributions", "contributions"),

@@ -24,7 +24,9 @@ from tools.cli.result_file import write_result
 from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 
+#: The type of an argument that names a file.
 _FILE = click.Path(path_type=Path, dir_okay=False)
+#: The type of an argument that names an existing file.
 _PRESENT = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 

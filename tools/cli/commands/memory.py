@@ -16,7 +16,9 @@ from tools.cli.tables import Form, Table, add_form_options, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
+#: The option that names the state folder.
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+#: The option that names the folder of the second copy.
 _SECOND = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )

@@ -202,6 +202,7 @@ def _is_split_by(name: str, dimension: str) -> bool:
 
 
 def _print_split(reading: MeterReading, dimension: str, shape: _Shape, form: Form) -> None:
+    """Print the meters split by a dimension, such as the game."""
     names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
     split = {name: parts for name in names if any((parts := reading.split_by(name, dimension)).values())}
     cells = (

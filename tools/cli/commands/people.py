@@ -26,7 +26,9 @@ from tools.cli.staff import load_roster, prove, prove_person, renew_roster
 from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 
+#: The option that names the state folder.
 _state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+#: The option that names the person who makes the change.
 _by = click.option("--by", metavar="NUMBER", help="Your staff number; your role must allow enrolling others.")
 
 
@@ -40,6 +42,7 @@ def command() -> None:
 
 
 def _load_roster(state: Path | None) -> Roster:
+    """Return the machine's roster. Raises ClickException if it cannot be trusted."""
     folder = StateFolder(state or default_state_dir())
     try:
         folder.prepare()
@@ -63,6 +66,7 @@ def _prove_authority(roster: Roster, by: str | None) -> str:
 
 
 def _ask_new_pin(number: str) -> str:
+    """Ask for a new PIN twice, and return it; if the two differ, ask again."""
     return str(click.prompt(f"New PIN of {number}", hide_input=True, confirmation_prompt=True))
 
 

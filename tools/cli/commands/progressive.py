@@ -44,14 +44,18 @@ from tools.floor.progressive.serve import Service
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
 
+#: Seconds between two attempts to take over the store.
 _STAND_BY_SECONDS = 1.0
 
+#: The option that names the broker's host.
 _HOST = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The broker's host name or address."
 )
+#: The option that states the broker's port.
 _PORT = click.option(
     "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
 )
+#: The option that names the folder of the link's certificates.
 FOLDER = click.option(
     "--certificates",
     "folder",
@@ -223,6 +227,7 @@ def serve(
 
 
 def _create_exporter(readings: Readings, port: int) -> Exporter:
+    """Return the exporter of the controller's metrics on this port. Raises OperatorError if the port is in use."""
     try:
         return Exporter(readings, port)
     except OSError as error:

@@ -74,6 +74,7 @@ def status(*, store: str | None, form: Form) -> None:
 
 
 def _read_status(controller: Controller) -> dict[str, Any]:
+    """Return the status of the link as JSON data."""
     with controller.open_read_session() as session:
         troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _TROUBLES)
         message_times = session.read_message_times()
@@ -197,4 +198,5 @@ def prizes(*, store: str | None, form: Form) -> None:
 
 
 def _format_secret_amount(secret: dict[str, Any]) -> str:
+    """Return the amount at which a mystery prize was won, as text."""
     return f"{float(Trigger.from_json(secret).amount):.4f}"

@@ -25,12 +25,17 @@ from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
 
+#: Column titles that differ from the columns' names.
 _TITLES = {"time_utc": "time (UTC)"}
+#: How the state of an identity record is printed.
 _STYLES = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
+#: The option that names the state folder.
 STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+#: The option that names the folder of the second copy.
 MEDIUM = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
+#: The option that names an exported journal.
 _EXPORT = click.option(
     "--file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),

@@ -22,6 +22,7 @@ from tools.cli.tables import (
     show_progress,
 )
 
+#: How a verdict is printed.
 _STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 
 

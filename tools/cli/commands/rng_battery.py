@@ -22,7 +22,9 @@ from tools.lab.rng.service import start_service
 if TYPE_CHECKING:
     from tools.lab.rng.battery.run import GameVerdict
 
+#: The names of the planted defects.
 DEFECT_NAMES = ("modulo-bias", "sticky", "correlated-pair", "biased-shuffle")
+#: The names of the tested games.
 GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
@@ -45,6 +47,7 @@ def _build_test_table(verdict: "GameVerdict") -> Table:
 
 
 def _print_verdict(console: Terminal, verdict: "GameVerdict") -> None:
+    """Print the tests and the judgement of a game."""
     show("text", _build_test_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
@@ -58,6 +61,7 @@ def _print_verdict(console: Terminal, verdict: "GameVerdict") -> None:
     console.print()
 
 
+#: The type of an option that names a file.
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 

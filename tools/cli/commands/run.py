@@ -34,34 +34,36 @@ _OPERATOR_ERROR: Final = 2
 _FILE_CHANGED: Final = 4
 #: A machine that ends this often within the window is not restarted.
 _RESTARTS_MAX: Final = 5
+#: Seconds within which :data:`_RESTARTS_MAX` restarts are too many.
 _RESTART_WINDOW_S: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
 _SETTLED_S: Final = 30.0
-#: Other processes than the machine are restarted without limit, after a pause that grows with each end in the
-#: window.
+#: How often another process than the machine is restarted without a pause. After that the pause grows with
+#: each end within the window.
 _AT_ONCE: Final = 3
+#: The longest pause before a restart, in seconds.
 _PAUSE_MAX_S: Final = 10.0
+#: The file in the state folder that one cabinet locks.
 _LOCK: Final = "run/cabinet.lock"
 
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """One process of the cabinet.
-
-    ``ready``: the file whose appearance lets the next process start. ``speaks``: the process prints to the
-    terminal of the person who started the cabinet. ``closes``: if a person closes it, all processes end.
-    ``after``: cleanup each time the process has ended. ``is_machine``: it holds the money, and no other
-    process may end it.
-    """
+    """One process of the cabinet, and how its end is handled."""
 
     name: str
     command: tuple[str, ...]
     ready: Path | None = None
+    """The file whose appearance lets the next process start."""
     speaks: bool = False
+    """Whether it prints to the terminal of the person who started the cabinet."""
     closes: bool = False
+    """Whether all processes end if a person closes it."""
     after: Callable[[], None] = lambda: None
+    """Cleans up each time the process has ended."""
     is_machine: bool = False
+    """Whether it is the machine, which holds the money, so that no other process may end it."""
     passed_descriptors: tuple[int, ...] = ()
     """Descriptors passed to it at each start."""
 

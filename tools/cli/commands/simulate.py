@@ -40,6 +40,7 @@ class _Result:
     fit: Fit | None
     seconds: float
     path: str
+    """Which code played the games: production or compiled."""
 
     @property
     def agrees_with_exact(self) -> bool:
@@ -102,6 +103,7 @@ def command(
 
 
 def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
+    """Play the games as a cabinet does; return their result."""
     started = time.perf_counter()
     tally = Tally()
     with show_progress(f"{game.id}, bet {bet.bet}", games) as show_done:
@@ -180,6 +182,7 @@ def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> 
 
 
 def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
+    """Return the result of a simulation as JSON data."""
     return {
         "game": game.id,
         "digest_sha256": game.digest,
@@ -204,6 +207,7 @@ def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
 
 
 def _print_result(console: Terminal, game: Game, r: _Result) -> None:
+    """Print the result of a simulation, with what agrees with the exact figures."""
     v = r.verdict
     console.print(
         f"{game.id} {game.version}, bet {r.bet.bet}: {format_count(v.games, 'game')}, {r.path} path"

@@ -65,6 +65,7 @@ _REMEDY: Final = (
     "start the machine, which rebuilds a damaged copy from an intact one; "
     "if it reports that neither copy is intact, two people start a new ledger: egm ticket restore"
 )
+#: The functions that draw a ticket, by the ending of the file's name.
 _WRITERS: Final = {".png": encode_png, ".pdf": encode_pdf}
 
 
@@ -75,24 +76,33 @@ def _parse_digits(_: click.Context, __: click.Parameter, value: str) -> str:
 
 
 def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) -> Path:
+    """Return the path. Raises click.BadParameter unless its name ends in .png or .pdf."""
     if value.suffix not in _WRITERS:
         raise click.BadParameter(f"{value}: must end in .png or .pdf")
     return value
 
 
+#: The option that names the state folder.
 _state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+#: The option that names the folder of the second copy.
 _medium = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
+#: The option with the staff number of the person who acts.
 _person = click.option("--person", required=True, help="Your staff number.")
+#: The option with the staff number of the second person.
 _second = click.option(
     "--second", default="", help="The second person's staff number, if the jurisdiction requires one."
 )
+#: The option with the reason.
 _why = click.option("--why", required=True, help="The reason; it is recorded.")
+#: The argument with the ticket's number.
 _number = click.argument("number", callback=_parse_digits)
+#: The option for the language of a drawn ticket.
 _language = click.option(
     "--language", default="en", show_default=True, help="The language of a ticket printed in one language."
 )
+#: The option that names the file of a drawn ticket.
 _output = click.option(
     "--output",
     required=True,
@@ -176,7 +186,7 @@ def _is_date_known(folder: Path, clock: Clock) -> bool:
 
 
 def _format_state(record: Record, at: datetime | None) -> str:
-    """Return the state of a Keno ticket as text; ``at`` is the current time, or None if it is not known."""
+    """Return the state of a ticket as text; ``at`` is the current time, or None if it is not known."""
     return TicketState.EXPIRED.value if at is not None and record.is_expired_at(at) else record.state.value
 
 
@@ -187,17 +197,21 @@ def _read_plausible_time(folder: Path) -> datetime | None:
 
 
 def _format_money(amount_cents: int, currency: str) -> str:
+    """Return an amount of minor units as text, with its currency."""
     return format_currency(Decimal(amount_cents).scaleb(-2), currency, locale="en_CA")
 
 
 def _format_ticket_amount(ticket: Ticket) -> str:
+    """Return a ticket's amount as text, with its currency."""
     return _format_money(ticket.amount_cents, ticket.currency)
 
 
 def _format_time(at: datetime) -> str:
+    """Return a time as text, to the second."""
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
+#: The column of amounts.
 _AMOUNT: Final = Column("amount", is_right_aligned=True)
 
 
@@ -209,6 +223,7 @@ def _build_ticket_data(record: Record, number: str, at: datetime | None = None) 
 
 
 def _write_ticket(ticket: Ticket, template: Template, language: str, output: Path) -> None:
+    """Draw a ticket into a file."""
     write_result(output, _WRITERS[output.suffix](draw_ticket(ticket, template, language)))
 
 

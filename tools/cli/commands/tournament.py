@@ -31,11 +31,14 @@ from tools.cli.whole_number import WholeNumber
 
 #: An entry's or a round's number, as a person writes it.
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,6}")
+#: Longest part of an argument that an error repeats, in characters.
 _QUOTED_MAX: Final = 60
+#: The type of an argument that names a file.
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def _read_rules(path: Path) -> Tournament:
+    """Return the rules of a file. Raises ClickException if it is not valid."""
     try:
         return read_rules(path)
     except OperatorError as error:
@@ -51,9 +54,11 @@ def _require_lawful(path: Path, today: datetime | None) -> Tournament:
 
 
 def _choose_day(today: datetime | None) -> date:
+    """Return the date given with ``--today``, or else today's."""
     return SystemClock().now().astimezone().date() if today is None else today.date()
 
 
+#: The option for the date on which the rules are judged.
 _today_option = click.option(
     "--today",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -136,6 +141,7 @@ class _Corrections(TypedDict):
     absent: tuple[str, ...]
 
 
+#: The options by which staff correct what the journals say of a tournament.
 _CORRECTION_OPTIONS: Final = [
     click.option(
         "--without",
@@ -293,6 +299,7 @@ def _iter_entries(path: Path) -> Iterator[StoredEntry]:
         yield from map(decode, ExportReader(source, str(path)).iter_bodies())
 
 
+#: The option for the amount that the operator adds to the prizes.
 _add_option: Final = click.option(
     "--add",
     "added_cents",

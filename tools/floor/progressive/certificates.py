@@ -28,13 +28,19 @@ from egm.progressive.certificates import raise_read_errors
 from egm.progressive.enrolment import EnrolmentAnswer, compute_key_digest, read_request
 from egm.secret_files import replace_private, replace_public, require_private, sync_folder
 
+#: The controller's name in its certificate.
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
 """The prefix of every sign's name, followed by a hyphen."""
+#: The broker's name in its certificate.
 BROKER: Final = "broker"
+#: The authority's name.
 AUTHORITY: Final = "authority"
+#: File name of the list of revoked certificates.
 REVOKED: Final = "revoked.crl"
+#: Days for which a certificate is valid.
 _VALID_DAYS: Final = 825
+#: How long before its creation a certificate becomes valid, because clocks differ.
 _SKEW: Final = timedelta(hours=1)
 #: The separator between a name and the serial number of its revoked certificate, in the archived file names.
 _ASIDE: Final = ".revoked-"
@@ -296,6 +302,7 @@ def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certi
 
 
 def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
+    """Return that the certificate is not valid yet or no longer, or "" if it is valid now."""
     since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if since <= now <= until:
         return ""
@@ -304,6 +311,7 @@ def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
 
 
 def _read_certificate(path: Path) -> x509.Certificate:
+    """Return the certificate in a file. Raises OperatorError."""
     try:
         data = path.read_bytes()
         if not data.strip():
@@ -363,10 +371,12 @@ def _create_builder(
 
 
 def _build_name(name: str) -> x509.Name:
+    """Return a certificate's subject with this common name."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _build_host_name(host: str) -> x509.GeneralName:
+    """Return a host name or an address in the form that certificates use."""
     try:
         return x509.IPAddress(ip_address(host))
     except ValueError:
@@ -399,6 +409,7 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
 
 
 def _store_certificate(folder: Path, name: str, certificate: x509.Certificate) -> None:
+    """Write a certificate to its file in the folder."""
     # root enrols, because a stick is a device; the broker and the person who revokes are other users
     replace_public(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
 

@@ -11,7 +11,9 @@ from typing import Final
 
 IMPROBABLE: Final = Fraction(1, 10**9)
 """Hits that are less probable than this are held for a ruling."""
+#: Bits to which intermediate results are rounded up.
 _BITS: Final = 192
+#: The most recent hits from each of which on the hits are tested.
 _RECENT: Final = 32
 
 

@@ -14,9 +14,12 @@ from egm.progressive.messages import MESSAGE_BYTES_MAX, Cents, ProgressiveMessag
 from egm.validation import format_first_error
 from tools.floor.progressive.sign import Plate
 
+#: Nanoseconds between two heartbeats.
 BEAT_NS: Final = 1_000_000_000
+#: The most levels that one sign reports.
 _PLATES_MAX: Final = 256
 
+#: The name of a sign.
 SignId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
 
 
@@ -73,8 +76,11 @@ class HeartbeatSource:
 
     sign: str
     _plates: tuple[Plate, ...] = ()
+    """What the last frame displayed."""
     _drawn_ns: int | None = None
+    """When the last frame was drawn."""
     _beat_ns: int | None = None
+    """When the last heartbeat was due."""
 
     def store_frame(self, plates: tuple[Plate, ...], now_ns: int) -> None:
         """Store that a frame with these plates is on the display."""

@@ -16,9 +16,13 @@ from tools.floor.progressive.frequency import is_improbable
 from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord
 from tools.floor.progressive.store import Session
 
+#: The ruling that a claim is awarded, or a payment accepted.
 AWARD: Final = "award"
+#: The ruling that a claim is not awarded, or a payment not accepted.
 DECLINE: Final = "decline"
+#: The longest reason of a ruling, in characters.
 REASON_MAX: Final = 400
+#: The number of persons who must rule.
 _PERSONS: Final = 2
 
 

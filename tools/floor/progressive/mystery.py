@@ -16,6 +16,7 @@ from tools.floor.progressive.store import Session
 
 CLAIM_PREFIX = "mystery."
 """The prefix of the ids of prizes that a controller found won; no machine may use such an id for a hit."""
+#: The combination that the register states for a mystery prize.
 COMBINATION = "mystery"
 
 

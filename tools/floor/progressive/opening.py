@@ -15,6 +15,7 @@ from tools.floor.progressive.store import SqliteReader, SqliteStore, Store
 #: Errors that are reported to the person in one line.
 REPORTED_ERRORS = (LocalError, OperatorError)
 
+#: The command-line option that names the store.
 STORE = click.option(
     "--store",
     default=None,

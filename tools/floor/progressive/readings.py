@@ -9,6 +9,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from egm.progressive.messages import Value
 from tools.floor.progressive.signs import SignRecord
 
+#: The possible states of a sign.
 _STATUSES: Final = ("lit", "dark", "silent")
 
 

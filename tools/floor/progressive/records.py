@@ -9,6 +9,7 @@ from typing import Any, Literal
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.level import Level
 
+#: Why the displayed amount of a level was reduced: not yet, a win, a lower ceiling, or a correction.
 Fall = Literal["", "win", "ceiling", "correction"]
 
 
@@ -167,15 +168,23 @@ class ClaimRecord:
     machine: str
     level: str
     after: int
+    """The number of the machine's contribution whose wager hit the level."""
     shown_cents: int
+    """What the machine showed when the level was hit."""
     combination: str
+    """The combination that won."""
     hit_at: str
+    """The machine's time of the hit; only recorded, never used."""
     amount_cents: int
+    """The amount awarded."""
     place: int
     """The number of the hit among those of its level."""
     awarded_at: str
     paid_cents: int | None = None
+    """The amount that the machine paid; None until it has reported the payment."""
     way: str = ""
+    """How the machine paid; empty until it has reported the payment."""
     closed_at: str = ""
+    """When the machine reported the payment; empty until then."""
     share: str = ""
     """The share of the level that was won; empty: the full amount."""

@@ -21,9 +21,13 @@ from egm.progressive.trigger import RandomSource, Trigger
 from egm.secret_files import replace_private, require_private
 from rng import Personalization, RandomService, RngError
 
+#: File name of the key.
 KEY_FILE: Final = "mystery.key"
+#: Length of the key, in bytes.
 _KEY_BYTES: Final = 32
+#: Length of a nonce, in bytes.
 _NONCE_BYTES: Final = 12
+#: What to do about a missing or wrong key, for the text of errors.
 _MENDS: Final = (
     "put a copy of the right one back; if no mystery level was served with it yet, remove it and run `egm "
     "progressive certificates`"
@@ -111,4 +115,5 @@ class SecretStore:
 
 
 def _derive_nonce(commitment: str) -> bytes:
+    """Return the nonce with which the secret of this commitment is encrypted."""
     return hashlib.sha256(commitment.encode("ascii")).digest()[:_NONCE_BYTES]

@@ -40,6 +40,7 @@ from tools.floor.progressive.signs import SignBook, SignRecord
 _BATCH: Final = 256
 #: The number of event loop turns without a new message after which the received ones are processed.
 _TURNS: Final = 5
+#: Seconds between two published values of a level.
 _VALUES_SECONDS: Final = 0.5
 #: Seconds between two checks that the store still belongs to this controller, with or without a broker.
 _OFFICE_SECONDS: Final = 2.0

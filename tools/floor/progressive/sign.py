@@ -31,6 +31,7 @@ from egm.progressive.messages import (
     decode_controller_message,
 )
 
+#: Nanoseconds without a value after which a level shows no amount.
 STALE_NS: Final = SILENT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
 RUN_NS: Final = 750_000_000
@@ -60,8 +61,11 @@ class _Level:
 
     value: Value
     start: int
+    """What the drums displayed when the last value arrived, in thousandths of a minor unit."""
     changed_ns: int
+    """When the last value arrived."""
     heard_ns: int | None = None
+    """When the last live value arrived; None before the first."""
 
     def thousandths(self, now_ns: int) -> int:
         """Return the amount that the drums display now, on their way from ``start`` to the last value."""
@@ -85,6 +89,7 @@ class Sign:
     chosen_levels: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
     _wins: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
+    """The last win of each level, and when it was received."""
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
@@ -124,6 +129,7 @@ class Sign:
         return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
 
     def _build_plate(self, name: str, now_ns: int) -> Plate:
+        """Return what the sign displays of one level now."""
         level = self._levels.get(name)
         if level is None:
             return Plate(level=name, names={}, thousandths=None, heard_ns=None)

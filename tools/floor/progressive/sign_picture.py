@@ -15,11 +15,15 @@ from tools.floor.progressive.sign import Plate
 
 #: The most levels shown at once; further ones alternate with them.
 _PLATES_MAX: Final = 3
+#: The greatest height of a level, in units.
 _HEIGHT_MAX: Final = 460.0
+#: Seconds for which each group of levels is shown.
 _TURN_SECONDS: Final = 8.0
 #: Seconds that an amount is shown in the format of one language before it changes to the other's.
 _FORM_SECONDS: Final = 6.0
+#: Nanoseconds for which the lamp for staff is lit after a value.
 _BEAT_NS: Final = 400_000_000
+#: Separates the texts of the two languages.
 _BETWEEN: Final = "  ·  "
 
 
@@ -49,6 +53,7 @@ class SignPicture(Picture):
 
 
 def _format_bilingual_text(both: tuple[Texts, ...], key: str) -> str:
+    """Return a text in both languages, as one line."""
     return _BETWEEN.join(texts.say(key) for texts in both)
 
 

@@ -16,6 +16,7 @@ from tools.floor.progressive.heartbeat import HeartbeatSource
 from tools.floor.progressive.sign import STALE_NS, Plate, Sign, SignMonitor, listen
 from tools.floor.progressive.sign_picture import SignPicture
 
+#: Seconds between two frames.
 _FRAME_SECONDS: Final = 1 / 30
 #: The time by which an existing level has sent a value, and its drums have stopped.
 _SETTLED_NS: Final = 2_000_000_000

@@ -14,6 +14,7 @@ from tools.floor.progressive.heartbeat import SignHeartbeat
 from tools.floor.progressive.sign import STALE_NS
 from tools.floor.progressive.store import Session, Store
 
+#: Whether a sign shows every amount, lacks one, or does not report.
 Status = Literal["lit", "dark", "silent"]
 #: The interval for writing records in which only the time has changed.
 _WRITTEN_NS: Final = 1_000_000_000
@@ -27,7 +28,9 @@ class SignRecord:
     status: Status
     since: str
     heard_at: str
+    """When its last heartbeat arrived."""
     shown: dict[str, int | None]
+    """The amount displayed of each level, in minor units; None if none is displayed."""
 
     @property
     def dark(self) -> tuple[str, ...]:
@@ -120,6 +123,7 @@ def read_signs(session: Session) -> tuple[SignRecord, ...]:
 
 
 def _format_sign_line(sign: SignRecord) -> str:
+    """Return the state of a sign as one line for a person."""
     if sign.status == "silent":
         return f"sign {sign.id}: silent since {sign.heard_at}"
     return f"sign {sign.id}: " + ("lit" if sign.status == "lit" else f"no amount of {', '.join(sign.dark)}")

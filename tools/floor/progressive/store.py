@@ -21,8 +21,10 @@ from egm.errors import LocalError, OperatorError
 from egm.progressive.messages import Contribution
 from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord, PrizeRecord
 
+#: One row of a query's result.
 Row = Sequence[Any]
 
+#: The statements that create the tables.
 _SCHEMA: Final = (
     "CREATE TABLE IF NOT EXISTS office (one {int} PRIMARY KEY, term {int} NOT NULL, used {int} NOT NULL)",
     "CREATE TABLE IF NOT EXISTS machine (id TEXT PRIMARY KEY, added_at TEXT NOT NULL)",
@@ -339,6 +341,7 @@ class Store(ABC):
     """A store that one controller has taken over; ``term`` increases with every takeover."""
 
     term: int
+    """The number of this controller's term."""
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
@@ -355,6 +358,7 @@ class Store(ABC):
             raise
         self.run("COMMIT")
 
+    #: The statement that begins a transaction.
     begin = "BEGIN"
     #: A query with one value, a table's name; it returns 0 if there is no such table.
     looks_for: str

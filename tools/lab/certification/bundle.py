@@ -31,6 +31,7 @@ __all__ = [
     "write_bundle",
 ]
 
+#: File name of the laboratory's signing key.
 _KEY_NAME: Final = "laboratory.key"
 
 

@@ -202,6 +202,7 @@ def stages_played(case: Case) -> Iterator[Finding]:
         yield Finding("stages-played", ("B-12", "B-17"), status_from_check(ok=not never), words)
 
 
+#: The rules of this module.
 RULES: Final[tuple[Rule, ...]] = (
     chance_decides,
     draw_on_every_path,

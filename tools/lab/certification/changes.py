@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from paytables import Depth, Game, analyse
 
+#: The location of a value in a definition: the keys that lead to it.
 Path = tuple[str, ...]
 
 
@@ -43,6 +44,7 @@ class Change:
     before: Any
     after: Any
     asks: Class
+    """The kind of approval that the change needs."""
 
 
 def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:

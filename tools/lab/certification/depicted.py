@@ -28,6 +28,7 @@ from paytables.reels.stage import Reels
 from paytables.wording import format_count
 from tools.lab.certification.finding import Case, Finding, Status, status_from_check
 
+#: The requirements that the check covers.
 _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
 #: Decision policies: the option taken, given the number of earlier decisions and the number of options.
 WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
@@ -35,7 +36,7 @@ WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
     "always the last": lambda _decisions, options: options - 1,
     "by turns": lambda answered, options: answered % options,
 }
-#: The number of different cards in a pack that has not 52.
+#: The number of different cards in a pack, by the game's id, if it is not 52.
 _PACK: Final = {"super-pan-9": 36}
 #: The draw that decides which position gets the first cards of Pai Gow poker.
 _FIRST_POSITION: Final = "first position"
@@ -43,15 +44,13 @@ _FIRST_POSITION: Final = "first position"
 
 @dataclass(frozen=True, slots=True)
 class RealObject:
-    """The real object that a random draw depicts (deck, die, wheel), as the number of equal pieces of each kind.
-
-    ``returned``: a drawn piece is available again for the next draw (a die, a wheel). ``packs``: several
-    packs of the object may be mixed.
-    """
+    """The real object that a random draw depicts (deck, die, wheel), as the number of equal pieces of each kind."""
 
     pieces: Collection[int]
     returned: bool = False
+    """Whether a drawn piece is available again for the next draw, as with a die or a wheel."""
     packs: bool = False
+    """Whether several packs of the object may be mixed."""
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
         """Return whether a draw from ``bound`` pieces is possible with such a deck, die or wheel.

@@ -45,12 +45,15 @@ class Case:
 
     game: Game
     path: str | Path
+    """The definition's id, or its file."""
     analysis: Analysis
     profile: Profile
     draw: Draw
     games: int
+    """The number of games to simulate."""
 
 
+#: Checks a game against one rule; yields its findings.
 Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
 
 

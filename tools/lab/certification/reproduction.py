@@ -37,8 +37,11 @@ from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv
 from tools.lab.rng.service import start_service
 
+#: The ending of a package's file name.
 _WHEEL: Final = ".whl"
+#: The ending of a source archive's file name.
 _SOURCE: Final = ".tar.gz"
+#: The most differing files that are named.
 _SHOWN: Final = 3
 
 
@@ -48,6 +51,7 @@ class ReproducedItem:
 
     what: str
     differs: str = ""
+    """How it differs from the signed one; empty if it is identical."""
 
 
 def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:

@@ -519,6 +519,7 @@ def same_file(case: Case) -> Iterator[Finding]:
     )
 
 
+#: Every rule, in the order of the findings.
 RULES: tuple[Rule, ...] = (
     return_floor,
     levy,

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.errors import OperatorError
 
+#: The most files that an error names.
 _SHOWN: Final = 3
 
 
@@ -54,6 +55,7 @@ def _archive_commit(root: Path, commit: str) -> bytes:
 
 
 def _run_git(root: Path, *arguments: str) -> bytes:
+    """Return the output of a git command in the checkout. Raises OperatorError if it fails."""
     try:
         completed = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
     except OSError as error:

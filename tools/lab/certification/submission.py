@@ -39,9 +39,11 @@ from tools.lab.symbol_sheet import draw_symbol_sheet
 
 #: Games with the findings of each rule.
 CheckedGames: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
-#: The folder of the bundle, and in it the software manifest in the form that a cabinet file may pin.
+#: The folder of the bundle.
 FOLDER: Final = "submission"
+#: The software manifest, in the form that a cabinet file may pin.
 SOFTWARE: Final = "software.json"
+#: The picture of all symbols.
 SYMBOLS: Final = "symbols.png"
 #: The packages alone, as a build contains them. Libraries are pinned with their digests in the source.
 SCOPE: Final = Scope(own=(), libraries=False, bytecode=False)
@@ -62,6 +64,7 @@ PAGES: Final[Mapping[str, str]] = {
 
 #: The result of the RNG battery, as `egm rng battery --json` writes it: supplied, not made here.
 BATTERY: Final = "battery.json"
+#: The ending of the file names of games' findings.
 FINDINGS: Final = ".findings.json"
 #: How to build from the source archive; the packages needed are pinned in the source.
 BUILDING: Final = """# building

@@ -7,6 +7,7 @@ from paytables.blackjack.figures import find_proof
 from paytables.blackjack.schema import ACES
 from tools.lab.parsheet.figures import to_exact_data
 
+#: The meaning of the chart's letters.
 _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
 
 

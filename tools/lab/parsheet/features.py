@@ -24,7 +24,9 @@ from paytables.wording import format_count
 from tools.lab.parsheet.chart import build_chart_sheet
 from tools.lab.parsheet.figures import to_exact_data
 
+#: One sheet as JSON data.
 Sheet = dict[str, Any]
+#: Labels with their values.
 Facts = list[tuple[str, Any]]
 
 
@@ -241,6 +243,7 @@ def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
 
 
 def _format_title(name: str, table: Any) -> str:
+    """Return the title of a stage's sheet: the stage's id, and its name if it has one."""
     return f"Feature {name}" + (f", {table.name.en}" if table.name is not None else "")
 
 

@@ -24,10 +24,12 @@ from paytables.reels.spin import Spin
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
+#: How the figures were derived, as text for the reader.
 DERIVATION = (
     "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
     "Volatility index z x sigma; bands return -+ z x sigma / sqrt(n)."
 )
+#: What a signature covers, as text for the reader.
 SIGNATURE = (
     "A sheet bears no signature of its own. In a bundle of `egm certify` the laboratory's key signs it, and "
     "`egm certify --verify` checks that; printed by `egm par` it is signed by nobody."

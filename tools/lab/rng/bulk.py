@@ -22,8 +22,10 @@ BULK_BOUND_MAX = 2**32
 _UNITS = REQUEST_BYTES_MAX // 2
 #: Units of selections processed at once: enough to be worth an array, few enough for the processor's cache.
 _UNITS_AT_ONCE = 8 * _UNITS
+#: The array type of a word, by its length in bytes.
 _WORDS: dict[int, np.dtype[np.unsignedinteger]] = {2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 
+#: An array of unsigned numbers.
 Array = NDArray[np.unsignedinteger]
 
 

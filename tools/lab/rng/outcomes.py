@@ -24,6 +24,7 @@ from tools.lab.rng.bulk import Array, BulkDraws, list_selection_bounds
 from tools.lab.rng.collection import create_raw_reader
 from tools.lab.rng.errors import InvalidSample, InvalidWeights
 
+#: Plays drawn at once by the bulk code.
 _BATCH: Final = 10_000
 
 Deal: TypeAlias = Callable[[Draw], Sequence[int]]
@@ -120,6 +121,7 @@ class Weighted:
         return draws.weighted(tuple(accumulate(self.weights)), plays).astype("u8").reshape(plays, 1)
 
 
+#: A game as the laboratory's tests draw it.
 Game = Numbers | Selection | Weighted
 
 
@@ -139,11 +141,13 @@ def _build_reel_numbers(stops: int, reels: int) -> Numbers:
 
 
 def _throw_dice(draws: Draw) -> list[int]:
+    """Throw two dice as a game of craps does; return the faces, counted from 0."""
     return [face - 1 for face in throw_dice(draws, 2)]
 
 
 @cache
 def _load_roulette_rules() -> Any:
+    """Return the rules of the roulette game whose wheel is drawn."""
     return load_game("monaco-roulette-european").rules
 
 

@@ -20,6 +20,7 @@ from tools.lab.rng.bulk import Array, BulkDraws
 from tools.lab.rng.exhaustion import Exhaustion, build_every_word, create_reader
 from tools.lab.rng.outcomes import Numbers, Selection
 
+#: Plays drawn and compared at once.
 _AT_ONCE: Final = 10_000
 
 

@@ -12,12 +12,16 @@ from typing import Final
 #: The full dieharder run stored in the repository, with its command and date in its first lines.
 DIEHARDER: Final = Path(__file__).with_name("evidence") / "dieharder.txt"
 
+#: Precedes, in the stored run's first lines, a source file that produced the tested bytes.
 _MADE_BY: Final = "made by "
+#: The root folder of the source.
 _ROOT: Final = Path(__file__).parents[3]
 
+#: Blocks that rngtest tests.
 _RNGTEST_BLOCKS: Final = 1000
 #: A block is 20,000 bits; rngtest reads 32 bits before the first.
 _RNGTEST_BYTES: Final = _RNGTEST_BLOCKS * 2500 + 8
+#: Bytes that ent tests.
 _ENT_BYTES: Final = 10_000_000
 
 

@@ -32,15 +32,18 @@ from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
 #: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.
 CALIBRATION: Final = Path(__file__).with_name("evidence") / "calibration.json"
 
+#: The statement at the beginning of the report.
 STATEMENT: Final = (
     "This is a self-assessment by the project that wrote the generator. It is not a certificate, no "
     "accredited laboratory has taken part in it, and no regulator has accepted it."
 )
+#: The standards by which the generator was made and tested.
 STANDARDS: Final = (
     "NIST SP 800-90A Rev. 1: CTR_DRBG, HMAC_DRBG, Hash_DRBG",
     "NIST SP 800-90B section 4.4: health tests only; no source has been assessed",
     "GLI-19 v3.0 chapter 3, as public compliance matrices render it: the text itself was not at hand",
 )
+#: What the report does not show.
 LIMITS: Final = (
     "No source of entropy has been assessed under SP 800-90B; each claim is stated with what it rests on.",
     "Statistics see large bias only. That scaling has none is proved in section 6; each play is held in 7.",
@@ -48,9 +51,12 @@ LIMITS: Final = (
     "After a restored snapshot, copies part if the kernel's generator has: where the hypervisor states it.",
     "Figures were taken on the machine named in section 2, not on the cabinet's hardware.",
 )
+#: Samples of the jitter source from which its min-entropy is estimated.
 _JITTER_SAMPLES: Final = 100_000
+#: The folder of the generator's source.
 _SOURCE: Final = Path(rng.__file__).parent
 
+#: A report, or a part of it, as JSON data.
 Report = dict[str, Any]
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+#: The initial counter of the key stream.
 _COUNTER_START: Final = bytes(16)
 
 

@@ -18,6 +18,7 @@ from egm.links.sas.polls import (
     tickets,
 )
 
+#: The modules that list polls.
 _MODULES: Final = (meters, games, machine, handpays, control, signature, tickets, aft, progressives)
 
 
@@ -32,6 +33,7 @@ def _build_poll_index() -> dict[int, Poll]:
     return index
 
 
+#: Every long poll that is implemented, by command code.
 BUILT: Final[Mapping[int, Poll]] = _build_poll_index()
 
 

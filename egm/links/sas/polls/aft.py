@@ -35,15 +35,18 @@ from egm.money.restricted import find_restricted_terms
 COMPLETE: Final = 0x69
 """Exception: transfer complete."""
 
+#: BCD bytes of an amount.
 _AMOUNT_BYTES: Final = 5
-#: The order of amounts in every message.
+#: Credit kinds in the order of their amounts in every message.
 _KINDS: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
+#: Transfer type code of poll 72 -> kind of transfer.
 _TYPES: Final[Mapping[int, TransferKind]] = {
     0x00: TransferKind.IN,
     0x10: TransferKind.BONUS,
     0x11: TransferKind.BONUS_JACKPOT,
     0x80: TransferKind.OUT,
 }
+#: Result of a transfer -> its AFT status code.
 _STATUS: Final[Mapping[TransferStatus, int]] = {
     TransferStatus.FULL: 0x00,
     TransferStatus.PARTIAL: 0x01,
@@ -66,7 +69,9 @@ _STATUS: Final[Mapping[TransferStatus, int]] = {
     TransferStatus.UNSUPPORTED: 0xC1,
     TransferStatus.NONE: 0xFF,
 }
+#: Receipt status: no receipt is requested.
 _NO_RECEIPT: Final = 0xFF
+#: Credit kind -> its part in the name of the cumulative transfer meters.
 _METERS: Final[Mapping[CreditKind, str]] = {
     CreditKind.CASHABLE: "cashable",
     CreditKind.RESTRICTED: "promo_restricted",
@@ -75,16 +80,19 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 
 
 def find_transfers(host: Host) -> HostTransfers | None:
-    """Return the transfers that this host may order, or None if it may order none."""
+    """Return the interface by which this host may order transfers, or None if it may order none."""
     money = host.machine.component(HostMoney)
     serves_this_line = money.line == host.name and (money.transfers or money.bonuses)
     return HostTransfers(host.context.engine, host.context.handle) if serves_this_line else None
 
 
-# ---------------------------------------------------------------------------------------------- transfers
-_INTERROGATE, _LOOK, _CANCEL = 0xFF, 0xFE, 0x80
+#: Transfer codes of poll 72: query a result, query it without marking it as read, cancel.
+_INTERROGATE, _QUERY_WITHOUT_READING, _CANCEL = 0xFF, 0xFE, 0x80
+#: Transfer codes of poll 72: all or nothing, as much as possible.
 _FULL_ONLY, _PARTIAL = 0x00, 0x01
+#: Transfer flags: change the cash-out terms, offer cash-outs to the host, only the host may take cash-outs.
 _SET_CASH_OUT, _CASH_OUT_ON, _HARD = 1 << 0, 1 << 1, 1 << 2
+#: Transfer flags: keep the lock after the transfer, transfer only if locked, print a receipt.
 _LOCK_AFTER, _IF_LOCKED, _RECEIPT = 1 << 4, 1 << 6, 1 << 7
 #: Data bytes of an order up to its identifier, including the identifier's length; minimum data bytes after
 #: it.
@@ -99,7 +107,7 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
     body = poll.data[1:]
     if not body:
         raise MalformedPollError(poll, "no transfer code")
-    if body[0] in {_INTERROGATE, _LOOK}:
+    if body[0] in {_INTERROGATE, _QUERY_WITHOUT_READING}:
         return _answer_interrogation(host, transfers, body[1] if len(body) > 1 else 0)
     if body[0] == _CANCEL:
         transfers.cancel()
@@ -153,9 +161,10 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
 
 
 def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
-    """Return the reply to a host's refused transfer order, built from the order's bytes.
+    """Return the reply to a refused transfer order, with the order's own identifier, type and flags.
 
-    It states that nothing has moved, or that the result is not known yet.
+    It states that nothing has moved, or that the result is not known yet. ``amounts``: whether to repeat the
+    ordered amounts.
     """
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
@@ -217,8 +226,8 @@ def _encode_cumulative_meters(host: Host, result: HostTransferResult) -> bytes:
     return parts
 
 
-def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
-    """Close the transfer if the reply that the host has received reported the transfer's end."""
+def close_read_transfer(host: Host, poll: LongPoll, reply: Reply) -> None:
+    """Record that the host has read a transfer's final result, if the reply that it has received contained one."""
     transfers = find_transfers(host)
     if transfers is None or not transfers.has_unread_result:
         return
@@ -227,9 +236,11 @@ def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
         transfers.acknowledge_result()
 
 
-# ---------------------------------------------------------------------------------------------- registration
+#: Registration codes of poll 73: initialise, register, unregister, query.
 _INITIALISE, _REGISTER, _UNREGISTER, _READ = 0x00, 0x01, 0x80, 0xFF
+#: Registration states in the reply to poll 73: ready to be registered, registered, not registered.
 _READY, _REGISTERED, _NOT_REGISTERED = 0x00, 0x01, 0x80
+#: Bytes of a registration request and of its key.
 _REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
 
 
@@ -256,6 +267,7 @@ def register(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _build_registration_reply(now: Registration, status: int | None = None) -> Reply:
+    """Return the reply to poll 73 with the machine's registration."""
     if status is None:
         status = _REGISTERED if now.registered else _NOT_REGISTERED
     key = now.key.ljust(_KEY_BYTES, b"\0")
@@ -267,9 +279,11 @@ def _build_registration_reply(now: Registration, status: int | None = None) -> R
     )
 
 
-# ---------------------------------------------------------------------------------------------- the lock
+#: Lock codes of poll 74.
 _LOCK, _UNLOCK = 0x00, 0x80
+#: Lock states in the reply to poll 74.
 _LOCKED, _WAITING, _NOT_LOCKED = 0x00, 0x40, 0xFF
+#: Lock state of the machine (None: requested, not granted yet) -> code in the reply to poll 74.
 _LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 
@@ -326,7 +340,7 @@ def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:
 
 _G: Final = Group.AFT
 ROWS: Final[Sequence[Poll]] = (
-    Poll(code=0x72, response=VARIABLE, effect=transfer, acknowledged=transfer_was_read, group=_G),
+    Poll(code=0x72, response=VARIABLE, effect=transfer, acknowledged=close_read_transfer, group=_G),
     Poll(code=0x73, response=VARIABLE, effect=register, group=_G),
     Poll(code=0x74, response=VARIABLE, effect=lock, group=_G),
 )

@@ -21,29 +21,33 @@ from egm.links.sas.wire import LongPoll
 from egm.money.host_controls import Control
 from meters.transaction import JSON
 
+#: Flag of poll 08: the acceptor stays enabled after a bill.
 _STAY_ENABLED: Final = 0x01
 _DELAY_UNIT_SECONDS: Final = 0.1
 """One source; another says milliseconds."""
 
 
 def _set_control(host: Host, name: str, value: JSON) -> Reply:
-    """Submit a control of the machine that this host sets, and acknowledge the poll."""
+    """Submit this host's request to restrict a function of the machine (``name``), and acknowledge the poll."""
     host.handle(EventType.CONTROL, ControlRequested(source=host.source, name=str(name), value=value))
     return ACK
 
 
 def _build_setting_effect(control: Control, value: JSON) -> Effect:
-    """Return an effect for a poll: it sets a control of the machine to ``value``."""
+    """Return the effect of a poll that sets one restriction of the machine's functions to a fixed value."""
 
     def apply_setting(host: Host, _: LongPoll) -> Reply:
-        """Set this poll's control of the machine to the poll's value, and acknowledge the poll."""
+        """Set the poll's restriction for this host, and acknowledge the poll."""
         return _set_control(host, control, value)
 
     return apply_setting
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> Effect:
-    """Return an effect for a poll: the host disables the machine, as a source named by the host and ``suffix``."""
+    """Return the effect of a poll by which the host disables the machine.
+
+    The machine records who disabled it, as the host's name with ``suffix``, and why (``reason``).
+    """
 
     def disable_machine(host: Host, _: LongPoll) -> Reply:
         """Disable the machine for this host, and acknowledge the poll."""
@@ -54,7 +58,7 @@ def _build_disabling_effect(suffix: str, reason: str) -> Effect:
 
 
 def _build_enabling_effect(suffix: str) -> Effect:
-    """Return an effect for a poll: the host ends its disabling of the machine as the source with this ``suffix``."""
+    """Return the effect of a poll that ends the host's own disabling of the machine, as recorded with ``suffix``."""
 
     def lift_disabling(host: Host, _: LongPoll) -> Reply:
         """End this host's disabling of the machine, and acknowledge the poll."""
@@ -118,6 +122,7 @@ def _build_control_poll(code: int, effect: Effect) -> Poll:
     return Poll(code=code, response=ONE_BYTE, effect=effect, group=Group.CONTROL)
 
 
+#: The control polls that this machine answers.
 ROWS: Final[Sequence[Poll]] = (
     _build_control_poll(0x01, _build_disabling_effect("", "host")),
     _build_control_poll(0x02, _build_enabling_effect("")),

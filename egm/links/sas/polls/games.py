@@ -19,10 +19,15 @@ _MAKER: Final = b"OE"
 _SEVERAL: Final = b"SEVERL"
 """Paytable ID of a machine that has more than one."""
 _NO_GROUP: Final = b"\0"
+#: Progressive group: none.
 _NO_OPTIONS: Final = b"\0\0"
+#: Game options: none.
 _NAME_BYTES_MAX: Final = 20
+#: Number of wager categories of a game.
 _ONE_CATEGORY: Final = 1
+#: BCD bytes of a coin-in meter.
 _COIN_IN_BYTES: Final = 4
+#: Denomination in minor units -> its SAS code.
 _CODE_OF_CENTS: Final[Mapping[Fraction | int, int]] = {
     cents: code for code, cents in DENOMINATIONS_CENTS.items()
 }
@@ -34,6 +39,7 @@ def find_denomination_code(cents: int) -> int:
 
 
 def _encode_percent(hundredths: int) -> bytes:
+    """Return a percentage, given in hundredths of a percent, as two BCD bytes."""
     return f"{min(hundredths, 9999):04d}".encode("ascii")
 
 
@@ -163,7 +169,7 @@ def answer_extended_information(request: LongPoll, readout: Readout) -> Reply | 
     )
 
 
-# ---------------------------------------------------------------------------------------------- features
+#: Way in which ticket numbers are made -> its code in the features of poll A0.
 _STYLES: Final = {
     Validation.STAND_ALONE: 0b00,
     Validation.SYSTEM: 0b01,
@@ -196,7 +202,8 @@ def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
     return Reply(request.data + bytes((first, second, third)) + bytes(3))
 
 
-# ---------------------------------------------------------------------------------------------- B0
+#: Error codes of poll B0: no multi-denomination, malformed, poll not possible per denomination, no such
+#: denomination.
 _NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 0x05
 
 

@@ -14,12 +14,17 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.staff.events import Authorisation
 
+#: Level code of a hand-pay that is a cancelled credit and not a win.
 _CANCELLED_CREDIT: Final = 0x80
-_TOP_AWARD: Final = 0x00
+_ORDINARY_WIN: Final = 0x00
 """Level of an ordinary win; 40 is the game's top award, which this machine does not distinguish."""
+#: Progressive group: none.
 _NO_GROUP: Final = b"\0"
+#: Reset method: by an attendant only.
 _ATTENDANT_ONLY: Final = b"\0"
+#: Data bytes of the reply to poll 1B.
 _DATA_BYTES: Final = 20
+#: Reply codes of poll 94: reset done, unable to reset, no hand-pay.
 _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
 
@@ -31,7 +36,7 @@ def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
     owed = readout.handpay
     if owed is None:
         return Reply(bytes(_DATA_BYTES), once=True)
-    level = _CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _TOP_AWARD
+    level = _CANCELLED_CREDIT if owed.kind == "cancelled_credit" else _ORDINARY_WIN
     data = (
         _NO_GROUP
         + bytes((level,))
@@ -49,7 +54,7 @@ def mark_handpay_read(host: Host, _: LongPoll, reply: Reply) -> None:
         host.republish()
 
 
-def answer_remote_reset(host: Host, _: LongPoll) -> Reply:
+def reset_handpay(host: Host, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
@@ -60,5 +65,5 @@ def answer_remote_reset(host: Host, _: LongPoll) -> Reply:
 
 ROWS: Final[Sequence[Poll]] = (
     Poll(code=0x1B, response=24, answer=answer_handpay_information, acknowledged=mark_handpay_read),
-    Poll(code=0x94, response=5, effect=answer_remote_reset, group=Group.HANDPAY_RESET),
+    Poll(code=0x94, response=5, effect=reset_handpay, group=Group.HANDPAY_RESET),
 )

@@ -23,11 +23,17 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 
 SAS_VERSION: Final = b"602"
+#: Longest serial number in a reply.
 _SERIAL_BYTES_MAX: Final = 40
+#: First and last year accepted in a host's date.
 _YEAR_FIRST, _YEAR_LAST = 1970, 2999
+#: Number of reels in the reply to poll 8F.
 _REELS: Final = 9
+#: Stop code of a reel that the game does not have.
 _NO_REEL: Final = 0xFF
+#: Hopper fill level: unknown.
 _UNKNOWN_FILL: Final = 0xFF
+#: Hopper status codes of poll 4F.
 _HOPPER_OK, _HOPPER_JAM, _HOPPER_EMPTY, _HOPPER_OTHER = 0x00, 0x04, 0x07, 0xFF
 
 

@@ -18,9 +18,11 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.tables.meters import METERS
 from egm.links.sas.wire import LongPoll
 
+#: Bytes of a game number.
 _GAME_BYTES: Final = 2
 _OVERHEAD: Final = 4
 """Address, command and CRC of a reply."""
+#: Most meters in one request of poll 2F.
 _SELECTED_MAX: Final = 10
 _EXTENDED_MAX: Final = 12
 """Most meters in a request. One source says 12, another 11; the larger is accepted."""
@@ -43,6 +45,7 @@ _LISTS: Final[Mapping[int, tuple[int, ...]]] = {
     0x2B: (0x09,),
     0x46: (0x0B,),
 }
+#: List polls that may be restricted to one denomination.
 _BY_DENOMINATION: Final = frozenset({0x11, 0x12, 0x14, 0x15, 0x16, 0x17})
 
 #: Poll -> the bill it counts, as a meter code of the accepted bills.

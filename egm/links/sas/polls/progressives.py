@@ -20,10 +20,15 @@ from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin
 
+#: BCD bytes of a level's amount in cents.
 _AMOUNT_BYTES: Final = 5
+#: BCD bytes of a total in credits.
 _CREDIT_BYTES: Final = 4
+#: Bytes of one win in a reply: level and amount.
 _WIN_BYTES: Final = 2 + _AMOUNT_BYTES
+#: Exception code: a progressive win is unread.
 _HIT: Final = 0x56
+#: Highest number of a level in a group.
 _LEVELS_MAX: Final = 32
 _WINS_MAX: Final = 32
 """Most wins in one reply to 87; more wait for the next."""
@@ -72,7 +77,7 @@ def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
 
 # ---------------------------------------------------------------------------------------------- what was won
 def _list_unread_wins(host: Host) -> list[tuple[str, BroadcastWin]]:
-    """Return the progressive wins that no host has read, oldest first, with their journal keys."""
+    """Return the progressive wins that no host has read, oldest first, each with its storage key in the journal."""
     stored = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
     wins = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in stored.items())
     return sorted(wins, key=lambda item: item[1].entry)
@@ -102,8 +107,8 @@ def answer_queued_win(host: Host, request: LongPoll) -> Reply:
     return replace(answer_current_win(host, request), once=True)
 
 
-def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Mark as read the progressive win that the host has received, and announce the next one."""
+def mark_win_read(host: Host, _: LongPoll, reply: Reply) -> None:
+    """Mark as read the progressive win that the host has received, and announce the next unread one."""
     _mark_oldest_wins_read(host, 1 if any(reply.data) else 0)
 
 
@@ -141,7 +146,7 @@ ROWS: Final[Sequence[Poll]] = (
     Poll(code=0x80, response=ONE_BYTE, effect=receive_amount, group=_G, broadcast=True),
     Poll(code=0x83, response=10, answer=answer_cumulative_wins, group=_G),
     Poll(code=0x84, response=11, effect=answer_current_win, group=_G),
-    Poll(code=0x85, response=11, effect=answer_queued_win, acknowledged=win_was_read, group=_G),
+    Poll(code=0x85, response=11, effect=answer_queued_win, acknowledged=mark_win_read, group=_G),
     Poll(code=0x86, response=ONE_BYTE, effect=receive_amounts, group=_G, broadcast=True),
     Poll(code=0x87, response=VARIABLE, effect=answer_queued_wins, acknowledged=mark_wins_read, group=_G),
 )

@@ -21,7 +21,9 @@ from egm.verify.digest import Algorithm
 from egm.verify.examine import sign_in_child_process
 from egm.verify.tree import Scope, find_components, list_own_files
 
+#: Command code of the ROM signature poll.
 _CODE: Final = 0x21
+#: Name of the background task that computes the signature.
 _TASK: Final = "rom_signature"
 
 
@@ -42,7 +44,7 @@ def send_rom_signature(host: Host, request: LongPoll) -> Reply:
 
 
 async def _deliver(host: Host, seed: bytes) -> None:
-    """Compute the ROM signature, and deliver it as the reply to a later poll; record a failure."""
+    """Compute the ROM signature, and queue it as the delayed reply to the host's request; record a failure."""
     try:
         signature = await compute_rom_signature(Scope(own=list_own_files(host.context.file)), seed)
     except LocalError as error:

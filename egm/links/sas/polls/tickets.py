@@ -40,7 +40,9 @@ from meters.transaction import JSON
 PRINTED, TICKET_DONE = 0x3D, 0x68
 """Exceptions: a cash-out ticket is printed; the transfer of a ticket is complete."""
 
+#: Digits of a full ticket number.
 _NUMBER_DIGITS: Final = 18
+#: BCD bytes of an amount.
 _AMOUNT_BYTES: Final = 5
 
 #: Validation types of tickets for a machine's credits; hand-pays are not validated here.
@@ -57,7 +59,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 
 
 def find_tickets(host: Host) -> HostTickets | None:
-    """Return the tickets that this host validates, or None."""
+    """Return the interface of the tickets that this host validates, or None if it validates none here."""
     money = host.machine.component(HostMoney)
     if money.validation.is_by_host and money.line == host.name:
         return HostTickets(host.context.engine, host.context.handle)
@@ -87,10 +89,15 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     return Reply(encode_binary(enrolment.validation_id, 3) + encode_binary(enrolment.sequence, 3), once=True)
 
 
+#: Function code of poll 4D: the next unread record, to be marked as read.
 _READ_NEXT: Final = 0x00
+#: Function code of poll 4D: the next unread record, not to be marked as read.
 _PEEK: Final = 0xFF
+#: Data bytes of a ticket record.
 _RECORD_BYTES: Final = 31
+#: Bytes of a ticket record that hold the ticket's number.
 _RECORD_NUMBER: Final = slice(9, 17)
+#: Index in a ticket record of the system ID, the first two digits of the number.
 _RECORD_SYSTEM: Final = 24
 
 
@@ -135,7 +142,7 @@ def _encode_expiry(ticket: Ticket) -> bytes:
     return encode_date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
 
 
-def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
+def mark_record_read(host: Host, poll: LongPoll, reply: Reply) -> None:
     """Mark the ticket record that the host has received as read, so that the next one follows."""
     tickets = find_tickets(host)
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
@@ -155,7 +162,9 @@ def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
     return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, _AMOUNT_BYTES))
 
 
+#: Credit kind of a cash-out -> its type code in poll 57.
 _CASH_OUT_TYPES: Final = {CreditKind.CASHABLE: 0x00, CreditKind.RESTRICTED: 0x01}
+#: Type code of poll 57: no cash-out waits for a number.
 _NOT_WAITING: Final = 0x80
 
 
@@ -170,6 +179,7 @@ def answer_pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
     return Reply(bytes((_CASH_OUT_TYPES[request.kind],)) + encode_bcd(request.amount_cents, _AMOUNT_BYTES))
 
 
+#: The machine's reply to a number -> its code in poll 58.
 _NUMBER_ANSWERS: Final = {
     NumberAnswer.TAKEN: 0x00,
     NumberAnswer.NOT_WAITING: 0x80,
@@ -188,12 +198,13 @@ def receive_number(host: Host, poll: LongPoll) -> Reply | None:
     elif digits.startswith("00"):
         answer = tickets.refuse_number()
     else:
-        answer = tickets.give_number(digits)
+        answer = tickets.assign_number(digits)
     return Reply(bytes((_NUMBER_ANSWERS[answer],)), once=True)
 
 
-# ---------------------------------------------------------------------------------------------- in
+#: Status code of poll 70: no ticket is in escrow.
 _NO_TICKET: Final = 0xFF
+#: Parsing code of poll 70: how the bar code was read is not stated.
 _PARSING: Final = 0x00
 
 
@@ -210,6 +221,7 @@ def answer_ticket_data(host: Host, _: LongPoll) -> Reply | None:
     )
 
 
+#: Status of a redemption -> its code in the reply to poll 71.
 _STATUS: Final[Mapping[Redeeming, int]] = {
     Redeeming.WAITING: 0x20,
     Redeeming.PENDING: 0x40,
@@ -226,11 +238,15 @@ _STATUS: Final[Mapping[Redeeming, int]] = {
     Redeeming.MISREAD: 0xFF,
     Redeeming.NO_TICKET: 0xFF,
 }
+#: Status code of poll 71: the transfer code is not known.
 _BAD_FUNCTION: Final = 0x82
+#: Transfer code of poll 71 -> the kind of credit that the ticket becomes.
 _KINDS: Final = {0x00: CreditKind.CASHABLE, 0x01: CreditKind.RESTRICTED, 0x02: CreditKind.NONRESTRICTED}
+#: Kind of credit -> the status code of a redeemed ticket.
 _REDEEMED: Final = {kind: code for code, kind in _KINDS.items()}
 #: Final statuses: once the host has received one, nothing more is reported.
 _ENDED: Final = frozenset({*_REDEEMED.values(), *range(0x80, 0xC1)}) - {_BAD_FUNCTION}
+#: Transfer code of a refusal in poll 71 -> the reason shown to the player.
 _REASONS: Final[Mapping[int, Reason]] = {
     0x80: Reason.HOST_REFUSED,
     0x81: Reason.HOST_REFUSED,
@@ -242,13 +258,14 @@ _REASONS: Final[Mapping[int, Reason]] = {
     0x87: Reason.AMOUNT,
     0x88: Reason.ABOVE_LIMIT,
 }
+#: Transfer code of poll 71 that only queries the result.
 _INTERROGATE: Final = 0xFF
 _SHORT, _FULL = 0x10, 0x16
 """Lengths of a redemption message without and with the terms of restricted credit."""
 
 
 def redeem(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 71: order the redemption or the refusal of the ticket in escrow; FF only queries the result."""
+    """Answer poll 71: redeem the ticket in escrow or return it to the player, as the host orders; FF only queries."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
@@ -280,7 +297,7 @@ def _build_redemption_reply(host: Host, redemption: Redeemed) -> Reply:
 
 
 def _build_status_reply(redemption: Redeemed) -> Reply:
-    """Return the reply to poll 71 with a redemption's status; it is short if no ticket's data are known."""
+    """Return the reply to poll 71 with the status of a redemption; without a ticket it is the short form."""
     if redemption.status is Redeeming.REDEEMED and redemption.kind is not None:
         status = _REDEEMED[redemption.kind]
     else:
@@ -319,8 +336,10 @@ def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:
         raise MalformedPollError(poll, f"no day {number:08d}: {error}") from None
 
 
-# ---------------------------------------------------------------------------------------------- terms
+#: Bits of poll 7B: a printer is used, restricted tickets may be printed, tickets are redeemed, numbers are
+#: secure.
 _PRINTER, _RESTRICTED_OUT, _REDEMPTION, _SECURE = 1 << 0, 1 << 3, 1 << 5, 1 << 15
+#: Validity in days that means forever.
 _NEVER: Final = 9999
 
 
@@ -371,8 +390,11 @@ def _encode_valid_days(host: Host) -> bytes:
     return b"".join(encode_bcd(number, 2) for number in days)
 
 
+#: Code of a text in poll 7C -> the ticket term that it sets.
 _TEXTS: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
+#: Longest text that a host may set.
 _TEXT_MAX: Final = 40
+#: Replies to polls 7C and 7D: the data were valid, or not.
 _VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
 
 
@@ -439,7 +461,7 @@ def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
 _G: Final = Group.TICKETS
 ROWS: Final[Sequence[Poll]] = (
     Poll(code=0x4C, response=10, effect=set_validation_id, group=_G),
-    Poll(code=0x4D, response=35, effect=answer_validation_record, acknowledged=record_was_read, group=_G),
+    Poll(code=0x4D, response=35, effect=answer_validation_record, acknowledged=mark_record_read, group=_G),
     Poll(code=0x50, response=14, answer=answer_validation_meters, group=_G),
     Poll(code=0x57, response=10, effect=answer_pending_cash_out, group=_G),
     Poll(code=0x58, response=5, effect=receive_number, group=_G),

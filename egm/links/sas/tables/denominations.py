@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
+#: Whole-cent denominations in the order of their codes.
 _CENTS: Final = (
     *(1, 5, 10, 25, 50, 100, 500, 1000, 2000, 10_000, 20, 200, 250, 2500, 5000, 20_000, 25_000),
     *(50_000, 100_000, 200_000, 250_000, 500_000, 2, 3, 15, 40),
 )
+#: Denominations below a cent, as the divisor of a cent, in the order of their codes.
 _PARTS_OF_A_CENT: Final = (2, 4, 5, 10, 20)
 
 #: Denomination code -> its value in minor units.
@@ -58,4 +60,5 @@ COUNTRY_OF_CURRENCY: Final[Mapping[str, int]] = {
     "USD": 37,
     "EUR": 39,
 }
+#: Country code of a currency that is not in the table.
 UNKNOWN_COUNTRY: Final = 0

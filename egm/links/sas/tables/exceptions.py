@@ -7,10 +7,12 @@ from egm.links.sas.names import Confidence, ExceptionName, Urgency
 
 NOTHING: Final = 0x00
 """The reply to a general poll if there is no exception."""
+#: The exception that reports an overflow of the exception queue.
 OVERFLOW: Final = 0x70
 
 _Q, _P, _E, _T = Urgency.QUEUED, Urgency.PRIORITY, Urgency.EITHER, Urgency.REAL_TIME
 
+#: Every exception: code, meaning, and how it waits.
 _ROWS: Final[tuple[tuple[int, str, Urgency], ...]] = (
     (0x00, "no activity", _Q),
     (0x11, "slot door opened", _Q),
@@ -134,6 +136,7 @@ _MINIMUM: Final = frozenset(
     )
 )
 
+#: Every exception of SAS, by code.
 EXCEPTIONS: Final[Mapping[int, ExceptionName]] = {
     code: ExceptionName(code, name, urgency, Confidence.TWO_SOURCES, minimum=code in _MINIMUM)
     for code, name, urgency in _ROWS

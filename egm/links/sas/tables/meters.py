@@ -13,6 +13,7 @@ _CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
 CENTS_SIZE: Final = 5
 """BCD bytes of a meter in cents; all others have four."""
 
+#: Every single meter: code, name and unit.
 _ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
     (0x00, "coin-in", _CREDITS),
     (0x01, "coin-out", _CREDITS),
@@ -106,11 +107,13 @@ _PAIRS: Final[tuple[tuple[int, str], ...]] = (
     (0xBC, "in-house nonrestricted transfer to the host"),
 )
 
+#: Values of the bills that are counted when accepted, in major units.
 _ALL_BILLS: Final = (
     *(1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500),
     *(1000, 2000, 2500, 5000, 10_000, 20_000, 25_000, 50_000),
     *(100_000, 200_000, 250_000, 500_000, 1_000_000),
 )
+#: Values of the bills that are counted in the stacker and at the drop, in major units.
 _TEN_BILLS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 #: First code of a run of bill counts -> what it counts, and the bills in order, in major units.
@@ -134,6 +137,7 @@ def _iter_meter_names() -> Iterator[MeterName]:
             yield MeterName(code, f"${bill:,} bills {fate}", _COUNT)
 
 
+#: Every SAS meter, by code.
 METERS: Final[Mapping[int, MeterName]] = {
     meter.code: meter for meter in sorted(_iter_meter_names(), key=lambda meter: meter.code)
 }

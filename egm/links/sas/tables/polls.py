@@ -14,6 +14,7 @@ _R, _S, _M, _SG = PollType.READ, PollType.SET, PollType.GAME, PollType.SET_OR_BR
 _A, _B = Confidence.TWO_SOURCES, Confidence.ONE_SOURCE
 _K, _X = Confidence.KNOWLEDGE, Confidence.CONFLICT
 
+#: Every long poll in the order of the command bytes.
 _ROWS: Final[tuple[SasPoll, ...]] = (
     SasPoll(0x01, "shut down (lock out play)", _S, _A),
     SasPoll(0x02, "start up (enable play)", _S, _A),
@@ -197,6 +198,7 @@ _ROWS: Final[tuple[SasPoll, ...]] = (
     SasPoll(0xB7, "set machine numbers", _S, _B, "SAS 6.03; layout not found"),
 )
 
+#: Every long poll, by command byte.
 POLLS: Final[Mapping[int, SasPoll]] = {row.code: row for row in _ROWS}
 
 #: The smallest set of polls a regulator publishes for machines on its network (Montana, video gambling).

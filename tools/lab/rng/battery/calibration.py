@@ -34,7 +34,9 @@ class FalseAlarms:
     detail: str
     replications: int
     alarms: tuple[int, ...]
+    """How often it rejected good data at each level."""
     evenness: float
+    """The p-value of the test that its p-values are uniform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

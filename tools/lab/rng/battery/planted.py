@@ -13,6 +13,7 @@ from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSample
 from tools.lab.rng.outcomes import Game, Numbers, Selection
 
+#: Returns plays of a game with a planted defect.
 Defect = Callable[[BulkDraws, Game, int], Ints]
 
 
@@ -65,6 +66,7 @@ def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
     return members[:, : game.picks]
 
 
+#: The planted defects by name.
 DEFECTS: Final[dict[str, Defect]] = {
     "modulo-bias": plant_modulo_bias,
     "sticky": plant_repeated_plays,

@@ -13,7 +13,9 @@ from rng.errors import RngError
 #: Cells expected less often than this are merged with their neighbours.
 EXPECTED_MIN: Final = 5.0
 
+#: An array of whole numbers.
 Ints = NDArray[np.integer[Any]]
+#: An array of floats.
 Floats = NDArray[np.floating[Any]]
 
 

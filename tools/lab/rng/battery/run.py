@@ -63,6 +63,7 @@ def run_all_tests(game: Numbers | Selection, data: Ints) -> list[StatisticalResu
     return selection.run_battery(data, game.population)
 
 
+#: Returns plays of a game, drawn with compiled code.
 Draw = Callable[[BulkDraws, Numbers | Selection, int], Ints]
 #: The raw output of a generator, for compiled draws; or the objects a machine draws with.
 Source = Callable[[int], bytes] | Production

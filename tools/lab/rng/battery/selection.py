@@ -27,8 +27,9 @@ from tools.lab.rng.battery.result import (
     group_values,
 )
 
-#: The count of numbers at the front of a selection that are tested for repetition and order.
+#: How many numbers at the front of a selection are tested for repetition.
 _HAND = 5
+#: How many numbers at the front of a selection are tested for their order.
 _ORDERED = 4
 #: Plays processed at once, in tests that split plays up.
 _PART = 100_000
