@@ -184,6 +184,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
         (lambda raw: raw["record"]["outcome"].update(win_credits=999), "its settlements add to"),
         (lambda raw: raw["record"]["outcome"]["display"].update(credits=999), "outcome differs"),
         (lambda raw: raw["record"]["steps"][0]["draws"].pop(), "cannot be replayed"),
+        (lambda raw: raw["record"]["steps"][0]["draws"].append([7, 1, "spare"]), "cannot be replayed"),
         (lambda raw: raw["record"]["steps"][0]["draws"][0].__setitem__(0, 7), "cannot be replayed"),
         (lambda raw: raw["record"].update(bet_credits=99), "transfers: expected"),
         (lambda raw: raw["record"]["game"].update(digest="0" * 64), "no definition available"),
@@ -195,6 +196,20 @@ def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, chang
     at = find(bodies, "game.start")
     report = Auditor(games).run(edit(bodies, at, change))
     assert {f.sequence for f in report.findings if why in f.why} == {at + 1}
+
+
+@pytest.mark.requirement("A-25")
+def test_a_draw_that_no_answer_uses_is_named(tmp_path, games):
+    """A game with choices is replayed answer by answer; the draws after an answer are that answer's own."""
+    ticks = clock()
+    with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
+        insert(journal, 10**7)
+        conversation(journal, load_game("quebec-red-dog"), 1, random.Random(1))
+    with open_view(tmp_path) as view:
+        bodies = list(view.iter_bodies())
+    at = find(bodies, "game.choice", skip=0)
+    report = Auditor(games).run(edit(bodies, at, lambda raw: raw["record"]["draws"].append([7, 1, "spare"])))
+    assert any(f.sequence == at + 1 and "cannot be replayed" in f.why for f in report.findings)
 
 
 @pytest.mark.requirement("A-25")
