@@ -5,6 +5,7 @@ import json
 import random
 import re
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from click.testing import CliRunner
@@ -348,6 +349,9 @@ def test_logs_and_plays_are_recalled(state):
     assert [p["entry"] for p in plays] == sorted((p["entry"] for p in plays), reverse=True)
     assert len(plays) == 10
     assert all(p["outcome"]["display"] and p["steps"] == [] for p in plays)
+    for later, earlier in pairwise(plays):
+        added_cents = sum(later["added_cents"].values())
+        assert later["credit_before_cents"] == earlier["credit_after_cents"] + added_cents
     run = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(state), "--json"])
     assert [row["kind"] for row in json.loads(run.output)] == [
         "voucher.request",
