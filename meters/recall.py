@@ -91,6 +91,20 @@ class Play:
         return before if isinstance(before, int) else None
 
     @property
+    def credit_after_cents(self) -> int | None:
+        """Return the player's credit when the play ended, in minor units, if recorded; None while it is open.
+
+        A win that was paid by hand is not in it. It is unknown for a play that a memory clear carried over, because
+        its wager is in the journal before.
+        """
+        before = self.credit_before_cents
+        if before is None or self.end is None or "staked" in read_details(self.start):
+            return None
+        push = () if self.push is None else (self.push,)
+        moved = (t for entry in (self.start, *self.steps, *push, self.end) for t in entry.transfers)
+        return before + sum(t.amount_cents * (_is_credit(t.target) - _is_credit(t.source)) for t in moved)
+
+    @property
     def outcome(self) -> object:
         """Return the play's outcome with the display data of its last step, which is enough to show it again."""
         return read_details(self.steps[-1] if self.steps else self.start).get("outcome")
@@ -125,6 +139,12 @@ def iter_recent_plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Pl
             ),
             push=next((e for e in after if e.kind == PLAY_PUSH), None),
         )
+
+
+def _is_credit(account: str) -> bool:
+    """Return whether an account is a player's credit on the credit meter, of whatever kind."""
+    line = find_account(account)
+    return line.book is Book.LIVE and line.role is Role.CREDIT
 
 
 def _read_position(entry: StoredEntry) -> int:

@@ -235,7 +235,7 @@ def _build_play_tables(
     """Return all recorded data of a play as tables (E-01, E-04)."""
     game = _apply_later_steps(play)
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
-    paid_cents = play.win_cents or 0
+    paid_cents, after_cents = play.win_cents or 0, play.credit_after_cents
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
         *((("column.position", say_number(play.position)),) if machine.position.count > 1 else ()),
@@ -244,6 +244,7 @@ def _build_play_tables(
         ("recall.credit_before", say_money(game.credit_before_cents)),
         ("column.bet", say_money(play.bet_cents)),
         ("column.win", say_plain("") if play.win_cents is None else say_money(paid_cents)),
+        ("recall.credit_after", say_plain("") if after_cents is None else say_money(after_cents)),
         ("column.state", say(f"service.recall.{_describe_play_state(play)}")),
     ]
     rows += [

@@ -66,9 +66,10 @@ def test_plays_come_back_whole_with_what_was_added_before(journal):
         )
     )
     third, second, first = iter_recent_plays(journal)
-    assert (third.play_id, third.end, third.win_cents) == ("p3", None, None)
+    assert (third.play_id, third.end, third.win_cents, third.credit_after_cents) == ("p3", None, None, None)
     assert second.added_cents == {"world:bill": 2500, "world:voucher_in:cashable": 300}
-    assert (second.bet_cents, second.win_cents, second.credit_before_cents) == (5, 10, 100)
+    assert (second.bet_cents, second.win_cents) == (5, 10)
+    assert (second.credit_before_cents, second.credit_after_cents) == (100, 105)
     assert len(second.steps) == 60
     assert [step.record["choice"] for step in second.shown_steps] == list(range(10, 60))
     assert second.outcome == {"display": {"step": 59}}

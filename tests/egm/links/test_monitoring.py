@@ -116,6 +116,26 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
     rig.close()
 
 
+@pytest.mark.requirement("D-16")
+def test_the_meters_are_read_again_after_a_change(tmp_path, monkeypatch):
+    monkeypatch.setattr(monitoring, "_FOLLOW_SECONDS", 0.0)
+    rig = MachineRig(tmp_path).boot()
+
+    async def scene():
+        attachment = monitored(rig, tmp_path, [])
+        async with running(attachment):
+            port = await served(tmp_path)
+            token = StateFolder(tmp_path).metrics_token.read_text()
+            for cents in (2000, 2500):
+                rig.insert(cents - rig.credit_cents)
+                attachment.process_change(shown(rig))
+                await asyncio.sleep(0.01)
+                assert f"egm_credits_cents {cents}.0" in await asyncio.to_thread(read, port, token)
+
+    asyncio.run(scene())
+    rig.close()
+
+
 async def served(folder):
     """The port it is served on, once it is."""
     told = StateFolder(folder).run / "metrics.port"

@@ -6,6 +6,7 @@ one is open, starts the machine again, and looks at what the player gets.
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -180,6 +181,19 @@ def test_a_win_whose_definition_nobody_has_is_paid_as_recorded_and_said_so(won, 
     again.report_shown()
     assert again.credit_cents == 10000 - STAKE + WIN
     again.close()
+
+
+@pytest.mark.requirement("A-25", "Q-02")
+def test_a_recorded_draw_that_the_game_does_not_use_fails_the_machine_check(won):
+    won.report_shown()
+    assert (fill_in(won, "machine_check", **ONE), won.records("machine.checked")[-1]["game"]) == (
+        "machine_checked",
+        "right",
+    )
+    held = won.machine.component(GameInProgress)
+    (step,) = held.record.steps
+    held.record = replace(held.record, steps=(replace(step, draws=(*step.draws, step.draws[-1])),))
+    assert fill_in(won, "machine_check", **ONE) == "machine_check_failed"
 
 
 @pytest.mark.requirement("F-14", "A-28", "Q-02")

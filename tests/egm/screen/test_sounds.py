@@ -241,6 +241,15 @@ def test_a_place_that_wants_less_gets_less(rest, game, theme):
 
 
 @pytest.mark.requirement("J-17")
+def test_an_alarm_is_played_as_loud_where_volume_and_place_allow_nothing(rest, game, theme):
+    ears = Ears()
+    quiet = replace(apply_message(rest, build_snapshot(game, "en", loudness_percent=0)), volume=0)
+    door = apply_message(quiet, build_snapshot(game, "en", state="door_open", loudness_percent=0))
+    Sounds(theme, ears).follow(quiet, door)
+    assert list(ears.on.values()) == [("alarm", ALARM_FLOOR)]
+
+
+@pytest.mark.requirement("J-17")
 def test_what_a_host_forbids_to_be_heard_is_not_but_alarms_are(rest, game, theme, outcomes):
     """SAS 03 and 05: all sound off, and game sounds off."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):

@@ -142,6 +142,18 @@ def test_a_win_above_the_amount_is_paid_only_against_an_identity_document(rig):
     assert rig.machine.installed(IdentityRegister).get(paid["identity"]).fields == NAMED
 
 
+@pytest.mark.requirement("F-16:a")
+def test_a_host_does_not_settle_a_large_hand_pay_without_its_form(rig):
+    rig.insert(10000)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    assert (rig.state, register(rig, "handpays")) == (State.HANDPAY, [])
+    fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
+    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    (paid,) = register(rig, "handpays")
+    assert (rig.state, paid["amount_cents"]) == (State.IDLE, 10000)
+
+
 @pytest.mark.requirement("F-16", "Q-19")
 def test_just_below_the_amount_no_form_is_wanted_and_slips_are_numbered_on(rig):
     for number in (1, 2):
@@ -380,6 +392,9 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(rig, tmp_p
 def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(rig, tmp_path):
     printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
+    for place in ({}, {"place": " "}):
+        fill_in(printing, "orphan_ticket", **ONE, number=number, **place)
+        assert printing.notice == "refused.location_is_stated"
     fill_in(printing, "orphan_ticket", **ONE, number=f" {number} ", place="floor, exit B")
     assert printing.store.get(number).state is TicketState.REDEEMED
     assert printing.journal.balance_cents("house:orphan") == 2000

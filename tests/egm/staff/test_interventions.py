@@ -277,7 +277,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     assert name in unknown.output
 
 
-@pytest.mark.requirement("Q-15")
+@pytest.mark.requirement("Q-15", "J-15:b")
 def test_interventions_parts_and_visits_stand_in_their_registers_by_serial_number(rig, tmp_path):
     intervene(rig)
     finish(rig, "belt replaced", "belt 12; bearing 6").touch("leave")

@@ -47,7 +47,8 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(rig):
     assert menu.page.tables[0].rows[1].cells[3].value == 300
     menu.touch(won)
     lines = menu.lines()
-    assert (lines["Bet"], lines["Win"], lines["Credit before the game"]) == ("$0.05", "$3.00", "$20.00")
+    assert (lines["Bet"], lines["Win"]) == ("$0.05", "$3.00")
+    assert (lines["Credit before the game"], lines["Credit after the game"]) == ("$20.00", "$22.95")
     assert lines["Added before the game: bills"] == "$20.00"
     menu.touch("show")
     replay, shown = replayed(menu, won)

@@ -118,7 +118,7 @@ def test_a_page_with_forms_is_offered_to_its_roles(offered, name):
     assert {role for role in Role if page in offered[role]} == set(roles)
 
 
-@pytest.mark.requirement("J-15", "J-16", "Q-12", "Q-04", "Q-07")
+@pytest.mark.requirement("J-15", "J-16", "K-14", "Q-12", "Q-04", "Q-07")
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize(
     "name", ["dispute", "exclusion", "complement", "orphan_ticket", "base_out", "hopper_fill"]

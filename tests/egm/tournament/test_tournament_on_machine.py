@@ -98,6 +98,23 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     assert hall.audit() == []
 
 
+@pytest.mark.requirement("A-03")
+def test_damage_between_two_games_of_points_is_found_before_the_next(hall):
+    at = hall().enter()
+    assert at.sell(1, "P-1") is None
+    rig = at.open_play().room
+    rig.play()
+    rig.report_shown()
+    (log,) = (at.file / "second").glob("*.log")
+    data = bytearray(log.read_bytes())
+    data[len(data.rstrip(b"\0")) - 40] ^= 0x01
+    log.write_bytes(data)
+    sequence = rig.journal.sequence
+    rig.play()
+    found = [entry.kind for entry in rig.journal.entries(since=sequence)]
+    assert found.index("event") < found.index("tournament.game"), found
+
+
 @pytest.mark.requirement("L-01")
 def test_a_game_with_points_is_that_of_credits_with_the_same_numbers(hall):
     hall = hall(chance=ScriptedChance(*WON, *WON))

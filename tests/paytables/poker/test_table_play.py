@@ -354,6 +354,31 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
         assert ("play-3" in found.decision.options) == more, cards
 
 
+@pytest.mark.requirement("S-22", "S-23", "S-28", "S-54")
+@pytest.mark.parametrize(
+    ("name", "answer", "player", "lowest", "below", "spot"),
+    [
+        ("quebec-three-card-poker", "play", "As Ad Ah", "Qs 3d 2h", "Js Td 8h", "play"),
+        ("quebec-caribbean-stud", "raise", "5s 5d 6h 8c 7s", "As Kd 4h 3c 2s", "As Qd Jh Tc 9s", "raise"),
+        ("quebec-crazy-four-poker", "play-1", "As Ad Ah 6c 7s", "Ks 6d 4h 3c 2s", "Qs Jd Th 8c 7d", "ante"),
+        ("france-casino-holdem", "raise-3", "As Ad 3h 5c 7s 9d Jh", "2s 2d", "Ks Qd", "early"),
+    ],
+)
+def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
+    name, answer, player, lowest, below, spot
+):
+    """With five cards the lowest king at Crazy Four Poker has a six: five-four-three-two is a straight."""
+    game = load(name)
+    bets = game.rules.definition.form[0].bets
+    wager = game.wager(sum(bets.values()), bets=dict(bets))
+    for bank, is_open in ((lowest, True), (below, False)):
+        found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
+        found.advance()
+        found.advance(Choice(answer))
+        (settled,) = (each for each in found.settlements if each.spot == spot and each.staked)
+        assert (settled.credits > settled.staked) == is_open, bank
+
+
 @pytest.mark.requirement("S-30")
 @pytest.mark.parametrize(
     ("name", "bets", "said"),

@@ -5,6 +5,7 @@ import json
 import random
 import re
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from click.testing import CliRunner
@@ -184,6 +185,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
         (lambda raw: raw["record"]["outcome"].update(win_credits=999), "its settlements add to"),
         (lambda raw: raw["record"]["outcome"]["display"].update(credits=999), "outcome differs"),
         (lambda raw: raw["record"]["steps"][0]["draws"].pop(), "cannot be replayed"),
+        (lambda raw: raw["record"]["steps"][0]["draws"].append([7, 1, "spare"]), "cannot be replayed"),
         (lambda raw: raw["record"]["steps"][0]["draws"][0].__setitem__(0, 7), "cannot be replayed"),
         (lambda raw: raw["record"].update(bet_credits=99), "transfers: expected"),
         (lambda raw: raw["record"]["game"].update(digest="0" * 64), "no definition available"),
@@ -195,6 +197,20 @@ def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, chang
     at = find(bodies, "game.start")
     report = Auditor(games).run(edit(bodies, at, change))
     assert {f.sequence for f in report.findings if why in f.why} == {at + 1}
+
+
+@pytest.mark.requirement("A-25")
+def test_a_draw_that_no_answer_uses_is_named(tmp_path, games):
+    """A game with choices is replayed answer by answer; the draws after an answer are that answer's own."""
+    ticks = clock()
+    with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
+        insert(journal, 10**7)
+        conversation(journal, load_game("quebec-red-dog"), 1, random.Random(1))
+    with open_view(tmp_path) as view:
+        bodies = list(view.iter_bodies())
+    at = find(bodies, "game.choice", skip=0)
+    report = Auditor(games).run(edit(bodies, at, lambda raw: raw["record"]["draws"].append([7, 1, "spare"])))
+    assert any(f.sequence == at + 1 and "cannot be replayed" in f.why for f in report.findings)
 
 
 @pytest.mark.requirement("A-25")
@@ -333,6 +349,9 @@ def test_logs_and_plays_are_recalled(state):
     assert [p["entry"] for p in plays] == sorted((p["entry"] for p in plays), reverse=True)
     assert len(plays) == 10
     assert all(p["outcome"]["display"] and p["steps"] == [] for p in plays)
+    for later, earlier in pairwise(plays):
+        added_cents = sum(later["added_cents"].values())
+        assert later["credit_before_cents"] == earlier["credit_after_cents"] + added_cents
     run = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(state), "--json"])
     assert [row["kind"] for row in json.loads(run.output)] == [
         "voucher.request",

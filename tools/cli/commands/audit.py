@@ -435,6 +435,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
         "win_cents": play.win_cents,
         "prizes": [dict(prize) for prize in play.prizes_won],
         "credit_before_cents": play.credit_before_cents,
+        "credit_after_cents": play.credit_after_cents,
         "added_cents": dict(play.added_cents),
         "steps": [dict(recall.read_details(e)) for e in play.shown_steps],
         "outcome": play.outcome,
