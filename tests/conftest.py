@@ -104,6 +104,14 @@ def _memory_returned() -> Iterator[None]:
 _SLOW_TIER = tomllib.loads(Path(__file__).with_name("slow_tier.toml").read_text(encoding="utf-8"))
 
 
+def _is_moved(listed: dict[str, list[str]], parameters: str) -> bool:
+    """Return whether an entry of the slow tier holds for a test with these parameters."""
+    only, keep = listed.get("only", ["*"]), listed.get("keep", ())
+    return any(fnmatchcase(parameters, moved) for moved in only) and not any(
+        fnmatchcase(parameters, kept) for kept in keep
+    )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the slow tier, before those of the other tier are chosen, and put all in their order."""
@@ -111,9 +119,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         file, _, test = item.nodeid.removeprefix("tests/").partition("::")
         function, _, parameters = test.partition("[")
         listed = _SLOW_TIER.get(file, {}).get(function)
-        if listed is not None and not any(
-            fnmatchcase(parameters.removesuffix("]"), kept) for kept in listed.get("keep", ())
-        ):
+        if listed is not None and _is_moved(listed, parameters.removesuffix("]")):
             item.add_marker("slow")
     _sort_for_workers(items)
 
