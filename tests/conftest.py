@@ -11,6 +11,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 gc.disable()  # until everything is collected
@@ -164,9 +165,17 @@ def _machines_put_away() -> Iterator[None]:
         machines.OPENED.pop().close()
 
 
+@cache
+def _list_requirements() -> frozenset[str]:
+    """Return the ids that a mark may name."""
+    return load().marks
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Fail a test whose ``requirement`` or ``library_only`` mark names an id that does not exist."""
     for mark in item.iter_markers():
-        unknown = set(mark.args) - load().marks if mark.name in {"requirement", "library_only"} else ()
+        unknown = (
+            set(mark.args) - _list_requirements() if mark.name in {"requirement", "library_only"} else ()
+        )
         for name in unknown:
             pytest.fail(f"no such requirement: {name!r}", pytrace=False)
