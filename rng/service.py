@@ -156,7 +156,7 @@ class RandomService:
         """
         policy = policy or ReseedPolicy()
         try:
-            tested = run_self_test()
+            tested = cls._test_chain()
             reserved, known = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
             gatherer = SeedGatherer(list_available_sources() if sources is None else sources, known)
             service = cls(gatherer, policy, clock, on_event, fresh_input)
@@ -176,6 +176,11 @@ class RandomService:
             },
         )
         return service
+
+    @staticmethod
+    def _test_chain() -> tuple[str, ...]:
+        """Run the self-test of the start; return the names of the tests passed."""
+        return run_self_test()
 
     def _seed(self, personalization: Personalization, reserved: bytes) -> None:
         """Instantiate the generator with fresh entropy.

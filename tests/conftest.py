@@ -11,6 +11,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 gc.disable()  # until everything is collected
@@ -104,6 +105,14 @@ def _memory_returned() -> Iterator[None]:
 _SLOW_TIER = tomllib.loads(Path(__file__).with_name("slow_tier.toml").read_text(encoding="utf-8"))
 
 
+def _is_moved(listed: dict[str, list[str]], parameters: str) -> bool:
+    """Return whether an entry of the slow tier holds for a test with these parameters."""
+    only, keep = listed.get("only", ["*"]), listed.get("keep", ())
+    return any(fnmatchcase(parameters, moved) for moved in only) and not any(
+        fnmatchcase(parameters, kept) for kept in keep
+    )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the slow tier, before those of the other tier are chosen, and put all in their order."""
@@ -111,9 +120,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         file, _, test = item.nodeid.removeprefix("tests/").partition("::")
         function, _, parameters = test.partition("[")
         listed = _SLOW_TIER.get(file, {}).get(function)
-        if listed is not None and not any(
-            fnmatchcase(parameters.removesuffix("]"), kept) for kept in listed.get("keep", ())
-        ):
+        if listed is not None and _is_moved(listed, parameters.removesuffix("]")):
             item.add_marker("slow")
     _sort_for_workers(items)
 
@@ -158,9 +165,17 @@ def _machines_put_away() -> Iterator[None]:
         machines.OPENED.pop().close()
 
 
+@cache
+def _list_requirements() -> frozenset[str]:
+    """Return the ids that a mark may name."""
+    return load().marks
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Fail a test whose ``requirement`` or ``library_only`` mark names an id that does not exist."""
     for mark in item.iter_markers():
-        unknown = set(mark.args) - load().marks if mark.name in {"requirement", "library_only"} else ()
+        unknown = (
+            set(mark.args) - _list_requirements() if mark.name in {"requirement", "library_only"} else ()
+        )
         for name in unknown:
             pytest.fail(f"no such requirement: {name!r}", pytrace=False)

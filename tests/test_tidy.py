@@ -191,3 +191,4 @@ def test_the_slow_tier_names_tests_that_exist():
             if isinstance(inner, ast.FunctionDef)
         }
         assert set(functions) <= found, file
+        assert {key for entry in functions.values() for key in entry} <= {"only", "keep", "seconds"}, file

@@ -58,21 +58,25 @@ class KenoRules(Tableless):
         gives sizes in place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
         ``bonuses`` (ids) are optional. ``form`` requests a form by its id.
         """
+        return Wager(credits_, self._find_ticket(credits_, options).to_json())
+
+    def _find_ticket(self, credits_: int, options: Mapping[str, Json]) -> Ticket:
+        """Return the ticket of ``credits_``: the requested one, or that of a form. Raises :class:`WagerError`."""
         if "selections" not in options:
-            return self._find_form_wager(credits_, options)
+            return self._find_form_ticket(credits_, options)
         found = self.ticket(options)
         if found.cost != credits_:
             raise WagerError(f"the ticket costs {format_count(found.cost, 'credit')}, not {credits_}")
-        return Wager(credits_, found.to_json())
+        return found
 
-    def _find_form_wager(self, credits_: int, options: Mapping[str, Json]) -> Wager:
-        """Return the wager of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
+    def _find_form_ticket(self, credits_: int, options: Mapping[str, Json]) -> Ticket:
+        """Return the ticket of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
         for form, stake in self._offers:
             found = self.build_form_ticket(form, stake)
             if options.get("form", form.id) == form.id and found.cost == credits_:
-                return Wager(credits_, found.to_json())
+                return found
         named = f" of form {options['form']!r}" if options else ""
         raise WagerError(
             f"no ticket{named} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
@@ -80,7 +84,7 @@ class KenoRules(Tableless):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
-        bought = self.ticket(self.wager(wager.credits, **wager.options).options)
+        bought = self._find_ticket(wager.credits, wager.options)
         known, tables = self.draw_quick_picks(bought, draw), ticket.restrict_tables(self.tables, bought)
         wins: list[Settlement] = []
         levels: list[str] = []

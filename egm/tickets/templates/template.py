@@ -330,6 +330,7 @@ def _to_plain_text(text: str) -> str:
     return "".join(map(_to_plain_character, text))
 
 
+@lru_cache(maxsize=4096)
 def _to_plain_character(char: str) -> str:
     """Return the nearest characters that every printer has; a blank for a control character, else ``?``."""
     if char in _FRAMING or not char.isprintable():

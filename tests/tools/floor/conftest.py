@@ -27,10 +27,15 @@ def open_store(request, tmp_path):
         def make():
             return SqliteStore(tmp_path / "levels.db")
     else:
+        import psycopg
+
         from tools.floor.progressive.postgres import PostgresStore
 
         server = request.getfixturevalue("postgres")
-        dsn = server.create_database(f"test_{next(_NAMES)}")
+        name = f"test_{next(_NAMES)}"
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {name}")  # a database of its own costs ten times as much
+        dsn = f"{server.dsn()} options=-csearch_path={name}"
 
         def make():
             return PostgresStore(dsn)

@@ -23,7 +23,7 @@ from egm.screen.show import has_title
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, Page, View, build_view_timeline
-from paytables import Choice, Game, Outcome, play_with_answers
+from paytables import Choice, Game, Outcome, Wager, play_with_answers
 from paytables import Decision as Asked
 from tools.dev.gallery.pages import page_scenes, recall
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, build_snapshot
@@ -45,7 +45,11 @@ class Walk:
 
 def play_game(game: Game, name: str, bet: int) -> Outcome:
     """Play a complete game, with the first option for every decision."""
-    wager = game.wager(bet)
+    return _play_wager(game, name, game.wager(bet))
+
+
+def _play_wager(game: Game, name: str, wager: Wager) -> Outcome:
+    """Play a complete game of a wager, with the first option for every decision."""
     return play_with_answers(
         game.play(wager, Walk(name)), wager, lambda decision: Choice(decision.options[0])
     )
@@ -67,8 +71,8 @@ class SampleOutcomes:
 def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
     """Return the first decision of each kind that the game asks for, and the second one of a repeated decision."""
     found: dict[str, Asked] = {}
+    wager = game.wager(max(game.bet_options))
     for number in range(tries):
-        wager = game.wager(max(game.bet_options))
         asked_here: Counter[str] = Counter()
 
         def last(decision: Asked, here: Counter[str] = asked_here) -> Choice:
@@ -83,10 +87,11 @@ def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
 def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleOutcomes:
     """Find the outcomes to draw among the first ``tries`` games."""
     bet = max(game.bet_options)
+    wager = game.wager(bet)
     found: dict[str, Outcome] = {}
     most = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
-        outcome = play_game(game, f"{game.id}/{number}", bet)
+        outcome = _play_wager(game, f"{game.id}/{number}", wager)
         level = theme.find_celebration_level(outcome.win_credits, bet)
         kind = "much" if level >= 3 else "little" if level else "loss" if not outcome.win_credits else ""
         steps = outcome.display.get("steps") or ()
@@ -110,8 +115,9 @@ def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
     """Return a game whose win was doubled once and then collected, or None."""
     if game.find_most_after_double_up(1) == 1:
         return None
+    wager = game.wager(max(game.bet_options))
     for number in range(tries):
-        wager, called = game.wager(max(game.bet_options)), list[str]()
+        called = list[str]()
 
         def once(decision: Asked, before: list[str] = called) -> Choice:
             double = decision.kind == "double_up" and not before
