@@ -19,7 +19,7 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-_FORMAT: Final = "open-egm verified point 10"
+_FORMAT: Final = "open-egm verified point 11"
 _SHELF: Final = "games at hand"
 _OURS: Final = (
     "meters.",
