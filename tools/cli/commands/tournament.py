@@ -134,6 +134,7 @@ class _Corrections(TypedDict):
     renamed: tuple[int, ...]
     ignored: tuple[str, ...]
     absent: tuple[str, ...]
+    unused: tuple[int, ...]
 
 
 _CORRECTION_OPTIONS: Final = [
@@ -162,6 +163,13 @@ _CORRECTION_OPTIONS: Final = [
         metavar="ENTRY:ROUND",
         multiple=True,
         help="A round that its entry did not play, and has failed; repeat for more.",
+    ),
+    click.option(
+        "--unused",
+        metavar="ENTRY",
+        type=WholeNumber(min=1),
+        multiple=True,
+        help="A number that was left out when entries were sold; repeat for more.",
     ),
 ]
 
@@ -263,6 +271,7 @@ def _derive(
             renamed=corrections["renamed"],
             ignored=ignored,
             absent=absent,
+            unused=corrections["unused"],
         )
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
