@@ -8,8 +8,9 @@ the least recently used entry is dropped first.
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 import pygame
@@ -99,8 +100,10 @@ class Painter:
 
     def box(self, rect: Rect) -> pygame.Rect:
         """Return a rectangle in pixels. Rectangles that touch in units also touch in pixels."""
-        left, top = self.px(rect[0]), self.px(rect[1])
-        return pygame.Rect(left, top, self.px(rect[0] + rect[2]) - left, self.px(rect[1] + rect[3]) - top)
+        x, y, w, h = rect
+        scale = self.scale
+        left, top = round(x * scale), round(y * scale)
+        return pygame.Rect(left, top, round((x + w) * scale) - left, round((y + h) * scale) - top)
 
     def find_or_create(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
         """Return the cached surface of ``key``; create it if absent."""
@@ -350,6 +353,26 @@ class Painter:
         box = self.box(rect)
         if box.width > 0 and box.height > 0:
             self.put(self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
+
+    def scatter(
+        self,
+        pieces: Iterable[tuple[Hashable, tuple[int, int]]],
+        side: float,
+        make: Callable[[Hashable, tuple[int, int]], pygame.Surface],
+    ) -> None:
+        """Draw many small pieces of cached square art at positions in pixels: each is its key and its left and top.
+
+        ``make`` receives the key and the size in pixels.
+        """
+        size = (self.px(side), self.px(side))
+        made: dict[Hashable, pygame.Surface] = {}
+        placed = []
+        for key, at in pieces:
+            surface = made.get(key)
+            if surface is None:
+                surface = made[key] = self.find_or_create(("art", key, size), partial(make, key, size))
+            placed.append((surface, at))
+        self.surface.fblits(placed, PREMULTIPLIED)
 
     def shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle with rounded corners; the paint may be transparent."""

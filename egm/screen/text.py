@@ -24,6 +24,8 @@ LOCALES: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
 _DOLLARS: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
 #: The language whose catalogue defines which texts must exist.
 FALLBACK: Final = "en"
+#: The number of formatted amounts and of formatted numbers that are stored; the screen draws the same ones each frame.
+_FORMATTED_MAX: Final = 4096
 
 
 #: Two full stops in a row, as after "5:20 p.m." at the end of a sentence; an ellipsis is not matched.
@@ -117,6 +119,7 @@ class Texts:
         self._texts = {**brought_texts, **catalogue} if texts_of_language else catalogue
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}
+        self._numbers: dict[int, str] = {}
 
     def has(self, key: str) -> bool:
         """Return whether the catalogue has a text with this key."""
@@ -202,7 +205,7 @@ class Texts:
             return self.amount(amount_cents)
         key = (amount_cents, currency)
         if key not in self._money:
-            if len(self._money) > 4096:
+            if len(self._money) > _FORMATTED_MAX:
                 self._money.clear()
             sign = "CAD" if currency in _DOLLARS else currency
             self._money[key] = format_currency(Decimal(amount_cents).scaleb(-2), sign, locale=self.locale)
@@ -214,7 +217,11 @@ class Texts:
 
     def number(self, value: int) -> str:
         """Return a whole number with this language's group separators."""
-        return format_decimal(value, locale=self.locale)
+        if value not in self._numbers:
+            if len(self._numbers) > _FORMATTED_MAX:
+                self._numbers.clear()
+            self._numbers[value] = format_decimal(value, locale=self.locale)
+        return self._numbers[value]
 
     def clock(self, time_utc: str) -> str:
         """Return the time of day in the language's short format, from an ISO 8601 UTC time."""

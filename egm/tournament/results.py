@@ -50,6 +50,7 @@ def derive_results(
     renamed: Collection[int] = (),
     ignored: Collection[tuple[int, int, str]] = (),
     absent: Collection[tuple[int, int]] = (),
+    unused: Collection[int] = (),
 ) -> Results:
     """Return the results of the tournament with these rules, whose file has this SHA-256.
 
@@ -57,9 +58,10 @@ def derive_results(
     except those with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry
     that never played has failed its first round. The entries ``renamed`` were played under another name by those who
     bought them. The rounds ``ignored`` (entry, round, journal) were given by mistake and count for nothing; the rounds
-    ``absent`` (entry, round) were not played and have failed. Raises :class:`ResultsError` if a journal is missing, if
-    two machines have one number, if an entry or a round occurs at two machines, if an entry was not sold or was played
-    under another name or without the round before, or if a correction changes nothing.
+    ``absent`` (entry, round) were not played and have failed; the numbers ``unused`` were left out when entries were
+    sold. Raises :class:`ResultsError` if a journal is missing, if two machines have one number, if an entry or a round
+    occurs at two machines, if an entry was not sold or was played under another name or without the round before, if
+    the series of entries has a gap, or if a correction changes nothing.
     """
     collected = _Collected()
     for machine, entries in journals.items():
@@ -86,6 +88,7 @@ def derive_results(
     if unneeded := sorted({*renamed} - other_names):
         raise ResultsError(f"entry {unneeded[0]}: no machine recorded another name than that of its buyer")
     _check_rounds(collected, attempts, absent)
+    _check_series(collected, unused)
     return Results(
         rules_sha256=digest,
         entries=tuple(
@@ -128,6 +131,22 @@ def _check_rounds(
                 f"{before}; if it did not play round {round_number - 1}, give --absent {number}:{round_number - 1}; if"
                 f" round {round_number} was begun by mistake, give --ignore {number}:{round_number}:{attempt.machine}"
             )
+
+
+def _check_series(collected: _Collected, unused: Collection[int]) -> None:
+    """Raise ResultsError if a number below the greatest entry sold is neither sold, void nor stated to be unused."""
+    last = max(collected.sold, default=0)
+    used = {*collected.sold, *(number for number, _ in collected.void)}
+    if unneeded := sorted(number for number in unused if number in used or number > last):
+        number = unneeded[0]
+        why = f"entry {last} is the last one sold" if number > last else "a journal records its sale"
+        raise ResultsError(f"entry {number}: {why}: it is not unused")
+    missing = next((number for number in range(1, last) if number not in used and number not in unused), None)
+    if missing is not None:
+        raise ResultsError(
+            f"entry {missing}: no journal records its sale, but entry {last} was sold; if its number was left out and"
+            f" nobody paid a fee for it, give --unused {missing}"
+        )
 
 
 def _require_all_machines(rules: Tournament, collected: _Collected, without: Collection[str]) -> None:

@@ -152,7 +152,7 @@ class GameAudit:
         """The id of the most recently started play of each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
         """The double-up stakes posted by open plays, in minor units."""
-        self._rounds = RoundAudit(report_finding, may_play)
+        self._rounds = RoundAudit(report_finding, may_play, note)
         self._carried_spin: WheelSpin | None = None
         """The last spin of a physical wheel before a clear, whose number a game may not have used yet."""
         self._stakes = StakeAudit(games, report_finding)
@@ -165,7 +165,8 @@ class GameAudit:
         return len(self._open)
 
     def close(self) -> None:
-        """At the end of the journal, compare the recorded steps of the open plays with their replay."""
+        """At the end of the journal, check the open plays: their steps by replay, and a round that did not start."""
+        self._rounds.close()
         for play in self._open.values():
             if play.game is not None:
                 self._replay(play, play.game)
@@ -201,6 +202,7 @@ class GameAudit:
             self._carried_spin = from_json(
                 WheelSpin, spin_data, f"entry {entry.sequence}, {entry.transaction.kind}"
             )
+        self._rounds.follow_start(entry)
         return started_game
 
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:

@@ -8,11 +8,14 @@ from typing import Final
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
 from egm.play.records.games import CARRIED_GAME, CHOICE
-from meters import StoredEntry
+from meters import Policy, StoredEntry, checkpoint
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
+#: A checkpoint after another number of entries is that of a machine that was switched off.
+_CHECKPOINT_EVERY: Final = Policy().checkpoint_every
+_MEMORY_PREFIX: Final = "memory."
 
 
 @dataclass(slots=True)
@@ -49,16 +52,18 @@ class _Round:
 class RoundAudit:
     """Checks shared rounds; ``report_finding`` is called for each entry that disagrees with its round.
 
-    ``may_play`` returns whether the machine's memory allows a position to start a game now.
+    ``may_play`` returns whether the machine's memory allows a position to start a game now. ``note`` takes notices.
     """
 
     def __init__(
         self,
         report_finding: Callable[[StoredEntry, str], None],
         may_play: Callable[[int], bool] = lambda _: True,
+        note: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
         self._report_finding = report_finding
         self._may_play = may_play
+        self._note = note
         self._rounds: dict[str, dict[str, _Round]] = {}
         """Rounds by id, then by definition: one spin of a physical wheel decides all tables that wait for it."""
         self._round_of: dict[str, tuple[str, str]] = {}
@@ -70,6 +75,8 @@ class RoundAudit:
         self._spin_number: int | None = None
         self._beginning: tuple[StoredEntry, _Round] | None = None
         """The round whose games are being started seat after seat, and the entry of the last start."""
+        self._is_start_followed = False
+        """Whether a machine that runs has written an entry since the last start of that round."""
 
     def start_spin(self, round_id: str) -> None:
         """Store the round for which a physical wheel closed the bets; games that wait for this spin belong to it."""
@@ -105,7 +112,7 @@ class RoundAudit:
                 f"{_sort_occupied_seats(round_)}",
             )
         if not carried and (len(round_.seats) == 1 or self.belongs_to_starting_round(game)):
-            self._beginning = entry, round_
+            self._beginning, self._is_start_followed = (entry, round_), False
         round_.open_plays.add(game.play_id)
         self._round_of[game.play_id] = game.round_id, digest
         self._over.pop((game.round_id, digest), None)
@@ -150,11 +157,45 @@ class RoundAudit:
             return
         entry, round_ = self._beginning
         self._beginning = None
-        for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.seats.values())):
-            if all(map(self._may_play, round_.list_possible_positions(missing_seat))):
+        for missing_seat in _list_missing_seats(round_):
+            if self._could_start(round_, missing_seat):
                 self._report_finding(
                     entry,
                     f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it",
+                )
+
+    def _could_start(self, round_: _Round, seat: int) -> bool:
+        """Return whether no position that may have this seat has stopped."""
+        return all(map(self._may_play, round_.list_possible_positions(seat)))
+
+    def follow_start(self, entry: StoredEntry) -> None:
+        """Note an entry after the last start of the round that is being started.
+
+        The machine starts the games of all seats before it does anything else, but it may sign a checkpoint or
+        repair its memory between two of them.
+        """
+        if self._beginning is None or entry.sequence == self._beginning[0].sequence:
+            return
+        is_periodic = entry.kind == checkpoint.KIND and not (entry.sequence - 1) % _CHECKPOINT_EVERY
+        if not is_periodic and not entry.kind.startswith(_MEMORY_PREFIX):
+            self._is_start_followed = True
+
+    def close(self) -> None:
+        """At the end of the journal, report the seats with a bet in the last round that started no game of it.
+
+        If the journal ends with the start, the power may have failed there, which is only noted.
+        """
+        if self._beginning is None:
+            return
+        entry, round_ = self._beginning
+        for missing_seat in _list_missing_seats(round_):
+            missing = f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
+            if self._is_start_followed and self._could_start(round_, missing_seat):
+                self._report_finding(entry, f"{missing} before the end of the journal")
+            else:
+                self._note(
+                    entry,
+                    f"{missing} before the end of the journal; only a failure at that moment explains it",
                 )
 
     def drop_starting_round(self) -> None:
@@ -285,11 +326,11 @@ class RoundAudit:
         self, entry: StoredEntry, round_: _Round | None, step: RecordedStep | GameChoice
     ) -> None:
         """Check that a round of players against each other is played just if every seat has wagered its stakes."""
-        missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.seats.values())
+        missing = [] if round_ is None else _list_missing_seats(round_)
         if missing and step.choice == ALL_STAKED:
             self._report_finding(
                 entry,
-                f"record.choice: the round is played, but seat {min(missing)} has not wagered its stake",
+                f"record.choice: the round is played, but seat {missing[0]} has not wagered its stake",
             )
         has_all = not missing and (round_ is None or not round_.has_void_play)
         if has_all and step.choice != ALL_STAKED:
@@ -297,6 +338,11 @@ class RoundAudit:
                 entry,
                 f"record.choice: every seat has wagered its stake: expected {ALL_STAKED!r}, found {step.choice!r}",
             )
+
+
+def _list_missing_seats(round_: _Round) -> list[int]:
+    """Return the seats with a bet on the table that have started no game of the round, ascending."""
+    return sorted({bet.seat for bet in round_.laid} - set(round_.seats.values()))
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:

@@ -95,6 +95,7 @@ class TournamentAudit:
         report_finding: Callable[[StoredEntry, str], None],
         read_meters: Callable[[], Mapping[str, int]],
         memory: Callable[[str], object],
+        note: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
         """Create the audit.
 
@@ -103,8 +104,10 @@ class TournamentAudit:
             report_finding: Takes findings.
             read_meters: Returns the meters after the entries so far.
             memory: Returns the value stored in the machine's memory under a key, after the entries so far.
+            note: Takes notices.
         """
         self._memory = memory
+        self._note = note
         self._games = games
         self._report_finding = report_finding
         self._read_meters = read_meters
@@ -220,6 +223,7 @@ class TournamentAudit:
                 entry,
                 f"record.entry: entry {record.entry} was already sold, or has played a round, before this entry",
             )
+        self._check_series(entry, tournament, record.entry)
         tournament.participants[record.entry] = record.participant
         tournament.sold.add(record.entry)
         sold = [tournament.participants[number] for number in tournament.sold - tournament.void]
@@ -233,6 +237,25 @@ class TournamentAudit:
             self._report_finding(
                 entry,
                 f"{len({*sold})} participants have entries, but the rules allow {terms.participants_max}",
+            )
+
+    def _check_series(self, entry: StoredEntry, tournament: _Tournament, number: int) -> None:
+        """Note a sale out of order, or with numbers left out if no other machine can have sold them.
+
+        Entries have one series of numbers for all machines, in the order of sale; staff type them. Gaps between
+        several machines are found when their journals are put together (:mod:`egm.tournament.results`).
+        """
+        last = max(tournament.sold, default=0)
+        if number < last:
+            self._note(
+                entry, f"record.entry: entry {number} was sold after entry {last}: not in the order of sale"
+            )
+        elif number > last + 1 and len(tournament.rules.machines) == 1:
+            numbers = f"entry {last + 1}" if number == last + 2 else f"entries {last + 1} to {number - 1}"
+            self._note(
+                entry,
+                f"record.entry: this journal records no sale of {numbers} before entry {number}: "
+                "ask for the fees of these numbers",
             )
 
     def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:

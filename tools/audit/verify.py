@@ -164,7 +164,9 @@ class Auditor:
         self._prizes = PrizeAudit(self.report_finding)
         self._clears = ClearAudit(self.report_finding)
         self._ticket_redemptions = TicketRedemptionAudit(self.report_finding)
-        self._tournaments = TournamentAudit(self._at_hand, self.report_finding, self.read_meters, self.memory)
+        self._tournaments = TournamentAudit(
+            self._at_hand, self.report_finding, self.read_meters, self.memory, self.note
+        )
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
         """The ids of each open game's entries, by the id of its first entry."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from egm.screen.painter import Rect, Style
@@ -81,6 +82,7 @@ def format_spot_odds(stage: Stage, spot: Spot) -> str:
     return stage.texts.say(key, odds=spot.odds, most=highest_odds)
 
 
+@lru_cache(maxsize=1024)
 def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
     """Return the sort order of odds: a share of a progressive level ranks above any amount."""
     if odds.endswith("%"):

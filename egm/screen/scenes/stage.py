@@ -1,9 +1,9 @@
 """The context that every scene draws with, and the small elements that scenes share."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import pygame
@@ -147,56 +147,62 @@ def draw_rim_panel(
 
 #: Width of the frame around the field, in units, for its bulbs.
 FRAME = 30.0
+#: Width and height of a lamp of the frame with its glow, in units.
+_LAMP: Final = 44.0
 
 
 def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     """Draw the lamps of the frame: ``idle`` pulses, ``chase`` runs around, ``win`` flashes slowly."""
     p, now = stage.painter, stage.view.now
-    side = 22.0
+    places = _list_lamp_places(grow_rect(rect, FRAME / 2 - 1), _LAMP, p.scale)
+    levels: Iterable[int]
+    if stage.view.reduced_motion or mode == "steady":
+        levels = (2,) * len(places)
+    elif mode == "chase":
+        first = int(now * 9)
+        levels = ({0: 3, 3: 1}.get((i - first) % 4, 0) for i in range(len(places)))
+    elif mode == "win":
+        bright = stage.compute_flash_brightness()
+        levels = (round(3 * (1 - bright if i % 2 else bright)) for i in range(len(places)))
+    else:
+        levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(places)))
+    lamps = ((("bulb", max(0, min(3, level))), at) for level, at in zip(levels, places, strict=True))
+    p.scatter(lamps, _LAMP, _render_lamp)
 
-    def build_lamp_renderer(level: int) -> Callable[[tuple[int, int]], pygame.Surface]:
-        def render_lamp(size: tuple[int, int]) -> pygame.Surface:
-            ink = Ink(size)
-            share = level / 3
-            body = mix((96, 60, 16, 255), (255, 250, 214, 255), share)
-            if level:
-                ink.fill(
-                    ellipse(50, 50, 50),
-                    Radial(
-                        ((0, fade((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))),
-                        (0.5, 0.5),
-                        0.5,
-                    ),
-                )
-            ink.fill(ellipse(50, 50, 25), (70, 40, 8, 255))
-            ink.fill(
-                ellipse(50, 50, 22),
-                Radial(
-                    ((0, mix(body, WHITE, 0.6 * share)), (0.5, body), (1, mix(body, (120, 60, 0, 255), 0.7))),
-                    (0.4, 0.35),
-                    0.8,
-                ),
-            )
-            return ink.finish()
 
-        return render_lamp
+def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
+    """Return a lamp, ``("bulb", level)``, from 0, dark, to 3, bright."""
+    assert isinstance(key, tuple)
+    level = int(key[1])
+    ink = Ink(size)
+    share = level / 3
+    body = mix((96, 60, 16, 255), (255, 250, 214, 255), share)
+    if level:
+        ink.fill(
+            ellipse(50, 50, 50),
+            Radial(
+                ((0, fade((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))),
+                (0.5, 0.5),
+                0.5,
+            ),
+        )
+    ink.fill(ellipse(50, 50, 25), (70, 40, 8, 255))
+    ink.fill(
+        ellipse(50, 50, 22),
+        Radial(
+            ((0, mix(body, WHITE, 0.6 * share)), (0.5, body), (1, mix(body, (120, 60, 0, 255), 0.7))),
+            (0.4, 0.35),
+            0.8,
+        ),
+    )
+    return ink.finish()
 
-    points = _list_points_around(grow_rect(rect, FRAME / 2 - 1), 46)
-    for i, (x, y) in enumerate(points):
-        if stage.view.reduced_motion or mode == "steady":
-            level = 2
-        elif mode == "chase":
-            level = 3 if (i - int(now * 9)) % 4 == 0 else (1 if (i - int(now * 9)) % 4 == 3 else 0)
-        elif mode == "win":
-            level = (
-                round(3 * stage.compute_flash_brightness())
-                if i % 2 == 0
-                else round(3 * (1 - stage.compute_flash_brightness()))
-            )
-        else:
-            level = round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35))
-        level = max(0, min(3, level))
-        p.art(("bulb", level), (x - side, y - side, 2 * side, 2 * side), build_lamp_renderer(level))
+
+@lru_cache(maxsize=16)
+def _list_lamp_places(rect: Rect, side: float, scale: float) -> tuple[tuple[int, int], ...]:
+    """Return the left and top in pixels of each lamp around a rectangle, in order."""
+    points = _list_points_around(rect, 46)
+    return tuple((round((x - side / 2) * scale), round((y - side / 2) * scale)) for x, y in points)
 
 
 def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:

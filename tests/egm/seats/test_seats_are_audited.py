@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from rigs.lies import audit_findings, read_signed_entries, remove_entries, reorder_entries
+from rigs.lies import KEY, audit_findings, read_signed_entries, remove_entries, reorder_entries
 from test_blackjack_in_common import CARDS, play_on, sit_down
 from test_wheel_decides import LIBRARY_FILE, bet, definition, spin, started
 
@@ -11,6 +11,8 @@ from egm.kernel.positions import Position
 from egm.seats.table import SharedTable
 from egm.testing.machine import MachineRig
 from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.dev.lies import compute_journal_tag, rewrite_chain
 
 GAME = "quebec-blackjack-options"
 
@@ -40,6 +42,35 @@ def test_a_seats_game_is_not_left_out_while_its_neighbours_tell_its_bet(played, 
     gone = [n for n, raw in enumerate(played) if (raw.get("record") or {}).get("play_id") == play_id]
     found = audit_findings(remove_entries(played[: at(played, "game.start", 1)[1]], *gone))
     assert any(f"seat {position - 1} has a bet in the round" in why for why in found.values()), found
+
+
+def check_journal(entries):
+    """The findings and the notices of the audit about a falsified journal."""
+    report = Auditor(Shelf()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
+    return [finding.why for finding in report.findings], [notice.why for notice in report.notices]
+
+
+@pytest.mark.requirement("E-13:a", "O-06")
+@pytest.mark.parametrize("start", [1, 2])
+def test_a_start_at_the_end_of_the_journal_without_those_of_its_neighbours_is_reported(played, start):
+    """The machine was switched off after it, so that no power loss explains the games that are missing."""
+    last = at(played, "game.start", start)[1]
+    switched_off = {"id": f"checkpoint:{last + 1}", "kind": "checkpoint", "record": {}}
+    found, _ = check_journal(
+        [*played[: last + 1], switched_off | {"sequence": last + 2, "time": played[last]["time"]}]
+    )
+    missing = [f"seat {seat} has a bet in the round" for seat in range(start, 3)]
+    assert [any(text in why for why in found) for text in missing] == [True] * len(missing), found
+
+
+@pytest.mark.requirement("E-13:a", "O-06")
+@pytest.mark.parametrize("start", [1, 2, 3])
+def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(played, start):
+    """The power may have failed there; what the machine has done since would have been found."""
+    last = at(played, "game.start", start)[1]
+    found, noted = check_journal(played[: last + 1])
+    assert found == []
+    assert len([why for why in noted if "only a failure at that moment explains it" in why]) == 3 - start
 
 
 @pytest.mark.requirement("E-13", "O-06")

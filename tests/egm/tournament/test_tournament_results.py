@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.lies import audit_findings, read_signed_entries, remove_entries
+from rigs.lies import KEY, audit_findings, read_signed_entries, remove_entries
 from rigs.tournament import FEE_CENTS, Hall, describe_machine
 
 from egm.kernel.events import EventType, State
@@ -20,6 +20,7 @@ from tools.audit import point
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
+from tools.dev.lies import compute_journal_tag, rewrite_chain
 
 #: Stops of maple-classic that pay.
 WON = (23, 7, 5)
@@ -331,15 +332,15 @@ def test_an_entry_sold_again_elsewhere_after_it_was_void_is_the_new_buyers(tmp_p
         (tmp_path / name).mkdir()
         halls.append(Hall(tmp_path / name, RULES, number="7" if name == "first" else "8").enter())
     first, second = halls
-    assert first.sell(2, "P-1", start="later") is None
-    assert first.fill("tournament_void", entry=2, reason="bought by mistake") is None
-    assert second.sell(2, "P-2") is None
+    assert first.sell(1, "P-1", start="later") is None
+    assert first.fill("tournament_void", entry=1, reason="bought by mistake") is None
+    assert second.sell(1, "P-2") is None
     second.open_play().play_round()
     digest = second.room.records("tournament.rules")[0]["digest"]
     journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=True)}
     for order in (journals, dict(reversed(journals.items()))):
         (entry,) = derive_results(parse_rules(RULES), digest, order).entries
-        assert (entry.entry, entry.participant, entry.rounds[0].status) == (2, "P-2", "complete")
+        assert (entry.entry, entry.participant, entry.rounds[0].status) == (1, "P-2", "complete")
     for hall in halls:
         hall.room.close()
 
@@ -538,12 +539,70 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
         ({"absent": [(3, 3)]}, "entry 3: round 2 is in none of the journals, but round 3 is absent"),
         ({"renamed": [1]}, "entry 1: no machine recorded another name than that of its buyer"),
         ({"renamed": [9]}, "entry 9: no machine recorded another name"),
+        ({"unused": [3]}, "entry 3: a journal records its sale: it is not unused"),
+        ({"unused": [4]}, "entry 4: entry 3 is the last one sold: it is not unused"),
         ({"without": ["8"]}, "machine 8: b is its journal, so that it took part"),
     ],
 )
 def test_a_correction_that_corrects_nothing_is_refused(two_machines, correction, why):
     with pytest.raises(ResultsError, match=why):
         derive_of(two_machines, **{**correction, "absent": [(2, 1), *correction.get("absent", ())]})
+
+
+@pytest.mark.requirement("L-05")
+def test_a_number_that_no_machine_sold_is_refused_until_staff_say_that_it_was_left_out(tmp_path):
+    hall = Hall(tmp_path, ONE_MACHINE).enter()
+    for number in (1, 3):
+        assert hall.sell(number, f"P-{number}", start="later") is None
+    digest = hall.room.records("tournament.rules")[0]["digest"]
+
+    def list_entries(**more):
+        return [each.entry for each in derive(digest, {"a": [*hall.room.journal.entries()]}, **more).entries]
+
+    with pytest.raises(
+        ResultsError, match=r"entry 2: no journal records its sale, but entry 3 .* --unused 2$"
+    ):
+        list_entries()
+    assert list_entries(unused=[2]) == [1, 3]
+    assert hall.sell(2, "P-2", start="later") is None
+    assert hall.fill("tournament_void", entry=2, reason="a complaint") is None
+    assert list_entries() == [1, 3]
+    hall.room.close()
+
+
+@pytest.mark.requirement("L-05", "L-07")
+def test_the_audit_notes_a_sale_that_was_removed_from_the_journal_of_the_only_machine(tmp_path):
+    other = RULES.index("[[machines]]", RULES.index("[[machines]]") + 1)
+    after = RULES.index("\n[", other + 3)
+    hall = Hall(tmp_path, RULES[:other] + RULES[after:]).enter()
+    for number in (1, 2, 3):
+        assert hall.sell(number, f"P-{number}", start="later") is None
+    entries = read_signed_entries(hall.room)
+    sales = [n for n, each in enumerate(entries) if each["kind"] == "tournament.entry"]
+
+    def list_notices(told):
+        report = Auditor(Shelf()).run(rewrite_chain(told, KEY, compute_journal_tag(told[0])))
+        return [notice.why for notice in report.notices if "record.entry" in notice.why]
+
+    assert list_notices(entries) == []
+    (why,) = list_notices(remove_entries(entries, sales[1]))
+    assert "no sale of entry 2 before entry 3" in why
+    (why,) = list_notices(remove_entries(entries, *sales[:2]))
+    assert "no sale of entries 1 to 2 before entry 3" in why
+
+
+@pytest.mark.requirement("L-05", "L-07")
+def test_the_audit_notes_a_sale_out_of_order(tmp_path):
+    hall = Hall(tmp_path, RULES).enter()
+    for number in (4, 2):  # the others may have been sold at the other machine
+        assert hall.sell(number, f"P-{number}", start="later") is None
+    bodies = [*hall.room.journal.iter_bodies()]
+    hall.room.close()
+    report = Auditor(Shelf()).run(bodies)
+    assert report.findings == []
+    assert [why for why in (notice.why for notice in report.notices) if "record.entry" in why] == [
+        "record.entry: entry 2 was sold after entry 4: not in the order of sale"
+    ]
 
 
 @pytest.mark.requirement("L-05")

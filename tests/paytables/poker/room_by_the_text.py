@@ -1,10 +1,10 @@
 """A game of a poker room again, from the text: who acts, what they may do, and what each is given back.
 
 Written from the by-law (ss. 67.88 to 67.108) and the game's help, and of nothing that plays it. The pots are
-taken credit by credit of what each has bet, and the hands are compared as the best of every five cards.
+taken of what each has bet, from the smallest bet up, and the hands are compared as the best of every five cards.
 """
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from tests.paytables.poker.hands_brute import ORDER, judge
 
@@ -160,10 +160,10 @@ class Books:
             kept[alone[0]] += top - second
             paid[alone[0]] = second
         pots = {}
-        for level in range(1, max(paid.values()) + 1):
+        for below, level in pairwise([0, *sorted({*paid.values()} - {0})]):
             mine = [seat for seat in paid if paid[seat] >= level]
             able = tuple(seat for seat in self.order if seat in mine and seat not in self.folded)
-            pots[able] = pots.get(able, 0) + len(mine)
+            pots[able] = pots.get(able, 0) + len(mine) * (level - below)
         back, commission = dict.fromkeys(paid, 0), 0
         for able, credits_ in pots.items():
             rake = min(credits_ * self.rules["percent"] // 100, self.rules["cap"] - commission)

@@ -139,6 +139,7 @@ class _Corrections(TypedDict):
     renamed: tuple[int, ...]
     ignored: tuple[str, ...]
     absent: tuple[str, ...]
+    unused: tuple[int, ...]
 
 
 #: The options by which staff correct what the journals say of a tournament.
@@ -168,6 +169,13 @@ _CORRECTION_OPTIONS: Final = [
         metavar="ENTRY:ROUND",
         multiple=True,
         help="A round that its entry did not play, and has failed; repeat for more.",
+    ),
+    click.option(
+        "--unused",
+        metavar="ENTRY",
+        type=WholeNumber(min=1),
+        multiple=True,
+        help="A number that was left out when entries were sold; repeat for more.",
     ),
 ]
 
@@ -269,6 +277,7 @@ def _derive(
             renamed=corrections["renamed"],
             ignored=ignored,
             absent=absent,
+            unused=corrections["unused"],
         )
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None

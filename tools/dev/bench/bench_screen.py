@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
@@ -21,6 +22,15 @@ from tools.dev.bench import Figure
 
 _SIZE = (1920, 1080)
 _FRAMES = 400
+#: Each frame counts with the least of this many draws: other processes on the processor cost time, and save none.
+_PASSES = 3
+#: Tables that deal as many hands as they have seats, and the bank's: all seven or more lie on the felt.
+_SEATED = ("quebec-caribbean-stud", "quebec-pai-gow-poker", "quebec-blackjack", "quebec-texas-holdem-room")
+
+
+#: What is measured as one figure: its label, the picture, its views with the seconds that each is drawn for, and the
+#: most milliseconds that a frame should take.
+_Show: TypeAlias = tuple[str, Picture, tuple[tuple[View, float], ...], int]
 
 
 def figures() -> Iterator[Figure]:
@@ -38,19 +48,24 @@ def figures() -> Iterator[Figure]:
     yield from _browser()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     yield Figure(
-        "memory, after drawing four games and two pages", peak, "MiB", better="lower", aim="<= 700 MiB"
+        "memory, after drawing eight games and two pages", peak, "MiB", better="lower", aim="<= 700 MiB"
     )
 
 
 def _percentiles(draw: Callable[[int], None]) -> tuple[float, float]:
     """Return median and 99th percentile of one call, in milliseconds of processor time."""
+    times = sorted(min(passes) for passes in zip(*(_measure(draw) for _ in range(_PASSES)), strict=True))
+    return times[len(times) // 2], times[len(times) * 99 // 100]
+
+
+def _measure(draw: Callable[[int], None]) -> list[float]:
+    """Return what each call takes, in milliseconds of processor time."""
     times = []
     for i in range(_FRAMES):
         begin = time.thread_time()
         draw(i)
         times.append((time.thread_time() - begin) * 1000)
-    times.sort()
-    return times[len(times) // 2], times[len(times) * 99 // 100]
+    return times
 
 
 def _frames() -> Iterator[Figure]:
@@ -58,12 +73,14 @@ def _frames() -> Iterator[Figure]:
 
     target, source = pygame.Surface(_SIZE).convert(), pygame.Surface(_SIZE).convert()
     _, bare = _percentiles(lambda _: target.blit(source, (0, 0)) and None)
-    for label, picture, view, length in _shows():
+    for label, picture, scenes, most_ms in (*_shows(), *_seated_shows()):
 
         def draw(i: int) -> None:
-            picture.draw(target, replace(view, now=100.0 + length * i / _FRAMES))  # noqa: B023 (called in this turn)
+            view, length = scenes[i * len(scenes) // _FRAMES]  # noqa: B023 (called in this turn)
+            share = i * len(scenes) % _FRAMES / _FRAMES  # noqa: B023 (as above)
+            picture.draw(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
 
-        _percentiles(draw)  # the first pass fills the caches
+        _measure(draw)  # the first pass fills the caches
         median, slow = _percentiles(draw)
         yield Figure(f"frame p50, {label}", median, "ms", better="lower")
         yield Figure(
@@ -73,11 +90,32 @@ def _frames() -> Iterator[Figure]:
             "bare full-screen blit p99",
             bare,
             better="lower",
-            aim="value <= 12 ms",
+            aim=f"value <= {most_ms} ms",
         )
 
 
-def _shows() -> Iterator[tuple[str, Picture, View, float]]:
+def _seated_shows() -> Iterator[_Show]:
+    """Yield the deal, the end and the settled table of rounds of seven seats or more."""
+    from egm.screen.theme import load_theme  # noqa: PLC0415
+    from egm.screen.view import build_view_timeline  # noqa: PLC0415
+    from tools.dev.gallery.felts import felt, shared_round_scenes  # noqa: PLC0415
+    from tools.lab.views import build_idle_view  # noqa: PLC0415
+
+    theme = load_theme()
+    for name in _SEATED:
+        game, view = felt(name)
+        rest = build_idle_view((view,), view, "en", felt=game.rules.build_current_view())
+        scenes = dict(shared_round_scenes(game, view, rest, theme))
+        shown = [(scenes["settled"], 3.0)]
+        for scene in (next(iter(scenes.values())), scenes["moving"]):
+            line = build_view_timeline(scene, theme)
+            assert line is not None
+            assert scene.show is not None
+            shown.append((replace(scene, now=scene.show.began), line.end))
+        yield f"seven hands or more: {name}", Picture(theme), tuple(shown), 10
+
+
+def _shows() -> Iterator[_Show]:
     """Yield the scenes to draw: running games, a service page with long tables, the top screen with its drums."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
@@ -103,7 +141,7 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
         show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
         line = build_view_timeline(show, theme)
         assert line is not None
-        yield label, Picture(theme), show, line.end
+        yield label, Picture(theme), ((replace(show, now=100.0), line.end),), 12
     assert harbour is not None
     rest = build_idle_view((harbour,), harbour, "en")
     assert rest.snapshot is not None
@@ -112,9 +150,9 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
         for one in rest.snapshot.progressives
     )
     grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
-    yield "top screen, levels growing", TopPicture(theme), grown, 3.0
+    yield "top screen, levels growing", TopPicture(theme), ((replace(grown, now=100.0), 3.0),), 12
     page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.meters()}))
-    yield "service page of long tables", Picture(theme), page, 3.0
+    yield "service page of long tables", Picture(theme), ((replace(page, now=100.0), 3.0),), 12
 
 
 def _start() -> Figure:

@@ -90,13 +90,21 @@ def felt_scenes(
     seated = _seat_wager(game, wager)
     yield from _round(laid, game, game_view, theme, seated if game.rules.seats_min > 1 else wager)
     if isinstance(game.rules, SeatedRules):
-        scenes = dict(_round(laid, game, game_view, theme, seated))
+        scenes = dict(shared_round_scenes(game, game_view, idle_view, theme))
         waits = [name for name in scenes if name.startswith("waits")]
         first = next(name for name in scenes if name not in waits)
         yield from ((f"shared-{name}", scenes[name]) for name in (first, *waits, "settled"))
     help_, _ = apply_action(idle_view, Action("help"), theme)
     for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, idle_view)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
+
+
+def shared_round_scenes(
+    game: Game, game_view: GameView, idle_view: View, theme: Theme
+) -> Iterator[tuple[str, View]]:
+    """Yield the scenes of a round in which every seat of the table bets the same, as the second seat sees it."""
+    laid = lay_chips(idle_view, theme)
+    yield from _round(laid, game, game_view, theme, _seat_wager(game, wager_of(laid, game)))
 
 
 def _seat_wager(game: Game, wager: Wager) -> Wager:
