@@ -69,7 +69,7 @@ class KenoRules(Tableless):
             raise WagerError(f"the ticket costs {format_count(found.cost, 'credit')}, not {credits_}")
         return found
 
-    def _find_form_ticket(self, credits_: int, options: Mapping[str, Json]) -> Ticket:
+    def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> Ticket:
         """Return the ticket of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
