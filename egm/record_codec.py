@@ -391,7 +391,7 @@ def _is_json(hint: object) -> bool:
 
 
 def _pass_through(value: object) -> object:
-    """Return the value unchanged: JSON of any shape is stored as it is."""
+    """Return the value unchanged: JSON of any shape is stored without conversion."""
     return value
 
 

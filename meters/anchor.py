@@ -21,7 +21,7 @@ FILE_NAME: Final = "journal.head"
 _HEAD: Final = struct.Struct(">Q32s")
 #: Bytes of a slot: the head and its seal.
 _SLOT_BYTES: Final = _HEAD.size + SEAL_BYTES
-#: Offset of each of the two slots in the file; each slot is in a disk sector of its own.
+#: Offset of each of the two slots in the file; each slot is in a separate disk sector.
 _SLOTS: Final = (0, 512)
 
 

@@ -29,7 +29,7 @@ _MAGIC: Final = b"OEGMSUM1"
 _CHUNK_PAGES: Final = 256
 #: Bytes of the WAL's header.
 _WAL_HEADER_BYTES: Final = 32
-#: Layout of a WAL frame's header, as far as it is read.
+#: Layout of a WAL frame's header, as far as read.
 _WAL_FRAME: Final = struct.Struct(">II8s")
 #: Bytes of a WAL frame's header.
 _WAL_FRAME_BYTES: Final = 24

@@ -41,7 +41,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
 
-#: Results that the host is told without polling for them, because it was queried and waits for the result.
+#: Results that are sent to the host without a poll for them, because it was queried and waits for the result.
 _ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
 #: The reason why a ticket has no number: the host did not reply in time.
 HOST_TIMED_OUT: Final = "the host did not answer"

@@ -27,7 +27,7 @@ def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes)
     code = compute_code_digest()
 
     def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-        """Return the stored prizes of a game; compute and store them if there are none for this code."""
+        """Return the stored prizes of a game; compute and store them if this code has stored none yet."""
         key = f"{PlayKey.EXAMINED}{game.digest}"
         stored: Any = journal.state(key)
         if stored is not None and stored["code"] == code:

@@ -49,7 +49,7 @@ def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -
 
 
 class JournalSeen(NamedTuple):
-    """The journal's last durable entry, as the machine stored it beside the ticket ledger's last move."""
+    """The journal's last durable entry, as the machine stored it with the ticket ledger's last move."""
 
     mark: str
     """The tag that identifies the journal."""

@@ -41,7 +41,7 @@ _COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
 
 
 def _split_words(words: str) -> tuple[str, ...]:
-    """Return the words of a text; a hyphen stands for a number without a word of its own."""
+    """Return the words of a text; a hyphen stands for a number that has no word."""
     return tuple(words.split())
 
 

@@ -49,7 +49,7 @@ class FunctionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A special function as it is listed for a verifier: its name, its fixed parameter, and what it computes."""
+    """A special function as listed for a verifier: its name, its fixed parameter, and what it computes."""
 
     feature: str
     parameter: str

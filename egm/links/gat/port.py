@@ -30,7 +30,7 @@ from egm.verify.tree import find_components
 LINE: Final = LineSettings(baud=9600)
 #: A pause of this length between bytes ends a packet, complete or not.
 _GAP_SECONDS: Final = 0.05
-#: Time limit of a read while no packet has begun; the port is then read again.
+#: Time limit of a read before a packet starts; the port is then read again.
 _IDLE_SECONDS: Final = 3600.0
 #: Delay before a lost port is opened again.
 _REOPEN_SECONDS: Final = 0.5

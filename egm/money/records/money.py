@@ -42,7 +42,7 @@ class HandpayForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidInCoins:
-    """The progress of a cash-out that the hopper has begun to pay in coins."""
+    """The progress of a cash-out that the hopper has started to pay in coins."""
 
     owed_cents: int
     """The amount owed when the hopper began."""

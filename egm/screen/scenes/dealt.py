@@ -11,7 +11,7 @@ from egm.screen.steps import TableStep
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A hand of cards on the table, as it is shown: its cards, its value, its bet, and at a shared table its player."""
+    """A hand of cards as shown on the table: its cards, its value, its bet, and at a shared table its player."""
 
     id: str
     cards: tuple[str, ...]

@@ -37,7 +37,7 @@ _MARK: Final = parse_colour("#ffd23f")
 _HIT: Final = parse_colour("#2fe07a")
 #: The colour of a drawn number.
 _DRAWN: Final = parse_colour("#2f7fc4")
-#: The tray's share of the width beside the board.
+#: The share of the width that a tray at the right of the board has.
 _TRAY: Final = 0.27
 #: Height of a key, in units.
 _KEY: Final = 62.0
