@@ -58,15 +58,15 @@ class KenoRules(Tableless):
         gives sizes in place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
         ``bonuses`` (ids) are optional. ``form`` requests a form by its id.
         """
-        return Wager(credits_, self._find_ticket(credits_, options).to_json())
+        return Wager(credits_, self._find_ticket(Wager(credits_, options)).to_json())
 
-    def _find_ticket(self, credits_: int, options: Mapping[str, Json]) -> Ticket:
-        """Return the ticket of ``credits_``: the requested one, or that of a form. Raises :class:`WagerError`."""
-        if "selections" not in options:
-            return self._find_form_ticket(credits_, options)
-        found = self.ticket(options)
-        if found.cost != credits_:
-            raise WagerError(f"the ticket costs {format_count(found.cost, 'credit')}, not {credits_}")
+    def _find_ticket(self, wager: Wager) -> Ticket:
+        """Return the ticket of a wager: the requested one, or that of a form. Raises :class:`WagerError`."""
+        if "selections" not in wager.options:
+            return self._find_form_ticket(wager.credits, wager.options)
+        found = self.ticket(wager.options)
+        if found.cost != wager.credits:
+            raise WagerError(f"the ticket costs {format_count(found.cost, 'credit')}, not {wager.credits}")
         return found
 
     def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> Ticket:
@@ -84,7 +84,7 @@ class KenoRules(Tableless):
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
-        bought = self._find_ticket(wager.credits, wager.options)
+        bought = self._find_ticket(wager)
         known, tables = self.draw_quick_picks(bought, draw), ticket.restrict_tables(self.tables, bought)
         wins: list[Settlement] = []
         levels: list[str] = []
