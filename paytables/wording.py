@@ -30,17 +30,6 @@ def format_count(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def describe_commission(credits_: int, per: int) -> dict[str, str]:
-    """Return the text, by language, on a commission of ``credits_`` for each ``per`` credits staked.
-
-    A started part of ``per`` credits counts as full.
-    """
-    return {
-        "en": f"less {format_count(credits_, 'credit')} for each {per} staked or part of them",
-        "fr": f"moins {format_count(credits_, 'crédit')} par {per} misés ou fraction de {per}",
-    }
-
-
 def find_nearest_words(word: str, known: Iterable[str], max_words: int = 3) -> tuple[str, ...]:
     """Return the ``known`` words that a misspelled ``word`` probably means, best first.
 

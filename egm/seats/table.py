@@ -22,7 +22,7 @@ from egm.play.records.tables import StartingTables, is_played_in_common, read_sh
 from egm.play.rules import MAY_PLAY
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
-from paytables import RefusedRoundError, Wager, WagerError
+from paytables import RefusedRoundError, Rules, Wager, WagerError
 
 #: Notice: the bets were not accepted.
 _NOT_ACCEPTED: Final = Notice(code="bets_not_taken", severity="warning")
@@ -216,6 +216,17 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
     return game_record.wager.seat is not None or bool(rules.shared_keys)
 
 
+def _find_misfit(rules: Rules, number: int, wager: Wager, others: Mapping[int, Wager]) -> Notice | None:
+    """Return why the rules do not accept the wager of a seat beside those of other seats, or None if they do."""
+    try:
+        rules.combine_seat_wagers(wager, number, others)
+    except RefusedRoundError as error:
+        return Notice(code=error.notice, severity="warning", values=dict(error.values))
+    except WagerError:
+        return _NOT_ACCEPTED
+    return None
+
+
 def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
     """Return (seat number, wager) by position number; a position whose wager does not fit at the table is omitted."""
     wagers: dict[int, tuple[int, Wager]] = {}
@@ -223,13 +234,10 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
         if bet is not None:
             position, rules = seat.machine.position.number, bet.game.rules
             number = position - 1 if rules.has_fixed_seats else len(wagers)
-            try:
-                rules.combine_seat_wagers(bet.wager, number, {})
-            except RefusedRoundError:  # judged with the bets of the other seats later
-                pass
-            except WagerError:
-                continue
-            wagers[position] = (number, bet.wager)
+            if (
+                _find_misfit(rules, number, bet.wager, {}) is not _NOT_ACCEPTED
+            ):  # other reasons need all seats
+                wagers[position] = (number, bet.wager)
     return wagers
 
 
@@ -243,17 +251,11 @@ def _remove_refused_seats(seats: list[Seat], places: dict[int, tuple[int, Wager]
         number, bet = seat.machine.position.number, find_bet_in_force(seat.machine)
         if bet is None or number not in places or bet.game.rules.seats_min > 1:
             continue
-        try:
-            bet.game.rules.combine_seat_wagers(bet.wager, places[number][0], dict(places.values()))
-        except RefusedRoundError as error:
+        misfit = _find_misfit(bet.game.rules, places[number][0], bet.wager, dict(places.values()))
+        if misfit is not None:
             del places[number]
-            refusals[number] = _build_refusal_notice(error)
+            refusals[number] = misfit
     return refusals
-
-
-def _build_refusal_notice(error: RefusedRoundError) -> Notice:
-    """Return the notice that gives a player the reason of a refused round."""
-    return Notice(code=error.notice, severity="warning", values=dict(error.values))
 
 
 def _can_take_part(seat: Seat) -> bool:
@@ -276,14 +278,8 @@ def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, W
         return None
     table = read_table(machine, game)
     at, wagers = rules.for_table(None if table is None else table.table), dict(places.values())
-    try:
-        for number, wager in wagers.items():
-            at.combine_seat_wagers(wager, number, wagers)
-    except RefusedRoundError as error:
-        return _build_refusal_notice(error)
-    except WagerError:
-        return _NOT_ACCEPTED
-    return None
+    misfits = (_find_misfit(at, number, wager, wagers) for number, wager in wagers.items())
+    return next((misfit for misfit in misfits if misfit is not None), None)
 
 
 def find_selected_game(machine: Machine) -> str:

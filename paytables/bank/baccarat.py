@@ -21,10 +21,9 @@ from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.bank.rules import BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, rank_of
+from paytables.commission import CommissionPer
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
-from paytables.definition import PositiveInt, Strict
 from paytables.layout import Case, Odds, Pay, push_bet, settle_bet
-from paytables.wording import describe_commission
 
 #: Points of each rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
@@ -51,24 +50,6 @@ Pairs: TypeAlias = tuple[bool, bool]
 Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "player-dragon", "bank-dragon"]
 
 
-class Commission(Strict):
-    """A commission on a winning bet on the bank: one credit for each ``per`` credits staked, started ones included.
-
-    Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
-    ``per = 20``.
-    """
-
-    per: PositiveInt
-
-    def compute_credits(self, credits_: int) -> int:
-        """Return the commission on a winning bet of ``credits_`` on the bank, in credits."""
-        return -(-credits_ // self.per)
-
-    def describe(self, code: str) -> str:
-        """Return the text on the commission that follows the bet's odds, in one language."""
-        return f", {describe_commission(1, self.per)[code]}"
-
-
 class BaccaratBet(BankBet):
     """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
@@ -81,7 +62,7 @@ class BaccaratBet(BankBet):
 
     on: Kind
     pays_six: Pay | None = None
-    commission: Commission | None = None
+    commission: CommissionPer | None = None
     margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
     three_cards_only: bool = False
 
@@ -151,7 +132,7 @@ def _format_pays(bet: BaccaratBet, code: str) -> str:
     more = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
     pays = bet.pays.text if bet.pays_six is None else more.format(bet.pays.text, bet.pays_six.text)
     if bet.commission is not None:
-        pays += bet.commission.describe(code)
+        pays += f", {bet.commission.describe()[code]}"
     return pays
 
 

@@ -17,12 +17,12 @@ from typing import ClassVar, Final, Self, TypeAlias
 from pydantic import model_validator
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.bank.baccarat import Commission
 from paytables.bank.held_hands import DRAW, STAND, HeldHands
 from paytables.bank.rules import BANK as BANK_NAMES
 from paytables.bank.rules import PLAYER, Hands, SeatedBankRules, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, rank_of
+from paytables.commission import CommissionPer
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.layout import Case, Layout, compute_mean_return, push_bet, settle_bet
 from paytables.player_bank import (
@@ -53,7 +53,7 @@ Answer: TypeAlias = Callable[[tuple[int, ...]], str]
 class SuperPanBet(BankBet):
     """The only bet of Super Pan 9, and its commission if it wins."""
 
-    commission: Commission
+    commission: CommissionPer
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""
@@ -61,7 +61,7 @@ class SuperPanBet(BankBet):
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
-        return {code: self.pays.text + self.commission.describe(code) for code in ("en", "fr")}
+        return {code: f"{self.pays.text}, {text}" for code, text in self.commission.describe().items()}
 
 
 class SuperPanDefinition(BankDefinition):

@@ -10,6 +10,7 @@ from typing import ClassVar, Final, Self, TypeAlias
 from pydantic import model_validator
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures
+from paytables.commission import Commission
 from paytables.contract import (
     Bet,
     Choice,
@@ -26,7 +27,7 @@ from paytables.contract import (
     Wager,
     deal_one,
 )
-from paytables.definition import PositiveInt, Strict, Text
+from paytables.definition import Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
     Layout,
@@ -39,7 +40,6 @@ from paytables.layout import (
 from paytables.player_bank import BANK, FIRST_ROUND, STAKE, BankTurn, PlayerBank, PlayerBankRules
 from paytables.poker.proof import Exact, check_stored_proof
 from paytables.seating import describe_owner, format_hand_id, list_seat_hands, may_see
-from paytables.wording import describe_commission
 
 SPOT: Final = STAKE
 SURRENDER: Final = "surrender"
@@ -50,23 +50,9 @@ _LOW: Final = 2
 Way: TypeAlias = tuple[int, int, int]
 
 
-class Commission(Strict):
-    """A commission on a won stake: ``credits`` for each ``of`` credits staked.
-
-    A started part of ``of`` credits counts as full (ss.47, 111).
-    """
-
-    credits: PositiveInt = 1
-    of: PositiveInt = 20
-
-    def compute_credits(self, stake: int) -> int:
-        """Return the commission on a winning stake, in credits."""
-        return -(-stake // self.of) * self.credits
-
-    def describe_pay(self) -> dict[str, str]:
-        """Return what a winning bet pays after the commission, as text by language."""
-        texts = describe_commission(self.credits, self.of)
-        return {language: f"1:1, {text}" for language, text in texts.items()}
+def _describe_pay(commission: Commission) -> dict[str, str]:
+    """Return what a winning bet pays after the commission, as text by language."""
+    return {language: f"1:1, {text}" for language, text in commission.describe().items()}
 
 
 class Chances(Strict):
@@ -197,7 +183,7 @@ class TwoHands(PlayerBankRules):
             group=SPOT,
             names=self.definition.spot_name.model_dump(),
             odds="1:1",
-            terms=self.definition.commission.describe_pay(),
+            terms=_describe_pay(self.definition.commission),
             least=limits.least,
             most=limits.most,
             step=limits.step,
@@ -390,7 +376,7 @@ class TwoHands(PlayerBankRules):
 
     def explain(self) -> tuple[str, ...]:
         """Return one English sentence: what a winning bet pays."""
-        return (f"both hands better pay {self.definition.commission.describe_pay()['en']}",)
+        return (f"both hands better pay {_describe_pay(self.definition.commission)['en']}",)
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return an empty tuple: these games have no remarks."""

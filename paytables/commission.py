@@ -1,0 +1,37 @@
+"""The commission that a table takes from a won stake (by-law, ss. 32, 47 and 111)."""
+
+from pydantic import Field
+
+from paytables.definition import PositiveInt, Strict
+from paytables.wording import format_count
+
+
+class Commission(Strict):
+    """A commission on a won stake: ``credits`` for each ``of`` credits staked.
+
+    A started part of ``of`` credits counts as full.
+    """
+
+    credits: PositiveInt = 1
+    of: PositiveInt = 20
+
+    def compute_credits(self, stake: int) -> int:
+        """Return the commission on a winning stake, in credits."""
+        return -(-stake // self.of) * self.credits
+
+    def describe(self) -> dict[str, str]:
+        """Return the text on the commission that follows the odds of a bet, by language."""
+        return {
+            "en": f"less {format_count(self.credits, 'credit')} for each {self.of} staked or part of them",
+            "fr": f"moins {format_count(self.credits, 'crédit')} par {self.of} misés ou fraction de {self.of}",
+        }
+
+
+class CommissionPer(Commission):
+    """A commission of a baccarat game, whose key ``per`` is the number of credits staked for each credit taken.
+
+    Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
+    ``per = 20``.
+    """
+
+    of: PositiveInt = Field(alias="per")
