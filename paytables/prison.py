@@ -15,6 +15,7 @@ from paytables.layout import bets_from_json
 
 #: The player's options: take half of the stake's current value back, or leave all of it in prison.
 HALF: Final = "half"
+#: The answer that leaves the stake for the next spin, instead of taking half of it back.
 PRISON: Final = "prison"
 
 

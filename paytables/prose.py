@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+#: Spaces between words, and the no-break spaces within a number.
 _SPACES: Final = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 #: A whole number, with thousands separated as in either language.
 _WRITTEN: Final = re.compile(rf"[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+(?![0-9])|[0-9]+")
+#: The form of a whole number without separators.
 _PLAIN: Final = re.compile(r"[0-9]+")
 
 

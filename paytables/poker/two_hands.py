@@ -41,7 +41,9 @@ from paytables.player_bank import BANK, FIRST_ROUND, STAKE, BankTurn, PlayerBank
 from paytables.poker.proof import Exact, check_stored_proof
 from paytables.seating import describe_owner, format_hand_id, list_seat_hands, may_see
 
+#: The spot on which the stake lies.
 SPOT: Final = STAKE
+#: The answer by which the player gives the hand up.
 SURRENDER: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
 _LOW: Final = 2

@@ -70,6 +70,7 @@ class End:
         return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.part))
 
 
+#: The end of a path that wins nothing.
 NOTHING: Final = End()
 
 S = TypeVar("S", bound=Hashable)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    #: An array of whole numbers.
     Ints = NDArray[np.int64]
 
 

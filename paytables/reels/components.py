@@ -23,6 +23,7 @@ Column = tuple[int, ...]
 LineState = tuple[End, tuple[tuple[int, tuple[int, ...]], ...]]
 WaysStep = Callable[[int, str, int], tuple[str | End, int]]
 
+#: How the factors of several multipliers are combined, by the name in a definition.
 COMBINE: dict[str, Callable[[tuple[int, ...]], int]] = {
     "multiply": prod,
     "add": lambda factors: max(1, sum(f for f in factors if f > 1)),

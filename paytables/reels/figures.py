@@ -38,7 +38,9 @@ Runs = Mapping[tuple[str, int, int], Fraction]
 LABORATORY = "they take the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
 #: The player's strategy for the figures of a bet.
 _DOUBLE_UP = "double-up: any way, red and black are equally likely"
+#: How the best strategy holds reels, as text.
 _HOLD = "hold the reels worth most on average, as the game advises"
+#: How boxes are picked, as text.
 _PICK = "pick any box, what each holds is equally likely"
 
 

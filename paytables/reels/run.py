@@ -27,6 +27,7 @@ class Run(NamedTuple):
     display: Mapping[str, Json]
 
 
+#: A game in progress: yields each decision, takes the player's choice, and returns the finished run.
 Running: TypeAlias = Generator[Decision, Choice | None, Run]
 
 #: The awards of a run, sorted: the part of its result that decides what is played next.

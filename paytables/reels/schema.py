@@ -24,6 +24,7 @@ from paytables.definition import (
 
 #: A pay is one number of credits, or one per column if the bets select a column (buy-a-pay, multi-coin pays).
 PayValue = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
+#: How many equal symbols a pay needs.
 Count = Annotated[int, Field(ge=1, le=400)]
 #: The most cases a reel may have, all weights together: 8,000 times a usual virtual reel of 128.
 CASES_MAX: Final = 1 << 20

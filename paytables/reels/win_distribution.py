@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    #: An array of whole numbers.
     Ints = NDArray[np.signedinteger[Any]]
 
 #: Maximum number of different kinds of windows.

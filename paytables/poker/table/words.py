@@ -12,10 +12,13 @@ from paytables.cards.ranking import Ranking
 from paytables.poker.pays import NAMES
 from paytables.poker.table.schema import ORDERS, AdviceLine, PokerDefinition
 
+#: How a strategy decides, as text: by the exact mean of each answer.
 _HIGHEST_MEAN: Final = "at each question the answer with the highest exact mean"
+#: The strategy of a bet about which nothing is decided, as text.
 _NOTHING_DECIDED: Final = "nothing is decided"
 _SEEN_WINS: Final = "leave a bet only where the cards seen win already"
 _NEVER_BACK: Final = "never take the bet back"
+#: The names of the ranks, from the two.
 _RANKS: Final = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace",
 )  # fmt: skip

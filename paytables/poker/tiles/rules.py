@@ -16,8 +16,11 @@ from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import NAMED, TILES, is_worthless, level, list_settings
 from paytables.poker.two_hands import SPOT, TwoHands, Way
 
+#: Tiles of a hand.
 HAND: Final = 4
+#: How the best strategy sets the tiles, as text.
 STRATEGY: Final = "of the ways to set four tiles, always the one with the highest exact mean"
+#: How the simplest strategy sets the tiles, as text.
 SIMPLEST: Final = "set the tiles as the bank sets its own"
 
 
@@ -112,6 +115,7 @@ def _describe_hand(strength: int, language: int) -> str:
     return f"{kind[language]} ({place})"
 
 
+#: The kinds of hands: how many there are of each, with their names in English and French.
 _KINDS: Final = (
     (1, ("Supreme pair", "Paire suprême")),
     (12, ("Pair", "Paire")),

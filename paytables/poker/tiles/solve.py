@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WAYS = 3
 
 
+#: The ways to set each hand of four tiles.
 Ways = tuple[tuple[int, int, int], ...]
 
 

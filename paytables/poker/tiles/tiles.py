@@ -31,6 +31,7 @@ VALUES: Final = (
 )
 #: The pairs of two identical tiles in their order; every other tile is single.
 _PAIRS: Final = ("6-6", "1-1", "4-4", "1-3", "5-5", "3-3", "2-2", "5-6", "4-6", "1-6", "1-5")
+#: The names of the 32 tiles; two tiles of a pair have the same name.
 TILES: Final = tuple(name for row in VALUES for name in row for _ in range(2 if name in _PAIRS else 1))
 NAMED: Final = 20
 _NINES, _EIGHTS = ("3-6", "4-5"), ("2-6", "3-5", "4-4")
