@@ -102,8 +102,8 @@ class Play:
             return None
         push = () if self.push is None else (self.push,)
         moved = (t for entry in (self.start, *self.steps, *push, self.end) for t in entry.transfers)
-        change: int = sum(t.amount_cents * (_is_credit(t.target) - _is_credit(t.source)) for t in moved)
-        return before + change
+        change_cents: int = sum(t.amount_cents * (_is_credit(t.target) - _is_credit(t.source)) for t in moved)
+        return before + change_cents
 
     @property
     def outcome(self) -> object:
