@@ -92,11 +92,24 @@ class _Hands:
 
     def to_json(self) -> dict[str, object]:
         """Return the hands as the screen shows them: bets and places of the players, and the pot on the board."""
-        pot = {} if self.is_settled else {"says": dict(_POT_NAMES), "staked": self.betting.pot}
+        pot = {} if self.is_settled else {"says": self._describe_pots(), "staked": self.betting.pot}
         board = {"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}
         players = sorted(self.betting.players, key=lambda player: player.seat)
         hands = [board, *(self._describe_hand(player) for player in players)]
         return {"kind": "table", "felt": "cards", "hands": hands}
+
+    def _describe_pots(self) -> dict[str, str]:
+        """Return the text at the pot, by language: with a player all in, the main pot and each side pot apart."""
+        players = self.betting.players
+        pots, reached = [], 0
+        for level in sorted({player.total for player in self.betting.live if player.is_all_in}):
+            pots.append(sum(min(player.total, level) - min(player.total, reached) for player in players))
+            reached = level
+        rest = self.betting.pot - sum(pots)
+        if not pots or not rest + sum(pots[1:]):
+            return dict(_POT_NAMES)
+        amounts = " + ".join(map(str, [*pots, rest] if rest else pots))
+        return {"en": f"Pots {amounts}", "fr": f"Cagnottes {amounts}"}
 
     def _describe_hand(self, player: Player) -> dict[str, object]:
         """Return a seat's hand as the screen shows it."""
