@@ -417,7 +417,7 @@ def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still
         texts.append(_format_set_hands(stage, decision))
     unit = stage.view.snapshot.denomination_cents if still and stage.view.snapshot is not None else 0
     if hand.staked and unit:
-        texts.append(stage.money(hand.staked * unit))
+        texts.append(" + ".join(stage.money(each * unit) for each in hand.pots or (hand.staked,)))
     if hand.left is not None and unit:
         texts.append(stage.texts.say("felt.left", amount=stage.money(hand.left * unit)))
     if hand.received and unit:

@@ -32,6 +32,8 @@ class Hand:
     """The credits that the player can still bet in this game; None where that is not a rule of the game."""
     received: int = 0
     """The credits that the player receives of the pots."""
+    pots: tuple[int, ...] = ()
+    """The credits of the main pot and of each side pot, if there is more than one."""
 
 
 def build_current_hands(
@@ -82,6 +84,7 @@ def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
             bool(data.get("own")),
             data.get("left"),
             int(data.get("received", 0)),
+            tuple(map(int, data.get("pots", ()))),
         )
         for data in display.get("hands", ())
     ]

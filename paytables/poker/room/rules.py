@@ -45,6 +45,8 @@ BOARD: Final = "board"
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
 #: The names of the place of the pot in a game without cards for all, by language.
 _POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
+#: The names of the place of several pots, by language.
+_POTS_NAMES: Final[Mapping[str, str]] = {"en": "Pots", "fr": "Cagnottes"}
 #: Players without whom no game is played.
 SEATS_MIN: Final = 2
 #: The ranking of hands.
@@ -99,11 +101,23 @@ class _Hands:
 
     def to_json(self) -> dict[str, object]:
         """Return the hands as the screen shows them: bets and places of the players, and the pot on the board."""
-        pot = {} if self.is_settled else {"says": dict(_POT_NAMES), "staked": self.betting.pot}
+        pot = {} if self.is_settled else self._describe_pots()
         board = {"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}
         players = sorted(self.betting.players, key=lambda player: player.seat)
         hands = [board, *(self._describe_hand(player) for player in players)]
         return {"kind": "table", "felt": "cards", "hands": hands}
+
+    def _describe_pots(self) -> dict[str, object]:
+        """Return the pot as the screen shows it; with a player all in, also the main pot and each side pot."""
+        players, pot = self.betting.players, self.betting.pot
+        pots, reached = [], 0
+        for level in sorted({player.total for player in self.betting.live if player.is_all_in}):
+            pots.append(sum(min(player.total, level) - min(player.total, reached) for player in players))
+            reached = level
+        pots += [pot - sum(pots)] if sum(pots) < pot else []
+        if len(pots) < 2:
+            return {"says": dict(_POT_NAMES), "staked": pot}
+        return {"says": dict(_POTS_NAMES), "staked": pot, "pots": pots}
 
     def _describe_hand(self, player: Player) -> dict[str, object]:
         """Return a seat's hand as the screen shows it."""

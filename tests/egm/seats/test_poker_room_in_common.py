@@ -139,7 +139,12 @@ def test_a_position_that_is_all_in_wins_the_main_pot_and_the_others_a_side_pot(s
     stacks = (400, 160, 300)
     rooms = sit_down(seats(GAME, count=3), "7h Kd As 2c Kh Ah Ac 9s 8d 3h Qc", stacks)
     # Position 2 (small blind) has 7h 2c, position 3 Kd Kh, the button As Ah.
-    answer(rooms, "call", "all-in", "all-in", "fold")
+    pots = []
+    for option in ("call", "all-in", "all-in"):
+        answer(rooms, option)
+        pots.append(asked(rooms).hands.told[-1].display["hands"][0].get("pots"))
+    assert pots == [None, None, [328, 140]]
+    answer(rooms, "fold")
     assert asked(rooms) is None
     # 160 + 160 + 8 are the main pot, of which 20 are taken at most; 140 that nobody called are returned.
     assert end(rooms) == [-8, -160, 160 + 8 - 20]
