@@ -47,7 +47,7 @@ _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 
 #: Whether this thread serves a reader who has presented the monitoring token.
-_IS_AUTHENTICATED: Final[ContextVar[bool]] = ContextVar("is_known", default=False)
+_IS_AUTHENTICATED: Final[ContextVar[bool]] = ContextVar("is_authenticated", default=False)
 
 #: Occurrence meters whose name contains a label: pattern, family, label, meaning.
 _LABELLED: Final = (

@@ -8,13 +8,11 @@ from typing import Final
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
 from egm.play.records.games import CARRIED_GAME, CHOICE
-from meters import Policy, StoredEntry, checkpoint
+from meters import StoredEntry, checkpoint
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
-#: A checkpoint after another number of entries is that of a machine that was switched off.
-_CHECKPOINT_EVERY: Final = Policy().checkpoint_every
 _MEMORY_PREFIX: Final = "memory."
 
 
@@ -172,18 +170,18 @@ class RoundAudit:
         """Note an entry after the last start of the round that is being started.
 
         The machine starts the games of all seats before it does anything else, but it may sign a checkpoint or
-        repair its memory between two of them.
+        repair its memory between two of them, and the power may fail right after that.
         """
         if self._beginning is None or entry.sequence == self._beginning[0].sequence:
             return
-        is_periodic = entry.kind == checkpoint.KIND and not (entry.sequence - 1) % _CHECKPOINT_EVERY
-        if not is_periodic and not entry.kind.startswith(_MEMORY_PREFIX):
+        if entry.kind != checkpoint.KIND and not entry.kind.startswith(_MEMORY_PREFIX):
             self._is_start_followed = True
 
     def close(self) -> None:
         """At the end of the journal, report the seats with a bet in the last round that started no game of it.
 
-        If the journal ends with the start, the power may have failed there, which is only noted.
+        If nothing but a checkpoint or a repair follows the start, the power may have failed there, which is only
+        noted.
         """
         if self._beginning is None:
             return
