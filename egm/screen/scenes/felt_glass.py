@@ -494,10 +494,11 @@ def describe_felt_status(stage: Stage) -> str:
 
 def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
     """Return what to do before any bet is placed, and at a table of players who has the bank or the button."""
-    words = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
     felt = snapshot.felt
     if felt.button is not None:
-        return f"{words}  \u00b7  {stage.texts.say('felt.button_turn', number=felt.button + 1)}"
+        turn = stage.texts.say("felt.button_turn", number=felt.button + 1)
+        return f"{stage.texts.say('felt.place_stakes')}  \u00b7  {turn}"
+    words = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
     if felt.bank is None:
         return words
     amount = stage.money(felt.banco * snapshot.denomination_cents)
