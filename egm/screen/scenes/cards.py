@@ -15,6 +15,7 @@ from egm.screen.scenes.places import (
     CLEAR,
     LARGEST,
     SAYS,
+    SAYS_NARROW,
     HandLayout,
     Room,
     compute_first_hand_height,
@@ -483,12 +484,12 @@ def _draw_hand_text(stage: Stage, place: HandLayout, words: str, *, lit: bool) -
     """Draw a hand's texts below it, on a plate if more cards lie there than its area has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
-    last = place.cards[-1]
-    if lit:
-        stage.painter.panel((x + 4, top, w - 8, SAYS), radius=8, fill=(122, 66, 8, 255), edge="meter")
-    elif last[1] + last[3] > y + h + 1:
-        stage.painter.panel((x + 4, top, w - 8, SAYS), radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
-    free = place.area[1] + place.area[3] - top  # A long text takes two lines if there is room below.
+    free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.
     style = Style("strong", "small", "text", 1)
-    high = SAYS if stage.painter.measure(words, style) <= w - 16 else min(free, 2 * SAYS)
-    stage.painter.label(words, (x + 8, top, w - 16, high), style)
+    high = SAYS if stage.painter.measure(words, style) <= w - 16 else min(free, SAYS_NARROW)
+    plate, last = (x + 4, top, w - 8, high), place.cards[-1]
+    if lit:
+        stage.painter.panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")
+    elif last[1] + last[3] > y + h + 1:
+        stage.painter.panel(plate, radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
+    stage.painter.label(words, (x + 8, top + 2, w - 16, high - 4), style)

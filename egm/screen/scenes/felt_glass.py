@@ -250,8 +250,11 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     name = stage.texts.choose_translation(spot.names)
     top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
     rows = sum(len(p.wrap(words, w, Style("strong", size, colour))) for words, colour in lines)
-    if top + rows * stage.theme.sizes[size] * leading + len(lines) * gap > y + h:
+    row = stage.theme.sizes[size]
+    if top + rows * row * leading + len(lines) * gap > y + h:
         size = "tiny"
+    elif top + rows * row * 1.2 + len(lines) * gap <= y + h:
+        leading = 1.2  # An accent on a capital letter stays clear of the line above it.
     for words, colour in lines:
         style = Style("strong", size, colour)
         top += p.write_paragraph(words, (x, top + gap, w, 60), style, leading=leading) + gap

@@ -16,7 +16,9 @@ _RATIO: Final = 0.72
 LARGEST: Final = 290.0
 #: Height of the text below a hand, in units.
 SAYS: Final = 34.0
-#: In an area no wider than this, that text has two lines.
+#: Its height in a narrow area: two lines, or four of the smallest letters.
+SAYS_NARROW: Final = 78.0
+#: An area no wider than this is narrow.
 _NARROW: Final = 200.0
 #: Gap between a hand's cards and its text, and above the cards; larger than the frame of a marked card.
 CLEAR: Final = 8.0
@@ -76,7 +78,7 @@ class HandLayout:
 
 def _compute_text_height(wide: float) -> float:
     """Return the height below a hand's cards for its text."""
-    return CLEAR + (SAYS if wide > _NARROW else 2 * SAYS)
+    return CLEAR + (SAYS if wide > _NARROW else SAYS_NARROW)
 
 
 def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> HandLayout:

@@ -150,6 +150,16 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
     assert not faults, "\n".join(map(str, faults))
 
 
+@pytest.mark.requirement("N-01:d")
+@pytest.mark.parametrize(
+    "name", ["quebec-texas-holdem-room", "quebec-blackjack-progressive-3", "quebec-red-dog"]
+)
+def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, name):
+    """The narrowest hands, with the longest texts below them and in the glass: in French, on an upright screen."""
+    faults = spoilt(every_felt([name], "fr", theme, PORTRAIT), theme, PORTRAIT)
+    assert not faults, "\n".join(map(str, faults))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
