@@ -36,7 +36,6 @@ class TableEvent(EventName):
 
 
 def _return_true() -> bool:
-    """Return True."""
     return True
 
 
@@ -187,7 +186,6 @@ class SharedTable:
 
 
 def _get_position_number(seat: Seat) -> int:
-    """Return the number of the seat's player position."""
     return seat.machine.position.number
 
 
@@ -234,9 +232,8 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
         if bet is not None:
             position, rules = seat.machine.position.number, bet.game.rules
             number = position - 1 if rules.has_fixed_seats else len(wagers)
-            if (
-                _find_misfit(rules, number, bet.wager, {}) is not _NOT_ACCEPTED
-            ):  # other reasons need all seats
+            misfit = _find_misfit(rules, number, bet.wager, {})
+            if misfit != _NOT_ACCEPTED:  # other reasons need all seats
                 wagers[position] = (number, bet.wager)
     return wagers
 

@@ -5,15 +5,21 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+from egm.app.entries import RNG_RESEEDED, RNG_SELF_TESTED
 from egm.config.cabinet_file import POSITIONS_MAX
+from egm.integrity.entries import CLOCK_CHANGED
+from egm.integrity.journal_entries import ARCHIVED, CHECKPOINT, MEMORY_EVENT
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
 from egm.play.records.games import CARRIED_GAME, CHOICE
-from meters import StoredEntry, checkpoint
+from meters import StoredEntry
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
-_MEMORY_PREFIX: Final = "memory."
+#: Kinds of entries that the journal, the clock or the generator may write between any two others.
+_BETWEEN_ANY: Final = frozenset(
+    entry.kind for entry in (CHECKPOINT, ARCHIVED, MEMORY_EVENT, CLOCK_CHANGED, RNG_RESEEDED, RNG_SELF_TESTED)
+)
 
 
 @dataclass(slots=True)
@@ -169,19 +175,18 @@ class RoundAudit:
     def follow_start(self, entry: StoredEntry) -> None:
         """Note an entry after the last start of the round that is being started.
 
-        The machine starts the games of all seats before it does anything else, but it may sign a checkpoint or
-        repair its memory between two of them, and the power may fail right after that.
+        The machine starts the games of all seats before it does anything else, but the journal, the clock or the
+        generator may write an entry between two of them, and the power may fail right after that.
         """
         if self._beginning is None or entry.sequence == self._beginning[0].sequence:
             return
-        if entry.kind != checkpoint.KIND and not entry.kind.startswith(_MEMORY_PREFIX):
+        if entry.kind not in _BETWEEN_ANY:
             self._is_start_followed = True
 
     def close(self) -> None:
         """At the end of the journal, report the seats with a bet in the last round that started no game of it.
 
-        If nothing but a checkpoint or a repair follows the start, the power may have failed there, which is only
-        noted.
+        If nothing of the machine's own follows the start, the power may have failed there, which is only noted.
         """
         if self._beginning is None:
             return

@@ -8,9 +8,8 @@ import re
 
 import pytest
 from rigs.cards import dealing
-from test_void_rounds import BILL_CENTS, ROUNDS, table_of
+from test_void_rounds import ROUNDS, stake, table_of
 
-from egm.kernel.events import EventType, State
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 
 #: The mark of a journal in ids, which differs from machine to machine.
@@ -47,17 +46,11 @@ DEALS = {
 
 def collect_messages(rooms, game, decks, cards):
     """Deal a round of every position, up to its first decision; return what each screen was sent, as text."""
-    chance = dealing(cards, decks)
-    for rig, bet in zip(rooms, ROUNDS[game], strict=True):
-        rig.machine.chance = chance
-        rig.insert(BILL_CENTS)
-        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
-        rig.engine.handle(EventType.PLAY)
-        assert rig.state is State.BETTING, rig.notice
+    stake(rooms, game, dealing(cards, decks))
     table_of(rooms).close(rooms[0].machine.games[game].digest)
     take_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
-    return [[MARK.sub("-", told.model_dump_json()) for told in rig.hands.told] for rig in rooms]
+    return [[MARK.sub("-", message.model_dump_json()) for message in rig.hands.told] for rig in rooms]
 
 
 @pytest.mark.requirement("S-33", "S-51", "B-01", "P-01")

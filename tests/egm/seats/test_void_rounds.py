@@ -34,15 +34,19 @@ def table_of(rooms):
     return rooms[0].machine.component(SharedTable)
 
 
-def sit_down(rooms, game=HOLDEM):
-    """Every position stakes; betting closes, and the table answers that all have staked."""
-    chance = dealing(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.chance
+def stake(rooms, game, chance):
+    """Every position puts its stake on the table and waits for the others."""
     for rig, bet in zip(rooms, ROUNDS[game], strict=True):
         rig.machine.chance = chance
         rig.insert(BILL_CENTS)
         rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
+
+
+def sit_down(rooms, game=HOLDEM):
+    """Every position stakes; betting closes, and the table answers that all have staked."""
+    stake(rooms, game, dealing(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.chance)
     table_of(rooms).close(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
     return rooms
