@@ -3,8 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final, NamedTuple
 
 from paytables.analysis import BetAnalysis
+
+
+class OddsLimits(NamedTuple):
+    """The odds, 1 in so many games, beyond which the odds of a top award, or of another one, are displayed.
+
+    None: never.
+    """
+
+    top_one_in: int | None
+    other_one_in: int | None
+
+
+#: The limits that a profile has unless it states others (Ontario 10.1).
+ONTARIO_LIMITS: Final = OddsLimits(17_000_000, 34_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +55,11 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     return sorted(found, key=lambda award: (award.rate, award.where, award.name))
 
 
-def list_longer_awards(
-    candidates: Sequence[DisclosedAward], top_one_in: int | None, other_one_in: int | None
-) -> list[DisclosedAward]:
-    """Return the awards with longer odds than allowed: top awards 1 in ``top_one_in``, others in ``other_one_in``.
-
-    A limit of None means that no odds are too long.
-    """
+def list_longer_awards(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
+    """Return the awards whose odds are longer than the limit for them."""
     return [
         award
         for award in candidates
-        if (limit := top_one_in if award.top else other_one_in) is not None and award.rate * limit < 1
+        if (limit := limits.top_one_in if award.top else limits.other_one_in) is not None
+        and award.rate * limit < 1
     ]

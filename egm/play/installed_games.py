@@ -170,7 +170,7 @@ def _examine_game(
         offered_cents,
         lowest_return,
         pools,
-        list_long_odds(bets, profile.awards),
+        list_long_odds(bets, profile.awards.odds_limits),
         certificate,
         list_chances(bets),
         list_bet_returns(game, bets),

@@ -6,22 +6,21 @@ from fractions import Fraction
 from typing import Final
 
 from egm.kernel.messages import Chances, LongOdds
-from egm.profiles.profile import Awards
 from paytables import BetAnalysis
-from paytables.odds import list_awards, list_longer_awards
+from paytables.odds import OddsLimits, list_awards, list_longer_awards
 
 #: The name of a settlement that only returns the stake.
 _PUSH: Final = "push"
 
 
-def list_long_odds(bets: Sequence[BetAnalysis], rules: Awards) -> tuple[LongOdds, ...]:
-    """Return the awards whose odds the profile requires to be displayed, rarest first; equal odds are listed once.
+def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[LongOdds, ...]:
+    """Return the awards whose odds are longer than the limits, rarest first; equal odds are listed once.
 
     ``bets`` must be analysed with their prizes. The odds are exact, rounded only to whole games.
     """
     costs_by_award: dict[tuple[str, str, int], list[int]] = {}
     for bet in bets:
-        for award in list_longer_awards(list_awards(bet), rules.top_told_one_in, rules.other_told_one_in):
+        for award in list_longer_awards(list_awards(bet), limits):
             costs_by_award.setdefault((award.name, award.where, award.one_in), []).append(bet.cost_credits)
     return tuple(
         LongOdds(name=name, stage=stage, one_in=one_in, bets=tuple(sorted(set(costs))))

@@ -30,6 +30,7 @@ from egm.people import Permission
 from meters.table import BY_NAME, Unit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
+from paytables.odds import ONTARIO_LIMITS, OddsLimits
 from paytables.source import Source, parse_toml, read
 from rng import ReseedPolicy, RngError
 
@@ -209,15 +210,20 @@ class Play(_Table):
 class Awards(_Table):
     """The longest odds allowed for an award, and the odds from which they are displayed to the player."""
 
-    top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = 17_000_000
+    top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.top_one_in
     """Odds of a top award longer than 1 in this many games are displayed to the player (Ontario 10.1)."""
-    other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = 34_000_000
+    other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.other_one_in
     """Odds of any other award longer than 1 in this many games are displayed to the player (Ontario 10.1)."""
     longest_one_in: Annotated[int, Field(gt=0, strict=True)] | None = None
     """A game with an award of longer odds is refused (NJ-A(c), PA 1112a.7, NZ 1.22.16a); None: no limit."""
     every_prize_at_every_bet: bool = False
     """Whether every bet must be able to win every prize of its pay table (NJ-A(b)); otherwise a bet may buy a
     part."""
+
+    @property
+    def odds_limits(self) -> OddsLimits:
+        """Return the odds beyond which an award's odds are displayed to the player."""
+        return OddsLimits(self.top_told_one_in, self.other_told_one_in)
 
 
 class PayOut(_Table):

@@ -12,7 +12,7 @@ from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.profiles.profile import Awards
 from paytables import Depth, analyse, list_library_games, load_game
-from paytables.odds import list_awards, list_longer_awards
+from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
 from tools.cli import main
 
 GAME = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
@@ -22,21 +22,17 @@ LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 
 @pytest.mark.requirement("C-23")
 def test_long_odds_of_top_and_other_awards_are_reported():
-    rules = Awards()
     one, two = analyse(load_game(GAME), Depth.PRIZES).bets
     told = {
-        bet.bet: [
-            (a.name, a.one_in, a.top)
-            for a in list_longer_awards(list_awards(bet), rules.top_told_one_in, rules.other_told_one_in)
-        ]
+        bet.bet: [(a.name, a.one_in, a.top) for a in list_longer_awards(list_awards(bet), ONTARIO_LIMITS)]
         for bet in (one, two)
     }
     # 300 cases a reel: three comets are one game in 27,000,000. They are the top award of one credit only.
     assert told["one"] == [("sky", 40_000_000, False), ("3 comet", 27_000_000, True)]
     assert told["two"] == [("sky", 40_000_000, False), ("3 star", 27_000_000, True)]
-    exactly = list_longer_awards(list_awards(two), 27_000_000, 40_000_000)
+    exactly = list_longer_awards(list_awards(two), OddsLimits(27_000_000, 40_000_000))
     assert exactly == []  # odds of exactly the limit are not beyond it
-    assert list_longer_awards(list_awards(two), None, None) == []
+    assert list_longer_awards(list_awards(two), OddsLimits(None, None)) == []
 
 
 def test_a_machine_tells_the_screen_and_equal_odds_once():

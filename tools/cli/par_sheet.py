@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
 from paytables.analysis import PrizeFigures
+from paytables.odds import ONTARIO_LIMITS, OddsLimits
 from paytables.wording import format_count
 from tools.cli.tables import Column, Columns, Table, build_facts_table, show
 from tools.cli.terminal import echo
@@ -25,8 +25,8 @@ _BANDS_LEGEND: Final = (
 )
 
 
-def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
-    """Print the PAR sheet; ``rules`` say which long odds the player must be informed of."""
+def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> None:
+    """Print the PAR sheet; ``limits`` say which odds the player must be told."""
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
     if game.rules.levy is not None:
@@ -42,7 +42,7 @@ def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None)
     for data in build_feature_sheets(game, analysis):
         show("text", *_build_feature_tables(data), before=f"\n{data['sheet']}")
     for bet in analysis.bets:
-        for award in build_award_sheet(bet, rules or Awards())["told_to_the_player"]:
+        for award in build_award_sheet(bet, limits)["told_to_the_player"]:
             odds = format_one_in(Fraction(award["per_game"]["exact"]))
             echo(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
     echo(f"\n{SIGNATURE}")

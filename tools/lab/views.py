@@ -13,11 +13,11 @@ from egm.kernel.messages import (
 )
 from egm.play.installed_games import InstalledGame, list_bet_returns
 from egm.play.odds import list_chances, list_long_odds
-from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import View
 from paytables import Analysis, Depth, Game, analyse
+from paytables.odds import ONTARIO_LIMITS
 
 #: The value of a credit in every picture.
 UNIT_CENTS: Final = 25
@@ -39,7 +39,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
         tuple(game.denominations_cents),
         lowest_return,
         Pools(),
-        long_odds=list_long_odds(bets, Awards()),
+        long_odds=list_long_odds(bets, ONTARIO_LIMITS),
         chances=list_chances(bets),
         returns=list_bet_returns(game, bets),
     )

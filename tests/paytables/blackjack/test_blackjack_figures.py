@@ -20,7 +20,7 @@ from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.schema import Side
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
-from tools.lab.parsheet.chart import build_chart_sheet
+from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch, simulate
 
 TABLES = ("quebec-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack", "monaco-blackjack")
@@ -163,12 +163,13 @@ def test_the_best_play_as_data_is_the_best_play():
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_carries_its_figures_and_its_chart(name):
-    made = load_game(name).rules.definition
-    proof = made.proved["main"]
+    game = load_game(name)
+    proof = game.rules.definition.proved["main"]
     assert format_chart(parse_chart(proof.chart)) == proof.chart
     means = [Fraction(each) for each in (proof.worst, proof.dealers, proof.charted, proof.mean)]
     assert means == sorted(means)
-    for bet in analyse(load_game(name), Depth.FULL).bets:
+    analysis = analyse(game, Depth.FULL)
+    for bet in analysis.bets:
         if bet.required_bets:  # a side bet by itself, which no play of the hand makes better
             assert bet.worst_rtp <= bet.simplest_rtp == bet.rtp < 1
         elif bet.bet == "back":  # only another player plays it
@@ -177,8 +178,8 @@ def test_a_table_carries_its_figures_and_its_chart(name):
         else:
             assert bet.worst_rtp < bet.simplest_rtp < bet.rtp < 1
         laid = {**bet.required_bets, **bet.options["bets"]}
-        assert load_game(name).wager(sum(laid.values()), bets=laid).credits == sum(laid.values())
-    sheet = build_chart_sheet(made)
+        assert game.wager(sum(laid.values()), bets=laid).credits == sum(laid.values())
+    (sheet,) = build_feature_sheets(game, analysis)
     assert [row[0] for row in sheet["rows"][:2]] == ["hard 4", "hard 5"]
     assert all(len(row) == len(sheet["columns"]) == 11 for row in sheet["rows"])
 

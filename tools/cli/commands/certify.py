@@ -314,8 +314,8 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
 
 def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519PrivateKey) -> None:
     """Write the files of one game's certification to ``out``, with a signed manifest."""
-    rules = case.profile.awards
-    data = build_sheet(case.game, case.analysis, rules)
+    limits = case.profile.awards.odds_limits
+    data = build_sheet(case.game, case.analysis, limits)
     report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
     if case.game.source is None:
         raise click.ClickException(f"{case.game.id}: was not read from a file and cannot be certified")
@@ -323,8 +323,8 @@ def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519Priva
         f"{case.game.id}.toml": case.game.source.data,
         **{name: source.data for name, source in case.game.assets.items()},
         "par.json": json.dumps(data, indent=2, ensure_ascii=False).encode(),
-        "par.csv": to_csv(case.game, case.analysis, rules).encode(),
-        "par.html": to_html(case.game, case.analysis, rules).encode(),
+        "par.csv": to_csv(case.game, case.analysis, limits).encode(),
+        "par.html": to_html(case.game, case.analysis, limits).encode(),
         "findings.json": report.encode(),
     }
     facts = {

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from egm.errors import OperatorError
-from egm.profiles import Profile, load_profile
-from meters import JournalError, open_view
 from paytables import (
     Analysis,
     AnalysisError,
@@ -19,6 +18,7 @@ from paytables import (
     load_game,
 )
 from paytables.craps.strategy import analyse_named_strategy
+from paytables.odds import ONTARIO_LIMITS
 from paytables.wording import format_count, format_known_names
 from tools.cli.par_sheet import print_level_returns, print_par_sheet
 from tools.cli.result_file import write_result
@@ -28,6 +28,9 @@ from tools.cli.whole_number import parse_whole_number
 from tools.lab.named import format_definition_error, path_or_id_from_text
 from tools.lab.parsheet import build_sheet, format_percent
 from tools.lab.parsheet.forms import to_csv, to_html
+
+if TYPE_CHECKING:
+    from egm.profiles import Profile
 
 #: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -94,7 +97,7 @@ def command(
 ) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded = load(game)
-    rules = None if jurisdiction is None else load_named_profile(jurisdiction).awards
+    limits = ONTARIO_LIMITS if jurisdiction is None else load_named_profile(jurisdiction).awards.odds_limits
     try:
         with show_progress(f"analysing {loaded.id}"):
             if strategy is not None:
@@ -110,13 +113,13 @@ def command(
     if meters or state is not None:
         _print_present_returns(loaded, analysis, meters, state)
     elif form is None and out is None:
-        print_par_sheet(loaded, analysis, rules)
+        print_par_sheet(loaded, analysis, limits)
         note_stated_figures(loaded)
     else:
         text = {
-            "csv": lambda: to_csv(loaded, analysis, rules),
-            "html": lambda: to_html(loaded, analysis, rules),
-        }.get(form or "json", lambda: format_json(build_sheet(loaded, analysis, rules), indent=2))()
+            "csv": lambda: to_csv(loaded, analysis, limits),
+            "html": lambda: to_html(loaded, analysis, limits),
+        }.get(form or "json", lambda: format_json(build_sheet(loaded, analysis, limits), indent=2))()
         if out is None:
             echo(text)
         else:
@@ -158,7 +161,8 @@ def _print_present_returns(
     game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None
 ) -> None:
     """Print the returns of the progressive levels, at the given meters or at those of a machine."""
-    from tools.lab.parsheet import meter  # noqa: PLC0415 (it loads the cabinet's records, which no sheet needs)
+    from meters import JournalError, open_view  # noqa: PLC0415 (no other sheet needs the machine's records)
+    from tools.lab.parsheet import meter  # noqa: PLC0415 (as above)
 
     try:
         if meters:
@@ -198,8 +202,10 @@ def describe_estimate(name: str, game: Game, reason: str) -> str:
     )
 
 
-def load_named_profile(jurisdiction: str) -> Profile:
+def load_named_profile(jurisdiction: str) -> "Profile":
     """Return a profile. Raises ``click.ClickException`` if none exists with that name."""
+    from egm.profiles import load_profile  # noqa: PLC0415 (most sheets need no profile)
+
     try:
         return load_profile(path_or_id_from_text(jurisdiction))
     except OperatorError as error:

@@ -74,9 +74,11 @@ def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[R
     game = load_game(folder / f"{facts['game']}.toml")
     profile = load_profile(str(facts["jurisdiction"]))
     analysis = analyse(game)
-    data = json.dumps(build_sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False).encode()
+    data = json.dumps(
+        build_sheet(game, analysis, profile.awards.odds_limits), indent=2, ensure_ascii=False
+    ).encode()
     yield _compare_file(folder, "par.json", data)
-    yield _compare_file(folder, "par.csv", to_csv(game, analysis, profile.awards).encode())
+    yield _compare_file(folder, "par.csv", to_csv(game, analysis, profile.awards.odds_limits).encode())
     yield _reproduce_verdicts(
         folder / "findings.json", game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
     )

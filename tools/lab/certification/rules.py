@@ -310,10 +310,10 @@ def longest_odds(case: Case) -> Iterator[Finding]:
 
 def long_odds(case: Case) -> Iterator[Finding]:
     """State the very long odds of which the player must be informed; the help pages show the same list."""
-    rules = case.profile.awards
+    limits = case.profile.awards.odds_limits
     for bet in case.analysis.bets:
         awards = list_awards(bet)
-        long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
+        long_odds = list_longer_awards(awards, limits)
         if not awards:
             yield Finding("long-odds", ("C-23",), Status.NOTHING, _format_no_award(bet))
             continue

@@ -183,9 +183,11 @@ def write_game_documents(
         for name, asset in game.assets.items():
             if documents.setdefault(name, asset.data) != asset.data:
                 raise OperatorError(f"{game.id}: its {name} differs from that of an earlier game")
-        data = json.dumps(build_sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False)
+        data = json.dumps(
+            build_sheet(game, analysis, profile.awards.odds_limits), indent=2, ensure_ascii=False
+        )
         documents[f"{game.id}.par.json"] = data.encode()
-        documents[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards).encode()
+        documents[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards.odds_limits).encode()
     texts = {
         f"manual-{audience}-{language}.md": format_manual(audience, language)
         for audience in AUDIENCES

@@ -6,8 +6,8 @@ import io
 from fractions import Fraction
 from typing import Any
 
-from egm.profiles.profile import Awards
 from paytables import Analysis, Game
+from paytables.odds import ONTARIO_LIMITS, OddsLimits
 from tools.lab.parsheet.figures import format_one_in
 from tools.lab.parsheet.sheet import build_sheet
 
@@ -21,12 +21,12 @@ def format_cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
+def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> str:
     """Return the PAR sheet as one long CSV table: bet, section, name, figure, exact, decimal."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["bet", "section", "name", "figure", "exact", "decimal"])
-    data = build_sheet(game, analysis, rules)
+    data = build_sheet(game, analysis, limits)
     for key in ("game", "version", "date", "digest_sha256"):
         writer.writerow(["", "game", game.id, key, data[key], ""])
     if data["levy"] is not None:
@@ -92,7 +92,7 @@ def _write_row_csv(writer: Any, bet: str, section: str, name: str, row: dict[str
             writer.writerow([bet, section, name, key, value, value])
 
 
-def to_html(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
+def to_html(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> str:
     """Return the PAR sheet as one self-contained HTML page with plots; needs the laboratory packages."""
     import jinja2  # noqa: PLC0415 (laboratory package)
 
@@ -101,7 +101,7 @@ def to_html(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
     )
     environment.filters["odds"] = lambda figure: format_one_in(Fraction(figure["exact"]))
     environment.filters["cell"] = format_cell
-    data = build_sheet(game, analysis, rules)
+    data = build_sheet(game, analysis, limits)
     plots = [_plot(bet) for bet in data["bets"]]
     return environment.get_template("par.html.j2").render(sheet=data, plots=plots)
 

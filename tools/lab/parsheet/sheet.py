@@ -8,7 +8,6 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game, WinDistribution
 from paytables.analysis import (
     BAND_GAMES,
@@ -17,7 +16,7 @@ from paytables.analysis import (
     compute_confidence_band,
     compute_volatility_index,
 )
-from paytables.odds import list_awards, list_longer_awards
+from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
@@ -38,8 +37,8 @@ SIGNATURE = (
 CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
 
 
-def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[str, Any]:
-    """Return the whole PAR sheet as JSON data; ``rules`` say which long odds the player must be told."""
+def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
+    """Return the whole PAR sheet as JSON data; ``limits`` say which odds the player must be told."""
     return {
         "game": game.id,
         "title": game.title,
@@ -57,7 +56,7 @@ def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
         "maximum_return": to_exact_data(analysis.maximum_rtp),
         "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
         "bets": [build_bet_sheet(bet, game.denominations_cents) for bet in analysis.bets],
-        "awards": [build_award_sheet(bet, rules or Awards()) for bet in analysis.bets],
+        "awards": [build_award_sheet(bet, limits) for bet in analysis.bets],
         "feature_sheets": build_feature_sheets(game, analysis),
         "reels": build_reel_sheets(game),
         "double_up": _describe_double_up(game),
@@ -166,10 +165,10 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
     }
 
 
-def build_award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
+def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
     """Return a bet's rarest award, its top awards, and the awards whose odds must be displayed (Ontario 10.1)."""
     awards = list_awards(bet)
-    long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
+    long_odds = list_longer_awards(awards, limits)
 
     def list_rows(listed_awards: list[Any]) -> list[dict[str, Any]]:
         """Return these awards as JSON rows: the stage, the award, its credits, and its rate per game."""

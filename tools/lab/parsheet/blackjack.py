@@ -2,19 +2,23 @@
 
 from fractions import Fraction
 
+from paytables import Analysis
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.figures import find_proof
+from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import ACES
 from tools.lab.parsheet.figures import to_exact_data
+from tools.lab.parsheet.sheet_data import Sheet
 
 #: The meaning of the chart's letters.
 _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
 
 
-def build_chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
-    """Return the basic-strategy chart as a sheet: a row per total or pair, a column per dealer's up card."""
+def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
+    """Return the sheet of the basic-strategy chart: a row per total or pair, a column per dealer's up card."""
     from paytables.blackjack.chart import UPS, parse_chart  # noqa: PLC0415 (takes numpy, others do not)
 
+    definition = rules.definition
     proof = find_proof(definition)
     parse_chart(proof.chart)  # refuse an invalid chart
     means = {
@@ -39,7 +43,7 @@ def build_chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
         row_names = {"pair": f"pair of {'aces' if total == str(ACES) else total}"}
         rows.append([row_names.get(name, f"{name} {total}"), *row])
     columns = ["hand", *("A" if up == ACES else str(up) for up in UPS)]
-    return {"sheet": "chart", "facts": facts, "columns": columns, "rows": rows}
+    return [{"sheet": "chart", "facts": facts, "columns": columns, "rows": rows}]
 
 
 def _build_insurance_rows(definition: BlackjackDefinition) -> list[list[object]]:

@@ -1,0 +1,79 @@
+"""The feature sheets of a Keno game: its pay tables and its progressive levels."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from paytables import Analysis
+from paytables.keno.figures import count_catches
+from paytables.keno.rules import KenoRules
+from paytables.keno.schema import BallBonus, KenoDefinition
+from paytables.wording import format_count
+from tools.lab.parsheet.figures import to_exact_data
+from tools.lab.parsheet.sheet_data import Facts, Sheet, build_level_sheets, build_sheet_data
+
+
+def build_sheets(rules: KenoRules, analysis: Analysis) -> list[Sheet]:
+    """Return the sheets of the pay tables and features, then of the progressive levels."""
+    definition = rules.definition
+    return [*_iter_keno_sheets(definition), *build_level_sheets(_list_keno_levels(definition), analysis)]
+
+
+def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
+    """Yield the sheets of a keno game's pay tables and features."""
+    field, marks = definition.field, definition.marks
+    facts: Facts = [
+        ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
+        ("draws that differ", definition.cycle),
+        ("stakes, credits a way", ", ".join(map(str, marks.stakes))),
+        ("most selections a ticket", marks.selections),
+        ("most groups a way selection", marks.groups),
+        ("most draws a ticket", marks.draws),
+        ("most a ticket may cost a draw, credits", marks.cost),
+        ("most a ticket is paid a draw, credits", definition.paid_max),
+    ]
+    for bonus in definition.bonus:
+        fee = (
+            f"bought for {format_count(bonus.fee, 'credit')} a credit staked"
+            if bonus.fee
+            else "part of every bet"
+        )
+        how = (
+            f"ball {bonus.ball} on the way multiplies its win by {bonus.factor}"
+            if isinstance(bonus, BallBonus)
+            else "every win times "
+            + ", ".join(f"{f} ({w} in {sum(bonus.weights.values())})" for f, w in bonus.weights.items())
+        )
+        facts.append((f"bonus {bonus.id}", f"{how}; {fee}"))
+    yield build_sheet_data("Keno", facts)
+    for table in sorted(definition.table, key=lambda one: one.spots):
+        rows = []
+        back = Fraction(0)
+        for catch in reversed(definition.possible(table.spots)):
+            draws = count_catches(definition, table.spots, catch, 0, 0)
+            odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
+            back += odds * pay
+            rows.append([catch, pay, draws, to_exact_data(odds), to_exact_data(odds * pay)])
+        yield build_sheet_data(
+            f"Keno, {format_count(table.spots, 'spot')}",
+            [("return of one credit, before bonuses and levels", to_exact_data(back))],
+            ("catch", "pays a credit", "draws", "probability", "return"),
+            rows,
+        )
+
+
+def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
+    """Return the facts of each Keno progressive level for the PAR sheet: id, then labels and values."""
+    return [
+        (
+            level.id,
+            [
+                ("name", f"{level.name.en} / {level.name.fr}"),
+                ("won by", f"a way of {format_count(level.spots, 'spot')} that catches {level.catch}"),
+                ("stake of the way, credits", f"{level.stake}{' exactly' if level.linked else ' or more'}"),
+                ("reset, credits", level.reset_credits),
+                ("increment, share of each eligible wager", level.increment),
+                ("kept by", "a controller, for linked machines" if level.linked else "the machine"),
+            ],
+        )
+        for level in definition.progressive
+    ]

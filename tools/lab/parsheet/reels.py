@@ -1,0 +1,193 @@
+"""The feature sheets of a reel game: bonus stages, held reels, progressive levels, double-up."""
+
+from fractions import Fraction
+from typing import Any
+
+from paytables import Analysis, BetAnalysis
+from paytables.reels.build import ModeStages
+from paytables.reels.enumerated import Holds
+from paytables.reels.rules import ReelRules
+from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, Progressive, ReelsStage
+from paytables.wording import format_count
+from tools.lab.parsheet.figures import to_exact_data
+from tools.lab.parsheet.sheet_data import Facts, Sheet, build_level_sheets, build_sheet_data
+
+
+def build_sheets(rules: ReelRules, analysis: Analysis) -> list[Sheet]:
+    """Return the sheets of the stages, of the progressive levels and of the double-up, in the usual reading order."""
+    first = next(iter(rules.stages.values()))
+    sheets = [
+        _build_stage_sheet(first, name, table)
+        for name, table in rules.definition.stage.items()
+        if name != first.mode.stage
+    ]
+    sheets += [
+        _build_holding_sheet(f"{made.mode.id}, {name}", stage)
+        for made in rules.stages.values()
+        for name in rules.definition.stage
+        if isinstance(stage := made.stage(name), Holds)
+    ]
+    sheets += build_level_sheets(
+        [_describe_reel_level(level) for level in rules.definition.progressive], analysis
+    )
+    if rules.definition.double_up is not None:
+        sheets.append(_build_double_up_sheet(rules.definition.double_up, analysis))
+    return sheets
+
+
+def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
+    """Return the PAR sheet's part about one bonus stage of a reel game."""
+    memory = stages.memory[name]
+    if isinstance(table, ReelsStage):
+        facts: Facts = [
+            ("kind", "reels"),
+            ("multiplier of every prize", table.multiplier),
+            (
+                "multipliers of a series",
+                ", ".join(map(str, memory.multipliers)) if len(memory.multipliers) > 1 else "",
+            ),
+            ("moved on by", table.advance if len(memory.multipliers) > 1 else ""),
+            ("most runs of a series", memory.most_runs),
+            ("symbols that fill their reel", ", ".join(table.expand)),
+            ("symbol that sticks", table.sticky),
+            ("multipliers of the falls", ", ".join(map(str, table.cascade))),
+            ("reels may be held", "yes" if table.player_holds else ""),
+        ]
+        return build_sheet_data(_format_title(name, table), facts)
+    facts = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
+    if isinstance(table, PickStage):
+        boxes = table.boxes or sum(item.count for item in table.items)
+        ends = any(item.end for item in table.items)
+        facts += [
+            ("boxes", boxes),
+            ("most picks", table.picks or boxes),
+            ("what a box holds", "a draw of its own" if table.boxes else "drawn from what is left"),
+            ("ends", "with the item that ends it, or the picks" if ends else "with the picks"),
+        ]
+    if isinstance(table, HoldStage):
+        facts += [
+            ("cells", table.cells),
+            ("respins, and again after a new coin", table.respins),
+            ("an empty cell lands a coin", to_exact_data(Fraction(*table.coin))),
+            (
+                "a full board",
+                "" if table.full is None else _format_item_worth(stages, table.full, table.unit),
+            ),
+        ]
+    total = sum(item.count for item in table.items)
+    rows = [
+        [item.id or (item.name.en if item.name else ""), _format_item_worth(stages, item, table.unit), item.count,
+         to_exact_data(Fraction(item.count, total))]
+        for item in table.items
+    ]  # fmt: skip
+    return build_sheet_data(_format_title(name, table), facts, ("item", "worth", "count", "share"), rows)
+
+
+def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
+    """Return the PAR sheet's part about a stage in which reels or cards are held.
+
+    It states what the best strategy holds, and the returns of the best and the worst strategy.
+    """
+    strategies = stage.count_holds()
+    best = sum((paid for _, paid in strategies.values()), Fraction(0))
+    facts: Facts = [
+        ("who decides", "the player, after the first spin; the screen shows what is best"),
+        ("chance decides", "the first spin, and the second of every reel not held"),
+        ("mean credits of the best strategy", to_exact_data(best)),
+        ("mean credits of the worst", to_exact_data(stage.worst)),
+    ]
+    rows = [
+        [
+            " ".join(str(x + 1) for x in range(len(stage.reels.heights)) if mask >> x & 1) or "none",
+            to_exact_data(odds),
+            to_exact_data(paid / odds),
+        ]
+        for mask, (odds, paid) in strategies.items()
+    ]
+    return build_sheet_data(
+        f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows
+    )
+
+
+def _format_title(name: str, table: Any) -> str:
+    """Return the title of a stage's sheet: the stage's id, and its name if it has one."""
+    return f"Feature {name}" + (f", {table.name.en}" if table.name is not None else "")
+
+
+def _format_item_worth(stages: ModeStages, item: Item, unit: str) -> str:
+    """Return the value of an item of a bonus stage at level 1 of the smallest bet, as text."""
+    words = []
+    if item.credits:
+        words.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
+    for award in item.gives:
+        kind, name = (
+            next((k, n) for k, n in award.list_references() if n is not None)
+            if award.step is None
+            else ("step", "")
+        )
+        words.append(f"{kind} {name}".strip() + (f" x {award.times}" if award.times != 1 else ""))
+    return ", ".join([*words, *(["the end"] if item.end else [])])
+
+
+def _describe_reel_level(level: Progressive) -> tuple[str, Facts]:
+    """Return the facts of a reel game's progressive level for the PAR sheet: id, then labels and values."""
+    won = "a prize that gives it"
+    if level.one_in is not None:
+        won = f"chance of its own, 1 in {format_count(level.one_in, 'game')}"
+    if level.ceiling_credits is not None:
+        won = "its meter reaching a secret amount, uniform from reset to ceiling"
+    return (
+        level.id,
+        [
+            ("name", f"{level.name.en} / {level.name.fr}"),
+            ("won by", won),
+            ("reset, credits at bet level 1", level.reset_credits),
+            ("ceiling, credits at bet level 1", level.ceiling_credits),
+            ("increment, share of each wager", level.increment),
+            ("kept by", "a controller, for linked machines" if level.linked else "the machine"),
+        ],
+    )
+
+
+def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
+    """Return the PAR sheet's part about the double-up: rules, limits, and the effect on highest win and variance."""
+    half = Fraction(1, 2)
+    facts: Facts = [
+        ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),
+        ("return of a round", to_exact_data(Fraction(1))),
+        ("best strategy", "every way to play returns the same; the win may be kept before any round"),
+        ("most rounds", table.most_rounds),
+        ("most a round may come to, credits", table.most_credits),
+    ]
+    for bet in analysis.bets:
+        if bet.doubled is not None:
+            facts.append((f"bet {bet.bet}, level 1: most a game can come to, credits", bet.win_max_credits))
+            facts.append(
+                (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.doubled.variance))
+            )
+            if bet.doubled.distribution is not None:
+                wins = bet.doubled.distribution.compute_chance_of_at_least(1)
+                facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", to_exact_data(wins)))
+    facts += [
+        (
+            f"bet {bet.bet}, level 1: games whose win may be doubled",
+            to_exact_data(_compute_double_up_chance(bet, table.most_credits)),
+        )
+        for bet in analysis.bets
+        if bet.distribution is not None
+    ]
+    rows = [
+        [n, to_exact_data(half), to_exact_data(half**n), 2**n, to_exact_data(half**n * 2**n)]
+        for n in range(1, table.most_rounds + 1)
+    ]
+    columns = ("round", "probability of it", "of all so far", "the win times", "return of the win")
+    return build_sheet_data("Double-up", facts, columns, rows)
+
+
+def _compute_double_up_chance(bet: BetAnalysis, highest_credits: int) -> Fraction:
+    """Return the chance of a win of at least one credit that, when doubled, is at most ``highest_credits``."""
+    assert bet.distribution is not None  # checked by the caller
+    counts = bet.distribution.counts
+    return Fraction(
+        sum(n for win, n in counts.items() if win and 2 * win <= highest_credits), bet.distribution.total
+    )

@@ -1,0 +1,60 @@
+"""The shape of a feature sheet, and the sheets of progressive levels.
+
+Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that every printed form
+handles all of them alike. Cells are texts, whole numbers, or an exact figure as :func:`to_exact_data` makes it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from paytables import Analysis
+from tools.lab.parsheet.figures import to_exact_data
+
+#: One sheet as JSON data.
+Sheet = dict[str, Any]
+#: Labels with their values.
+Facts = list[tuple[str, Any]]
+
+
+def build_sheet_data(
+    name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()
+) -> Sheet:
+    """Return one sheet of a PAR sheet as JSON data, without facts that have no value."""
+    shown_facts = [[label, value] for label, value in facts if value not in (None, "", ())]
+    return {
+        "sheet": name,
+        "facts": shown_facts,
+        "columns": list(columns),
+        "rows": [list(row) for row in rows],
+    }
+
+
+def build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis) -> list[Sheet]:
+    """Return the sheets of the progressive levels, with their shares of each bet's return."""
+    columns = (
+        "bet",
+        "stake, credits",
+        "probability",
+        "return at reset",
+        "increment",
+        "return of both",
+        "break-even, credits",
+    )
+    sheets = []
+    for name, facts in levels:
+        rows = [
+            [
+                bet.bet,
+                bet.cost_credits,
+                to_exact_data(share.rate),
+                to_exact_data(share.rtp_at_reset),
+                to_exact_data(share.increment),
+                to_exact_data(share.rtp_at_reset + share.increment),
+                to_exact_data(share.break_even_credits),
+            ]
+            for bet in analysis.bets
+            for share in bet.progressives
+            if share.level == name and share.rate
+        ]
+        sheets.append(build_sheet_data(f"Progressive level {name}", facts, columns, rows))
+    return sheets

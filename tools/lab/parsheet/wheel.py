@@ -1,0 +1,35 @@
+"""The sheet of a wheel game."""
+
+from fractions import Fraction
+
+from paytables import Analysis
+from paytables.wheel.rules import WheelRules
+from tools.lab.parsheet.figures import to_exact_data
+from tools.lab.parsheet.sheet_data import Facts, Sheet, build_sheet_data
+
+
+def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[Sheet]:
+    """Return the sheet of a wheel: segments, turns, stakes, and the odds of each symbol."""
+    definition = rules.definition
+    parts = definition.wheel.parts
+    facts: Facts = [
+        ("equal parts", len(parts)),
+        ("in order", " ".join(parts)),
+        ("fewest turns of a valid spin", definition.wheel.revolutions),
+        ("spinning again multiplies by at most", definition.wheel.most_factor),
+        ("stakes, credits an area", ", ".join(map(str, definition.layout.stakes))),
+    ]
+    rows = [
+        [
+            symbol.id,
+            parts.count(symbol.id),
+            to_exact_data(Fraction(parts.count(symbol.id), len(parts))),
+            f"again, prizes times {symbol.again}" if symbol.again else "",
+            ", ".join(
+                f"{area.id} {area.pays[symbol.id]}" for area in definition.area if symbol.id in area.pays
+            ),
+        ]
+        for symbol in definition.symbol
+    ]
+    columns = ("symbol", "parts", "probability", "spun", "pays a credit, by area")
+    return [build_sheet_data("Wheel", facts, columns, rows)]
