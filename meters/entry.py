@@ -21,7 +21,7 @@ from meters.transaction import (
     Phase,
     Transaction,
     Transfer,
-    are_names,
+    are_printable_names,
     is_kind,
 )
 
@@ -308,8 +308,8 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
         and type(kind) is str
         and is_kind(kind)
         and type(dims) is type(counts) is type(state) is dict
-        and are_names(dims)
-        and are_names(counts)
+        and are_printable_names(dims)
+        and are_printable_names(counts)
         and "" not in state
         and all(map(str.isprintable, state))
     ):

@@ -75,8 +75,8 @@ def _is_name(name: object) -> bool:
     return isinstance(name, str) and name != "" and name.isprintable()
 
 
-def are_names(names: Collection[object]) -> bool:
-    """Return whether all ``names`` are printable text. Valid names are cached, because they repeat."""
+def are_printable_names(names: Collection[object]) -> bool:
+    """Return whether all ``names`` are printable texts. Valid names are cached, because they repeat."""
     if _NAMES.issuperset(names):
         return True
     if not all(map(_is_name, names)):
@@ -132,7 +132,7 @@ def _check_json(value: object, depth: int) -> None:
 
 def _check_keys(value: Mapping[object, object]) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless keys of a JSON object are text, or become distinct text."""
-    if are_names(value):
+    if are_printable_names(value):
         return
     for key in value:
         if not isinstance(key, str | int):

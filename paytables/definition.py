@@ -125,7 +125,7 @@ class Art(Strict):
     @field_validator("sounds", mode="after")
     @classmethod
     def _check_sounds(cls, sounds: dict[str, str]) -> dict[str, str]:
-        """Refuse a sound for an event that has none."""
+        """Refuse a sound for an event that does not exist."""
         unknown = [name for name in sounds if name not in SOUNDS]
         if unknown:
             raise ValueError(f"no sound {unknown[0]!r}; {format_known_names(unknown[0], SOUNDS)}")

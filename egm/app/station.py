@@ -178,7 +178,7 @@ class PlayerStation:
         return _RETURN_SECONDS_MAX if is_taken_up else self._read_game_seconds()
 
     def _note_outcome_shown(self, play_id: str | None) -> None:
-        """End the game once its minimum time has passed, because a screen has shown its outcome.
+        """End the game whose outcome a screen has shown, at once or when its minimum time has passed.
 
         A late report on an earlier game is ignored.
         """

@@ -64,8 +64,8 @@ class Proposal:
         return self.proposed.id
 
     @property
-    def describe_support(self) -> str:
-        """Return how well the copies of the old memory support the claim, or that its record cannot be read."""
+    def describe_agreement_of_copies(self) -> str:
+        """Return whether both copies of the old memory show the claim, or that its record cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
@@ -98,7 +98,7 @@ class Proposal:
             "id": self.id,
             "amount": str(self.proposed.amount),
             "says": dict(self.proposed.says),
-            "standing": self.describe_support,
+            "standing": self.describe_agreement_of_copies,
             "copies": {name: str(claim.amount) for name, claim in self.copies.items()},
         }
         return described
@@ -246,7 +246,7 @@ def _choose_copy(proposal: Proposal, decision: ClaimDecision) -> Claim:
     Raises :class:`ClearRefused` if they must name a copy.
     """
     if not decision.copy:
-        if proposal.describe_support == "they disagree":
+        if proposal.describe_agreement_of_copies == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
         return proposal.proposed
     if proposal.proved or decision.copy not in proposal.copies:
@@ -285,7 +285,7 @@ def _describe_decision(
         id=proposal.id,
         amount=str(proposal.proposed.amount),
         says=proposal.proposed.says,
-        standing=proposal.describe_support,
+        standing=proposal.describe_agreement_of_copies,
         copies={name: str(claim.amount) for name, claim in proposal.copies.items()},
         act=cast(Literal["carried", "paid", "ended"], decision.act),
         copy=decision.copy,

@@ -161,8 +161,8 @@ def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
     return has_texts(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
 
 
-def _read_prize_ruling(event: Event) -> Literal["pay", "decline"]:
-    """Return the decision in the form of a ruling on a prize."""
+def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
+    """Return what the staff chose in the form on a disputed prize: to pay it or to decline it."""
     return PAY if event.of(PrizeForm).decision == PAY else DECLINE
 
 
@@ -172,7 +172,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.
     """
-    decision, held_prizes = _read_prize_ruling(event), list_held_prizes(machine)
+    decision, held_prizes = _read_prize_decision(event), list_held_prizes(machine)
     claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))
     record = held_prizes.get(claim)
     claim_record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")

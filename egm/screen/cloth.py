@@ -376,7 +376,7 @@ def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> FeltLayou
 
 
 def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
-    """Return the pockets in wheel order: a ring around its keys, or on a telephone rows in alternating direction."""
+    """Return the layout of the pockets in wheel order: a ring, or on a telephone rows that turn back at each end."""
     x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel
     if layout.is_telephone:

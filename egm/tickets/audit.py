@@ -76,8 +76,8 @@ def _find_issuers(records: Iterable[Record]) -> set[str]:
     return {record.ticket.machine_serial for record in records} - {ELSEWHERE}
 
 
-def _find_redeemers(records: Iterable[Record]) -> set[str]:
-    """Return the serials of the machines that redeemed tickets, for a ledger in which no machine issued any."""
+def _find_redeeming_machines(records: Iterable[Record]) -> set[str]:
+    """Return the serial numbers of the machines that redeemed tickets of this ledger (cages are left out)."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE)}
 
@@ -96,7 +96,7 @@ def compare(
     """
     if machine_serial is None:
         records = list(store.records())
-        serials = _find_issuers(records) or _find_redeemers(records)
+        serials = _find_issuers(records) or _find_redeeming_machines(records)
         if len(serials) > 1:
             raise OperatorError(f"this ledger is shared: give --serial, one of {', '.join(sorted(serials))}")
         machine_serial = next(iter(serials), "")

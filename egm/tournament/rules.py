@@ -187,7 +187,7 @@ class Tournament(_Table):
     @model_validator(mode="after")
     def check_parts(self) -> "Tournament":
         """Refuse rules whose parts contradict each other; all contradictions are reported together."""
-        faults = [*self._iter_round_faults(), *self._iter_prize_faults(), *self._iter_machine_faults()]
+        faults = [*self._iter_errors_in_rounds(), *self._iter_errors_in_prizes(), *self._iter_errors_in_machines()]
         if self.entries.closes > self.starts:
             faults.append(build_fault("entries.closes", f"it is after the start, {self.starts}"))
         if self.starts.year not in _YEARS:
@@ -198,8 +198,8 @@ class Tournament(_Table):
             raise build_rule_error(*faults)
         return self
 
-    def _iter_round_faults(self) -> Iterator[Fault]:
-        """Yield what is wrong with the rounds."""
+    def _iter_errors_in_rounds(self) -> Iterator[Fault]:
+        """Yield the errors in the tournament's rules about its rounds."""
         qualified = self.entries.participants_max
         for n, each in enumerate(self.rounds, 1):
             where, is_last = f"rounds[{n}]", n == len(self.rounds)
@@ -227,7 +227,7 @@ class Tournament(_Table):
                 f"the rounds last {played} minutes, more than the {self.duration_minutes} stated",
             )
 
-    def _iter_prize_faults(self) -> Iterator[Fault]:
+    def _iter_errors_in_prizes(self) -> Iterator[Fault]:
         """Yield what is wrong with the prizes."""
         for n, prize in enumerate(self.prizes, 1):
             where = f"prizes[{n}]"
@@ -246,7 +246,7 @@ class Tournament(_Table):
         if (total := sum((prize.share or Fraction(0) for prize in self.prizes), Fraction(0))) > 1:
             yield build_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
 
-    def _iter_machine_faults(self) -> Iterator[Fault]:
+    def _iter_errors_in_machines(self) -> Iterator[Fault]:
         """Yield what is wrong with the machines."""
         seen: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
@@ -286,7 +286,7 @@ def read_rules(path: Path) -> Tournament:
     """Read the rules file of a tournament. Raises OperatorError with every fault: line, key and reason."""
     rules, text = read_file(path, "tournament rules", Tournament)
     rules._text = text  # noqa: SLF001 (its own reader)
-    if faults := _add_lines(rules, _iter_game_faults(rules)):
+    if faults := _add_lines(rules, _iter_errors_in_games(rules)):
         raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
     return rules
 
@@ -300,7 +300,7 @@ def parse_rules(text: str) -> Tournament:
     rules, faults = read(text, Tournament)
     if rules is not None:
         rules._text = text  # noqa: SLF001 (its own reader)
-        faults = _add_lines(rules, _iter_game_faults(rules))
+        faults = _add_lines(rules, _iter_errors_in_games(rules))
     if rules is None or faults:
         raise OperatorError("\n".join(f"tournament rules: {fault}" for fault in faults))
     return rules
@@ -336,7 +336,7 @@ def _load_library_game(name: str) -> Game:
     return load_game(name)
 
 
-def _iter_game_faults(rules: Tournament) -> Iterator[Fault]:
+def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
     """Yield why the library has no such game, or it is not suitable."""
     named = [
         ("game", rules.game),

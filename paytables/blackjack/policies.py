@@ -197,7 +197,7 @@ def build_dealer_play(house: ExactHouseRules) -> Chooser:
 
 
 def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
-    """Return a blackjack play with the same answers that also stores each of them in ``into``."""
+    """Return a function that answers as ``choose`` does, and also stores each answer in ``into``."""
 
     def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
         """Return the player's answer to a question about a blackjack hand, and record it in the play's answers."""

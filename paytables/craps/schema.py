@@ -114,7 +114,7 @@ class CrapsDefinition(TableDefinition):
     strategy: tuple[Strategy, ...] = ()
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return, by language, what each bet pays: its name, and its odds by the number or dice it pays on."""
+        """Return the lines of the pay table by language: the name of each bet and what it pays."""
         return {
             "en": [f"{bet.name.en}: {_format_pays(bet, 'en')}" for bet in self.bet],
             "fr": [f"{bet.name.fr} : {_format_pays(bet, 'fr')}" for bet in self.bet],

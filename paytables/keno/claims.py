@@ -95,7 +95,7 @@ class TicketRefused(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The result of one decided draw for a Keno ticket: its prize, or the returned stake if the draw failed.
+    """What a Keno ticket won in one of its draws: a prize, or its stake back if the draw failed.
 
     ``on`` is the day of the decision; ``paid`` says whether the holder has received the amount.
     """

@@ -134,7 +134,7 @@ class Chain:
         add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._order(stage):
             if self.memory[group[0]].is_plain:
-                nodes = self._list_group_nodes(group, [n for n in plain if n[0] in group])
+                nodes = self._list_reachable_nodes(group, [n for n in plain if n[0] in group])
                 matrix = self.compute_inverse(nodes)
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
@@ -206,7 +206,7 @@ class Chain:
         """Return mean and variance of the credits of one run of a plain stage, with everything that it starts."""
         if (stage, size) not in self._worth:
             group = self._group(stage)
-            nodes = self._list_group_nodes(group, [(stage, size)])
+            nodes = self._list_reachable_nodes(group, [(stage, size)])
             matrix = self.compute_inverse(nodes)
             tables = [self.table(*n) for n in nodes]
             means = self._multiply(matrix, [self._compute_run_mean(t, group) for t in tables])
@@ -247,7 +247,7 @@ class Chain:
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
-        """Return mean and variance of the credits of a series' remaining runs; (0, 0) if none are left."""
+        """Return mean and variance of the credits that the rest of a feature wins; (0, 0) if no free game is left."""
         if state.runs_left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)
@@ -345,7 +345,7 @@ class Chain:
                 )
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
-    def _list_group_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
+    def _list_reachable_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
         """Return every (stage, size) of the stages in ``group`` that the runs in ``first`` can lead to."""
         seen: set[Node] = set()
         for node in first:

@@ -32,8 +32,8 @@ CASES_MAX: Final = 1 << 20
 Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
 
 
-def _may_inherit(schema: dict[str, Any]) -> None:
-    """Let the JSON schema of a stage accept ``like`` instead of its required keys, which it then inherits."""
+def _allow_inheritance(schema: dict[str, Any]) -> None:
+    """Require in the JSON schema of a stage either its keys or ``like``, the stage from which they are copied."""
     schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
@@ -141,7 +141,7 @@ class Pay(Strict):
 class ReelsStage(Strict):
     """A stage that spins the reels, with its strips, and the pay table of its window."""
 
-    model_config = ConfigDict(json_schema_extra=_may_inherit)
+    model_config = ConfigDict(json_schema_extra=_allow_inheritance)
 
     kind: Literal["reels"] = "reels"
     like: Identifier | None = Field(default=None, description="the stage this one differs from")

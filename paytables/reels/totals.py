@@ -66,7 +66,7 @@ class Totals:
         if stage in self._open:
             raise AnalysisError(f"stage {stage} is started again by a stage it starts")
         self._open.add(stage)
-        runs = self._compute_run(stage, size)
+        runs = self._compute_run_distributions(stage, size)
         own = {given: sum(a.times for a in given if a.name == stage) for given in runs}
         fixed = {
             given: self._convolve(dist, self._compute_total_elsewhere(given, stage))
@@ -97,7 +97,7 @@ class Totals:
             memory = self.stages.memory[stage]
             factor = memory.multipliers[state.multiplier_index]
             total: Dist = []
-            for given, dist in self._compute_run(stage, state.size).items():
+            for given, dist in self._compute_run_distributions(stage, state.size).items():
                 after, elsewhere = compute_next_state(memory, stage, state, given)
                 remaining = self._convolve(
                     self._walk(stage, after), self._compute_total_elsewhere(elsewhere, stage)
@@ -114,8 +114,8 @@ class Totals:
                 total = self._convolve(total, self.award(award))
         return total
 
-    def _compute_run(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
-        """Return, for each combination of awards, the distribution of one run's own credits below the size limit."""
+    def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
+        """Return the credits of one run of a stage, as a distribution for each set of awards, up to the limit."""
         if (stage, size) not in self._runs:
             found: dict[GivenAwards, Dist] = defaultdict(list)
             for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():

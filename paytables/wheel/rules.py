@@ -233,7 +233,7 @@ def _check_areas(definition: WheelDefinition) -> None:
 
 
 def _check_forms(definition: WheelDefinition) -> None:
-    """Refuse a form that names an unknown area or one area twice, or that exceeds the limits of the layout."""
+    """Refuse a combined bet (``form``) on an unknown area, on one area twice, or beyond the limits of the layout."""
     layout, areas = definition.layout, {area.id for area in definition.area}
     for n, form in enumerate(definition.form):
         unknown = set(form.areas) - areas

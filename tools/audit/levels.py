@@ -187,7 +187,7 @@ class LevelAudit:
                 if share.sequence is not None:
                     self._wagers[share.pool, share.sequence] = game.play_id
             if not game.ended:
-                hits = [(hit.pool, _find_hit_worth(hit)) for hit in game.levels.hits]
+                hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
                 self._open[game.play_id] = _Play(game.levels.pools, hits)
 
     def _take_over_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
@@ -514,7 +514,7 @@ class LevelAudit:
             return
         for (_, pool, share), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
-                play.hits.append((pool, _find_hit_worth(hit)))
+                play.hits.append((pool, _find_claim_or_amount(hit)))
                 continue
             amount_cents, reset_level = self.levels[pool].pay_hit(share or FULL_LEVEL)
             changes.step(pool, reset_level)
@@ -649,8 +649,8 @@ class _Moves:
             self.touched.append(pool)
 
 
-def _find_hit_worth(hit: Hit) -> int | str:
-    """Return the claim that a hit names, or else its locked amount. Raises ValueError if it has neither."""
+def _find_claim_or_amount(hit: Hit) -> int | str:
+    """Return the id of the claim for a hit, or else the amount locked for it. Raises ValueError if it has neither."""
     worth = hit.amount_cents if hit.claim is None else hit.claim
     if worth is None:
         raise ValueError(f"hit of {hit.pool}: expected an amount or a claim, found neither")

@@ -164,7 +164,7 @@ def _to_hundredths(fraction: Any) -> int:
 
 
 def _build_local_clock(host: Host) -> Any:
-    """Return a function that computes the local time at the venue as the host has set it."""
+    """Return a function that returns the venue's local time by the clock that the host has set."""
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 

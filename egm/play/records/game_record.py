@@ -169,7 +169,7 @@ class GameRecord:
 
     @property
     def standing_cents(self) -> int:
-        """Return the amount that the game leaves standing on the table."""
+        """Return the bets, in minor units, that the game leaves undecided on the table for the next round."""
         return self.standing_credits * self.denomination_cents
 
     @property

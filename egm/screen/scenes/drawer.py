@@ -53,9 +53,9 @@ class Control:
     is_on: bool = False
 
 
-def _find_device_with_entry(view: View, entry: str) -> str | None:
-    """Return the first bench device whose state has this entry, or None."""
-    return next((name for name, state in view.bench.items() if entry in state), None)
+def _find_simulated_device(view: View, field: str) -> str | None:
+    """Return the name of the first simulated device whose state has this field, or None."""
+    return next((name for name, state in view.bench.items() if field in state), None)
 
 
 def _compute_enlargement(rect: Rect) -> float:
@@ -92,10 +92,10 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
         return Control(at, texts.amount(cents), (command,))
 
     acceptor, board = (
-        _find_device_with_entry(view, "inside_cents"),
-        _find_device_with_entry(view, "doors_open"),
+        _find_simulated_device(view, "inside_cents"),
+        _find_simulated_device(view, "doors_open"),
     )
-    coins = _find_device_with_entry(view, "coins_cents")
+    coins = _find_simulated_device(view, "coins_cents")
     controls: list[Control] = []
     if acceptor is not None:
         bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILLS_MAX]
@@ -122,7 +122,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
 
 def find_last_ticket(view: View) -> str:
     """Return the bar code of the last complete ticket from the bench's printer, or ""."""
-    printer = _find_device_with_entry(view, "ticket_in_path")
+    printer = _find_simulated_device(view, "ticket_in_path")
     for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
         if job.get("barcode_complete") and job.get("barcode"):
             return str(job["barcode"])
@@ -190,7 +190,7 @@ def draw_drawer(stage: Stage) -> None:
     x += slide
     p.panel((x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3)
     p.text(say("drawer.title"), (x + 26, y + 46), Style("heavy", "lead", "text"), align="left", width=w - 160)
-    board = _find_device_with_entry(view, "doors_open")
+    board = _find_simulated_device(view, "doors_open")
     for part, top in _find_section_tops(layout).items():
         if view.bench and board is None and part in {"doors", "keys"}:
             continue  # A second player position has none.
@@ -246,7 +246,7 @@ def describe_last_commands(stage: Stage) -> str:
 
 def _draw_tower_light(stage: Stage, rect: Rect) -> None:
     """Draw the tower light: its lamps and the bell, as the I/O board reports them."""
-    board = _find_device_with_entry(stage.view, "doors_open")
+    board = _find_simulated_device(stage.view, "doors_open")
     tower = stage.view.bench[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER):

@@ -94,7 +94,7 @@ def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
 
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
-    """Draw rows of the pay table at the current bet; the row that was won is lit."""
+    """Draw these rows of the pay table, with their pays at the current bet; light the row that was won."""
     draw_rows(stage, rect, _format_pay_rows(stage, rows))
 
 

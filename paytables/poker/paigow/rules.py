@@ -260,11 +260,11 @@ class PaiGowPokerRules(TwoHands):
         """Return the probability that the side bet on ``spot`` wins."""
         if spot in self._positions:
             return Fraction(1, POSITIONS)
-        return self._totals[spot]
+        return self._total_chances[spot]
 
     @cached_property
-    def _totals(self) -> dict[str, Fraction]:
-        """Return the probabilities that the total of four remaining cards is under, at and over the stated one."""
+    def _total_chances(self) -> dict[str, Fraction]:
+        """Return the chances that the four cards left in the deck total less, exactly or more than the bet says."""
         counts = Counter({(0, 0): 1})
         for worth in map(self.count_value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):

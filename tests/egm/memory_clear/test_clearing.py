@@ -385,7 +385,7 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     assert whole.inspection.second.why
     assert whole.inspection.is_complete
     assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
-    assert whole.proposals[0].describe_support in {"good", "one copy goes further"}
+    assert whole.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
 
 
 def paid_out_since(folder: Path) -> MachineRig:
@@ -420,7 +420,7 @@ def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
     assert (inspection.agree, inspection.is_complete) == (True, False)
     assert (inspection.acknowledged > inspection.together.sequence) is are_heads_readable
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
-    assert (credit.describe_support, credit.proposed.amount) == (standing, 2000)
+    assert (credit.describe_agreement_of_copies, credit.proposed.amount) == (standing, 2000)
     assert credit.acts == ("carried", "paid", "ended")
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
@@ -443,7 +443,7 @@ def test_a_claim_that_may_have_been_paid_since_is_carried_over_if_people_say_so(
 def test_a_claim_proved_to_the_last_acknowledged_entry_cannot_be_ended(tmp_path):
     MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
     found = inspect_claims(tmp_path, FEATURES)
-    assert [each.describe_support for each in found.proposals] == ["good"]
+    assert [each.describe_agreement_of_copies for each in found.proposals] == ["good"]
     with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
         build_clearance(found, credit_1_cashable=ClaimDecision(act=ENDED))
 
@@ -468,7 +468,7 @@ def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy,
         MachineRig(state, devices=SOLD).boot()
     found = inspect_claims(state, FEATURES)
     (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
-    assert (credit.describe_support, found.inspection.agree) == ("they disagree", False)
+    assert (credit.describe_agreement_of_copies, found.inspection.agree) == ("they disagree", False)
     assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}
     others = [f"--claim={each.id}=carry" for each in found.proposals if each.id != credit.id]
 

@@ -323,7 +323,7 @@ class Rule:
 
 
 def _compile_members(pattern: Pattern) -> Matcher:
-    """Compile a pattern; of an object, only the members that the pattern lists are matched."""
+    """Return a function that matches a value; members of an object that the pattern does not list are ignored."""
     if not isinstance(pattern, Mapping):
         return compile_pattern(pattern)
     return compile_part(pattern) if pattern else _accept_anything

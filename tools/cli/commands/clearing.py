@@ -227,7 +227,7 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
         }
         claims_shown = (proposal.proposed, *(proposal.copies.get(name) for name in ("first", "second")))
         cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
-        rows.append((proposal.id, *cents, proposal.describe_support, says, list(proposal.acts)))
+        rows.append((proposal.id, *cents, proposal.describe_agreement_of_copies, says, list(proposal.acts)))
     columns: Columns = (
         "claim",
         Column("amount", "cents", is_right_aligned=True, text=money),

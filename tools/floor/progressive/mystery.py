@@ -113,7 +113,7 @@ class Mysteries:
         )
 
     def _unseal_secret(self, prize: PrizeRecord) -> Trigger:
-        """Return the decrypted secret of a prize."""
+        """Return the secret amount at which a mystery prize is won, decrypted and checked against its commitment."""
         trigger = self._known.get(prize.level)
         if trigger is None or trigger.commitment != prize.commitment:
             if self._vault is None:
