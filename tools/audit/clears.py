@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from egm.app.features import FEATURES
 from egm.integrity.entries import CLOCK_CHANGED
+from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.kernel.entries import AnyEntry, EntryError
 from egm.memory_clear import entries
 from egm.memory_clear.claim_book import SOURCE
@@ -22,7 +23,7 @@ from meters.recall import read_details
 #: Prefix of the kinds of entries that only a memory clear writes.
 _OWN: Final = "clear."
 #: Kinds of entries that the journal or the clock may write between those of a clear.
-_MEMORY: Final = frozenset({"event", CLOCK_CHANGED.kind, checkpoint.KIND})
+_MEMORY: Final = frozenset({MEMORY_EVENT.kind, CLOCK_CHANGED.kind, CHECKPOINT.kind})
 #: What may be decided about a claim.
 _ACTS: Final = ("carried", "paid", "ended")
 #: Entries of a clear whose form is checked although no claim names their digest.

@@ -11,7 +11,7 @@ from egm.app.features import FEATURES
 from egm.closing.keys import ClosingKey
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
-from egm.integrity.journal_entries import CHECKPOINT
+from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import State
 from egm.kernel.feature import Features
@@ -37,7 +37,7 @@ from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 #: The most transfers that a finding names.
 _MOVES_SHOWN: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
-_OF_THE_JOURNAL: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, "event"})
+_OF_THE_JOURNAL: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, MEMORY_EVENT.kind})
 #: Kinds of entries that need not name a position.
 _NO_POSITION: Final = _OF_THE_JOURNAL | {CLOCK_CHANGED.kind, GAME_EXAMINED.kind}
 #: Kinds of entries that pay out credit.

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from egm.integrity.entries import CLOCK_BELIEVED, CLOCK_CHANGED, CLOCK_CONFIRMED, CLOCK_DOUBTED, MEMORY_NOTED
+from egm.integrity.journal_entries import MEMORY_EVENT
 from meters import StoredEntry
 from meters.recall import read_details
 
-#: The kind of the journal's own entries about its media.
-_EVENT: Final = "event"
 #: Prefixes of the kinds and codes about which there are notices.
 _PREFIXES: Final = ("memory.", "clock.")
 
@@ -59,9 +58,9 @@ def _format_place_and_reason(record: Mapping[str, Any]) -> str:
 def format_notice(entry: StoredEntry) -> str:
     """Return a sentence about a memory or clock entry, or an empty string for any other entry."""
     kind = entry.transaction.kind
-    if kind != _EVENT and not kind.startswith(_PREFIXES):
+    if kind != MEMORY_EVENT.kind and not kind.startswith(_PREFIXES):
         return ""
     record = read_details(entry)
-    code = str(record.get("code")) if kind == _EVENT else kind
+    code = str(record.get("code")) if kind == MEMORY_EVENT.kind else kind
     sentence = _SENTENCES.get(code)
     return code if sentence is None else sentence(record)
