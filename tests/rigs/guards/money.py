@@ -63,11 +63,17 @@ def with_sign_in(arrange) -> Arrangement:
     return by_place(arrange, *SIGN_IN)
 
 
-def prize(folder: Path, profile: str | Path = "generic") -> MachineRig:
-    """A machine whose player waits for a prize in kind."""
+def winning(folder: Path, profile: str | Path = "generic") -> MachineRig:
+    """A machine that shows a game with two prizes in kind."""
     rig = MachineRig(folder, profile=profile, games=(str(FAIR),), chance=ScriptedChance(*PRIZES))
     rig.boot().insert(500)
     rig.play()
+    return rig
+
+
+def prize(folder: Path, profile: str | Path = "generic") -> MachineRig:
+    """The same, whose player waits for the prizes."""
+    rig = winning(folder, profile)
     rig.report_shown()
     assert rig.state is State.HANDPAY
     return rig
