@@ -74,14 +74,14 @@ def after_bet(rig: MachineRig) -> None:
 def paused(folder: Path, **options) -> MachineRig:
     """A machine that pays the player out, because they have spent what they may."""
     rig = MachineRig(folder, **options).boot().insert(500)
-    _remind(rig, "spend")
+    _remind(rig, "spend_limit")
     return rig
 
 
 def paused_without_credit(folder: Path, **options) -> MachineRig:
     """The same, with nothing left to pay."""
     rig = MachineRig(folder, **options).boot()
-    _remind(rig, "spend")
+    _remind(rig, "spend_limit")
     return rig
 
 
@@ -118,7 +118,7 @@ MAY_PLAY: dict[str, tuple[Arrangement, tuple[str, ...]]] = {
     "no_reminder_is_active": (after(WITH_BET, _remind), ()),
     "bet_is_taken": (after(WITH_BET, _lower_limit), ()),
     "bet_is_laid": (after(two_seats, insert), NO_BET),
-    "bet_is_covered": (after(two_seats, lay(1)), ("raises_are_covered",)),
+    "bet_is_covered": (after(two_seats, insert, lay(5)), ("raises_are_covered",)),
     "raises_are_covered": (after(two_seats, insert, lay(4)), ()),
     "game_is_enabled": (after(WITH_BET, _disable_game), ()),
     "levels_are_up": (linked, ()),
