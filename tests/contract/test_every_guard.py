@@ -19,9 +19,7 @@ OPEN: set[tuple[str, str]] = set()
 @pytest.mark.parametrize(
     "row",
     [
-        pytest.param(
-            row, id=f"{row.rule}: {row.guard}", marks=pytest.mark.requirement(*row.requirements)
-        )
+        pytest.param(row, id=f"{row.rule}: {row.guard}", marks=pytest.mark.requirement(*row.requirements))
         for row in ROWS
     ],
 )

@@ -3,6 +3,12 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rigs.every_event import TWO, VALUES
+from rigs.guards.alone import after, case, happens, in_state, rows
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, empty, with_sign_in
+from rigs.guards.staff import DOOR, KEY
+from rigs.three_levels import DEAR, awaiting, given_up
+
 from egm.closing.events import ClosingEvent
 from egm.config.levels import LinkSlot
 from egm.integrity.keys import IntegrityKey
@@ -13,11 +19,6 @@ from egm.progressive.enrolling import Enrolling
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
 from egm.testing.machine import MachineRig, write_undeclared
-from rigs.every_event import TWO, VALUES
-from rigs.guards.alone import after, case, happens, in_state, rows
-from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, empty, with_sign_in
-from rigs.guards.staff import DOOR, KEY
-from rigs.three_levels import DEAR, awaiting, given_up
 
 WAIT = ("[coins]", '[progressives]\nunanswered = "wait"\n\n[coins]')
 MOVE = {**TWO, "form": "level_move", "source": DEAR, "target": "three-levels.luck.50"}

@@ -2,15 +2,17 @@
 
 from pathlib import Path
 
-from egm.devices.interface import Barcode
-from egm.kernel.events import EventType, State
-from egm.money.disputed import list_disputed_amounts
-from egm.money.host_money import HostMoney, Inquiry, Lock
-from egm.testing.machine import MachineRig, ScriptedChance
 from rigs.every_event import TICKET, TWO, VALUES
 from rigs.guards.alone import Arrangement, after, case, happens, in_state, rows
 from rigs.three_levels import place
 from rigs.voids import undecided_game
+
+from egm.config.cabinet_file import Validation
+from egm.devices.interface import Barcode
+from egm.kernel.events import EventType, State
+from egm.money.disputed import list_disputed_amounts
+from egm.money.host_money import HostMoney, Inquiry
+from egm.testing.machine import MachineRig, ScriptedChance
 
 PAPER = "ticket_printer.paper_out"
 KEY = {"key": "attendant"}
@@ -92,19 +94,15 @@ def _dispute(rig: MachineRig) -> str:
     return found
 
 
-def host(*devices: str, **fields) -> Arrangement:
+def host(**fields) -> Arrangement:
     """A machine with a host of its money."""
-    return lambda folder: MachineRig(folder, devices=devices, host=HostMoney(**fields)).boot().insert(500)
+    return lambda folder: MachineRig(folder, host=HostMoney(**fields)).boot().insert(500)
 
 
 def _ask_for_ticket(rig: MachineRig) -> None:
     """Put a ticket into escrow whose worth the host is asked for."""
     rig.hands.offered[1] = Barcode(TICKET)
     rig.machine.component(HostMoney).inquiry = Inquiry("asked", 1, TICKET)
-
-
-def _ask_for_lock(rig: MachineRig) -> None:
-    rig.machine.component(HostMoney).lock = Lock(condition=1, until_ns=0)
 
 
 AUTHORISED_TICKET = VALUES[EventType.TICKET_AUTHORISED]
@@ -140,7 +138,9 @@ ROWS = (
         restricted_may_leave=case(then="open_cancelled_credit"),
     ),
     *rows("cash_out in payable: open_cancelled_credit", IDLE, has_credit=case(empty())),
-    *rows("no_payout_device in payable: open_cancelled_credit", IDLE, {"why": "test"}, has_credit=case(empty())),
+    *rows(
+        "no_payout_device in payable: open_cancelled_credit", IDLE, {"why": "test"}, has_credit=case(empty())
+    ),
     # ------------------------------------------------------------------ hand-pays
     *rows("cash_out in handpay: toggle_ticket_request", refilled, ticket_may_replace=case(waits)),
     *rows(
@@ -255,11 +255,14 @@ ROWS = (
         "exchange_prize in handpay: exchange_prizes",
         prize,
         {**TWO, "form": "prize_cash"},
-        prize_may_be_cash=case(
-            by_place(prize, 'prizes_in_kind = "or_cash"', 'prizes_in_kind = "delivered"')
-        ),
+        prize_may_be_cash=case(by_place(prize, 'prizes_in_kind = "or_cash"', 'prizes_in_kind = "delivered"')),
     ),
-    *rows("machine_checked in ruling: record_machine_check", MENU, VALUES[EventType.MACHINE_CHECKED], marks="Q-02"),
+    *rows(
+        "machine_checked in ruling: record_machine_check",
+        MENU,
+        VALUES[EventType.MACHINE_CHECKED],
+        marks="Q-02",
+    ),
     *rows(
         "refund_game in ruling: refund_game",
         after(undecided_game, happens(EventType.CHANCE_FAILED, detail="test"), TILTED),
@@ -292,6 +295,9 @@ ROWS = (
         "ticket_escrowed in idle: query_ticket_value",
         IDLE,
         VALUES[EventType.TICKET_ESCROWED],
+        ticket_is_welcome=case(
+            after(host(validation=Validation.SYSTEM, online=True), JAM), then="return_ticket"
+        ),
         host_validates=case(then="redeem_ticket"),
     ),
     *rows(

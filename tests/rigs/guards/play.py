@@ -2,6 +2,15 @@
 
 from pathlib import Path
 
+from rigs.every_event import VALUES
+from rigs.guards.alone import Arrangement, Row, after, case, happens, in_state, rows
+from rigs.guards.integrity import insert
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, winning, with_sign_in
+from rigs.guards.staff import KEY
+from rigs.jackpot import GAME, OWN, PAIR, begin, bet, room_of
+from rigs.three_levels import FixedFace, hitting
+from rigs.voids import undecided_game
+
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
@@ -11,17 +20,9 @@ from egm.play.records.games import open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.display import LevelDisplays, Shown, Status
-from egm.seats.table import SharedTable, TableEvent
+from egm.seats.table import SharedTable
 from egm.staff.options import AMOUNTS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
-from rigs.every_event import VALUES
-from rigs.guards.alone import Arrangement, Row, after, case, happens, in_state, rows
-from rigs.guards.integrity import insert
-from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, winning, with_sign_in
-from rigs.guards.staff import KEY
-from rigs.jackpot import GAME, OWN, bet
-from rigs.three_levels import FixedFace, hitting
-from rigs.voids import undecided_game
 
 FAILED = happens(EventType.CHANCE_FAILED, detail="test")
 PLAYING = in_state(State.PLAYING)
@@ -109,6 +110,13 @@ def _begin_round(rig: MachineRig) -> None:
 
 def _disable_game(rig: MachineRig) -> None:
     rig.engine.handle(EventType.CONTROL, source="host:test", name=f"game.{GAME}", value=False)
+
+
+def asked_to_raise(folder: Path) -> MachineRig:
+    """A machine whose player at stud holds a pair, and raises by twice the bet or folds."""
+    rig = room_of(folder, PAIR).boot().insert(500)
+    begin(rig)
+    return rig
 
 
 WITH_BET = after(two_seats, after_bet)
@@ -224,6 +232,12 @@ ROWS = (
         {"value": 0},
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
         choice_may_be_taken=case(FAILED_GAME),
+    ),
+    *rows(
+        "choose in playing: continue_game",
+        asked_to_raise,
+        {"value": "raise"},
+        choice_is_covered=case(after(asked_to_raise, _lower_limit)),
     ),
     *rows(
         "shown in showing: end_game_by_hand",

@@ -5,16 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rigs.guards.alone import Arrangement, after, case, rows
+from rigs.guards.money import OPEN_MENU, TILTED
+from rigs.guards.play import FAILED, PLAYING, SHOWN
+from rigs.tournament import FEE_CENTS, MANAGER, Hall, describe_machine
+from rigs.voids import undecided_game
+
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, Lock
-from egm.testing.machine import MachineRig, ScriptedChance
-from rigs.guards.alone import Arrangement, after, case, happens, rows
-from rigs.guards.money import IDLE, OPEN_MENU, TILTED
-from rigs.guards.play import FAILED, PLAYING, SHOWN
-from rigs.voids import undecided_game
-from rigs.tournament import DAY, FEE_CENTS, MANAGER, Hall, describe_machine
+from egm.play.records.purse import name_points_account
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from meters import Transfer
 
+MINUTES = ("games = 100", "minutes = 10")
 GAMES = ("games = 100", "games = 3")
+BLACKJACK = "quebec-blackjack"
 POKER = "jacks-or-better-9-6"
 LOST = (0, 0, 0)
 Act = Callable[[Hall], object]
@@ -73,6 +78,11 @@ def play(made: Hall) -> None:
     assert made.room.state is State.PLAYING
 
 
+def play_game(made: Hall) -> None:
+    play(made)
+    made.room.report_shown()
+
+
 def credit(made: Hall) -> object:
     return made.room.insert(500)
 
@@ -116,6 +126,24 @@ def poker(*acts: Act) -> Arrangement:
     """A tournament of poker whose open game asks what to hold."""
     rules = describe_machine(GAMES, game=POKER, bet=5)
     return hall(enter, sell, start, play, *acts, menu=False, rules=rules, games=(POKER,))
+
+
+def blackjack(folder: Path) -> MachineRig:
+    """A tournament of blackjack whose player has a pair of the lowest cards, and may double."""
+    rules = describe_machine(GAMES, game=BLACKJACK, denomination_cents=100, bet=4)
+    chance = ScriptedChance(*[0] * 9)
+    arrange = hall(enter, sell, start, menu=False, rules=rules, games=(BLACKJACK,), chance=chance)
+    rig = arrange(folder)
+    rig.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
+    rig.play()
+    return rig
+
+
+def _take_points(rig: MachineRig) -> None:
+    """Leave too few points to double: no game does, because a round ends before."""
+    account = name_points_account(1)
+    points = rig.journal.balance_cents(account) - 1
+    write_undeclared(rig.machine, "test", transfers=(Transfer(account, "tournament:wager", points),))
 
 
 ROUND = hall(enter, sell, start, menu=False)
@@ -239,6 +267,12 @@ ROWS = (
             also=("time_is_left", "bet_is_the_tournaments", "points_cover_the_bet"),
         ),
         tournament_has_started=case(hall(enter, sell, menu=False)),
+        time_is_left=case(
+            hall(
+                enter, sell, start, play_game, wait_ten_minutes, menu=False, rules=describe_machine(MINUTES)
+            ),
+            follows=("tournament.round_end",),
+        ),
         bet_is_the_tournaments=case(
             hall(enter, sell, start, choose_nothing, menu=False), also=("points_cover_the_bet",)
         ),
@@ -252,6 +286,7 @@ ROWS = (
         {"value": 0},
         purse_game_is_open=case(undecided_game, then="continue_game"),
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
+        choice_is_covered=case(after(blackjack, _take_points), value="double"),
         choice_may_be_taken=case(FAILED_GAME),
     ),
     *rows(
