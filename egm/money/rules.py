@@ -233,7 +233,13 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         take_orphan_ticket,
     ),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (ticket_ruling_is_unfinished,), (end_ticket_ruling,)),
+    Rule(
+        EventType.AFTER_EVENT,
+        AWAKE,
+        (ticket_ruling_is_unfinished,),
+        (end_ticket_ruling,),
+        Next.DERIVED_ONCE_TESTED,
+    ),
     # Last: credits that another payout returns to the meter for a moment must not invalidate a remainder.
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
 )

@@ -92,6 +92,11 @@ def _remind(rig: MachineRig, kind: str = "time") -> None:
     write_undeclared(rig.machine, "protection.reminder", state={PlayKey.REMINDER: reminder})
 
 
+def _lag(rig: MachineRig) -> None:
+    """Let the engine not have followed its memory yet: a payout is over."""
+    rig.engine.state = State.PAYING
+
+
 def _lower_limit(rig: MachineRig) -> None:
     """Lower the limit of a bet below what the player has laid, as the operator's option does at a start."""
     rig.machine.profile = AMOUNTS["bet_limit"].narrow(rig.machine.profile, 100)
@@ -168,7 +173,7 @@ BY_ITSELF = {
     "after_event in payable: return_abandoned_bets": "standing_bets_are_abandoned",
     "after_event in everywhere: end_disputes": "dispute_is_unfinished",
     "after_event in everywhere: end_rulings": "ruling_is_unfinished",
-    "after_event in everywhere: end_ticket_ruling": "ticket_ruling_is_unfinished",
+    "after_event in awake: end_ticket_ruling": "ticket_ruling_is_unfinished",
     "after_event in everywhere: end_cash_out": "cash_out_is_unfinished",
     "after_event in everywhere: end_exchange": "exchange_is_unfinished",
     "after_event in not playing: end_conversation": "ended_game_has_conversation",
@@ -284,6 +289,11 @@ ROWS = (
         "after_event in playing: resume_open_game",
         PLAYING,
         open_game_has_no_conversation=case(then="nothing"),
+    ),
+    *rows(
+        "at_rest in paying: resume_payout",
+        in_state(State.PAYING),
+        credits_are_reserved_for_payout=case(after(IDLE, _lag), then="nothing"),
     ),
     *rows(
         "at_rest in out_of_service: start_automatic_cash_out",

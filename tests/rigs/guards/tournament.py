@@ -13,6 +13,7 @@ from rigs.voids import undecided_game
 
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, Lock
+from egm.play.records.games import GameInProgress
 from egm.play.records.purse import name_points_account
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from meters import Transfer
@@ -137,6 +138,12 @@ def blackjack(folder: Path) -> MachineRig:
     rig.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
     rig.play()
     return rig
+
+
+def _find_costly_answer(rig: MachineRig) -> object:
+    """Return an answer to the open question that adds to the stake."""
+    decision = rig.machine.component(GameInProgress).conversation.decision
+    return next(option for option in decision.options if decision.adds(option))
 
 
 def _take_points(rig: MachineRig) -> None:
@@ -264,7 +271,7 @@ ROWS = (
         ROUND,
         purse_is_open=case(
             hall(enter, start, menu=False),
-            also=("time_is_left", "bet_is_the_tournaments", "points_cover_the_bet"),
+            also=("time_is_left", "bet_is_the_tournaments"),
         ),
         tournament_has_started=case(hall(enter, sell, menu=False)),
         time_is_left=case(
@@ -273,9 +280,7 @@ ROWS = (
             ),
             follows=("tournament.round_end",),
         ),
-        bet_is_the_tournaments=case(
-            hall(enter, sell, start, choose_nothing, menu=False), also=("points_cover_the_bet",)
-        ),
+        bet_is_the_tournaments=case(hall(enter, sell, start, choose_nothing, menu=False)),
         game_is_enabled=case(hall(enter, sell, start, disable_game, menu=False)),
         chance_is_ready=case(hall(enter, sell, start, fail_beside, menu=False, count=2)),
     ),
@@ -286,7 +291,7 @@ ROWS = (
         {"value": 0},
         purse_game_is_open=case(undecided_game, then="continue_game"),
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
-        choice_is_covered=case(after(blackjack, _take_points), value="double"),
+        choice_is_covered=case(after(blackjack, _take_points), value=_find_costly_answer),
         choice_may_be_taken=case(FAILED_GAME),
     ),
     *rows(
