@@ -48,7 +48,6 @@ from egm.money.rulings import (
     forfeiting_credits_is_permitted,
     forfeiting_prize_is_permitted,
     found_ticket_is_named,
-    handpay_waits,
     location_is_stated,
     pay_complement,
     ruling_is_unfinished,
@@ -123,7 +122,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         State.PAYING,
         REPORT,
     ),
-    Rule(EventType.CASH_OUT, PAYABLE, (has_credit, coins_come_first), (reserve_coins,), State.PAYING, REPORT),
+    Rule(EventType.CASH_OUT, PAYABLE, (coins_come_first,), (reserve_coins,), State.PAYING, REPORT),
     Rule(
         EventType.CASH_OUT,
         PAYABLE,
@@ -180,10 +179,11 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         Next.SAME,
         REPORT,
     ),
+    # From here on the player has not asked for a ticket: the rules above decide about a requested one.
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (attendant_pays_by_hand, handpay_can_be_settled, key_may_act_without_sign_in),
+        (handpay_can_be_settled, key_may_act_without_sign_in),
         (settle_handpay,),
         Next.DERIVED,
         REPORT,
@@ -191,7 +191,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (attendant_pays_by_hand, handpay_can_be_settled, no_service_page_is_open),
+        (handpay_can_be_settled, no_service_page_is_open),
         (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,
@@ -217,9 +217,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS, EventType.DISPUTED_AMOUNT_RULING, RULING, (ruling_form_is_valid,), rule_disputed_amount
     ),
-    build_form_rule(
-        FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (handpay_waits, location_is_stated), take_orphan_handpay
-    ),
+    build_form_rule(FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (location_is_stated,), take_orphan_handpay),
     build_form_rule(
         FORMS,
         EventType.ORPHAN_CREDITS,
@@ -235,7 +233,13 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         take_orphan_ticket,
     ),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
-    Rule(EventType.AFTER_EVENT, EVERYWHERE, (ticket_ruling_is_unfinished,), (end_ticket_ruling,)),
+    Rule(
+        EventType.AFTER_EVENT,
+        AWAKE,
+        (ticket_ruling_is_unfinished,),
+        (end_ticket_ruling,),
+        Next.DERIVED_ONCE_TESTED,
+    ),
     # Last: credits that another payout returns to the meter for a moment must not invalidate a remainder.
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
 )

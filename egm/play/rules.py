@@ -99,7 +99,6 @@ from egm.staff.service.effects import (
     ask_for_sign_in,
     key_may_act_without_sign_in,
     menu_may_open,
-    no_service_page_is_open,
     open_menu,
 )
 
@@ -184,7 +183,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _PLAYING,
-        (game_waits_for_generator, no_service_page_is_open),
+        (game_waits_for_generator,),
         (ask_for_sign_in,),
         Next.DERIVED,
         REPORT,

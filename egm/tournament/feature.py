@@ -38,7 +38,6 @@ from egm.tournament.games import (
     continue_purse_game,
     end_purse_game,
     forfeit_purse_game,
-    points_cover_bet_and_raises,
     purse_game_is_closed,
     purse_game_is_open,
     purse_is_open,
@@ -276,6 +275,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         Next.SAME,
     ),
     # ------------------------------------------------------------------ games with points
+    # A round whose points no longer cover the bet and its raises is over after the event that made it so.
     Rule(
         EventType.PLAY,
         _TOURNAMENT,
@@ -284,7 +284,6 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
             tournament_has_started,
             time_is_left,
             selected_bet_is_tournament_wager,
-            points_cover_bet_and_raises,
             game_is_enabled,
             chance_is_ready,
         ),

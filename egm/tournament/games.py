@@ -82,13 +82,6 @@ def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
     return find_purse_bet(machine) is not None
 
 
-@refusal_code("points_cover_the_bet")
-def points_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
-    """Return whether the points cover the bet and what its round may still cost by the certified strategy."""
-    bet = find_purse_bet(machine)
-    return bet is not None and _compute_needed_points(bet) <= read_points(machine)
-
-
 @refusal_code("bet_is_within_the_tournaments")
 def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     """Return whether the requested bet is the wager of the tournament, and the game accepts it.

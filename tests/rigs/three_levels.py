@@ -5,7 +5,7 @@ from pathlib import Path
 
 import egm.profiles
 from egm.config.levels import Kind, LevelSlot
-from egm.kernel.events import State
+from egm.kernel.events import EventType, State
 from egm.progressive.definition import Chance, LevelDefinition, compute_mystery_odds
 from egm.progressive.display import LevelDisplays, Shown, Status
 from egm.progressive.level import Terms
@@ -75,11 +75,38 @@ def room_of(
     return rig
 
 
-def awaiting(folder: Path) -> MachineRig:
-    """A machine whose game has hit a linked level, with no controller to answer."""
-    rig = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
+def hitting(folder: Path, **options) -> MachineRig:
+    """A machine that shows a game which has hit a linked level, with no controller to answer."""
+    rig = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",), **options)
+    rig.boot().insert(500)
     rig.play()
     rig.machine.chance = create_generator()
+    return rig
+
+
+def awaiting(folder: Path, **options) -> MachineRig:
+    """A machine whose game waits for the linked level that it has hit, with no controller to answer."""
+    rig = hitting(folder, **options)
     rig.report_shown()
     assert rig.state is State.AWAITING_AWARD
     return rig
+
+
+#: The level that nobody plays for any more at :func:`given_up`.
+DEAR = "three-levels.top.1000"
+
+
+def given_up(folder: Path) -> MachineRig:
+    """A machine that was played at 5 cents and at 1 dollar a credit, and offers only 5 cents any more."""
+    first = room_of(folder, *(B, NO_LUCK, 49) * 4).boot().insert(10000)
+    first.engine.handle(EventType.DENOMINATION, value=100)
+    for _ in range(3):
+        first.play()
+        first.report_shown()
+    first.engine.handle(EventType.DENOMINATION, value=5)
+    first.play()
+    first.report_shown()
+    first.engine.handle(EventType.CASH_OUT)
+    first.engine.handle(EventType.KEY_TURNED, key="attendant")
+    first.close()
+    return room_of(folder, denominations_cents=(5,)).boot()

@@ -127,6 +127,20 @@ def disputed(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("A-08", "F-13")
+@pytest.mark.parametrize(("ruling", "state"), [("good", State.IDLE), ("void", State.HANDPAY)])
+def test_a_ruling_with_the_menu_closed_leads_to_the_state_that_follows_from_it(disputed, ruling, state):
+    """The machine waited on as if it still paid: no key paid by hand, and nobody could play."""
+    (found,) = list_disputed_amounts(disputed.machine)
+    form = {"form": "disputed_ticket", "disputed": found, "ticket": ruling, "reason": "seen"}
+    disputed.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **form, persons=("5",))
+    assert disputed.state is state
+    if state is State.HANDPAY:
+        disputed.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert disputed.journal.balance_cents(BY_HAND) == 2000
+    audited(disputed)
+
+
 @pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("ruling", ["good", "void"])
 def test_a_ruling_cut_between_its_entries_ends_at_the_next_start(disputed, tmp_path, ruling):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.three_levels import GAME, NO_LUCK, A, B, room_of
+from rigs.three_levels import DEAR, GAME, NO_LUCK, A, given_up, room_of
 
 from egm.kernel.events import EventType
 from egm.people import Role
@@ -30,24 +30,9 @@ def level(rig, pool) -> Level:
 
 @pytest.fixture
 def rig(tmp_path):
-    """A machine played at 5 cents and at 1 dollar a credit; then only 5 cents are offered any more."""
-    first = room_of(tmp_path, *(B, NO_LUCK, MISS) * 4).boot().insert(10000)
-    first.engine.handle(EventType.DENOMINATION, value=100)
-    for _ in range(3):
-        first.play()
-        first.report_shown()
-    first.engine.handle(EventType.DENOMINATION, value=5)
-    first.play()
-    first.report_shown()
-    first.engine.handle(EventType.CASH_OUT)
-    first.engine.handle(EventType.KEY_TURNED, key="attendant")
-    first.close()
-    rig = room_of(tmp_path, denominations_cents=(5,)).boot()
+    rig = given_up(tmp_path)
     yield rig
     rig.close()
-
-
-DEAR = "three-levels.top.1000"
 
 
 def move(rig, source, target):

@@ -1,0 +1,169 @@
+"""The guards of integrity, of progressive levels and of the closing of the tables."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rigs.every_event import TWO, VALUES
+from rigs.guards.alone import after, case, happens, in_state, rows
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, empty, with_sign_in
+from rigs.guards.staff import DOOR, KEY
+from rigs.three_levels import DEAR, awaiting, given_up
+
+from egm.closing.events import ClosingEvent
+from egm.config.levels import LinkSlot
+from egm.integrity.keys import IntegrityKey
+from egm.integrity.signed_file import FileInUse
+from egm.integrity.technician import SoftwareCheck
+from egm.kernel.events import EventType, State
+from egm.progressive.enrolling import Enrolling
+from egm.progressive.keys import ProgressiveKey
+from egm.progressive.link_folder import LinkFolder
+from egm.testing.machine import MachineRig, write_undeclared
+
+WAIT = ("[coins]", '[progressives]\nunanswered = "wait"\n\n[coins]')
+MOVE = {**TWO, "form": "level_move", "source": DEAR, "target": "three-levels.luck.50"}
+
+
+def doubted(folder: Path) -> MachineRig:
+    """A machine whose clock has gone back while the power was off."""
+    MachineRig(folder).boot().close()
+    return MachineRig(folder, wall=datetime(2025, 12, 1, tzinfo=UTC)).boot()
+
+
+def _install_file(rig: MachineRig) -> None:
+    """Start the machine with a cabinet file that nobody has signed."""
+    rig.machine.install(FileInUse("[machine]\n"))
+
+
+def _install_manifest(rig: MachineRig) -> None:
+    """Give the machine signed software to compare itself with."""
+    rig.machine.install(SoftwareCheck(lambda: None))
+
+
+def _fit_counters(rig: MachineRig) -> None:
+    """Let the hard meters have been seen."""
+    write_undeclared(rig.machine, "hard_meters.fitted", state={IntegrityKey.HARD_METERS: (0,) * 6})
+
+
+def _name_link(rig: MachineRig) -> None:
+    """Let the cabinet file name a link whose files are in the machine's own folder."""
+    folder = LinkFolder(Path("link"))
+    link = LinkSlot.model_validate(folder.table("controller", 8883))
+    rig.machine.install(Enrolling(folder, link=link))
+
+
+def _state_impossible_award(rig: MachineRig) -> None:
+    """Let a controller lock more than the level can have come to, which persons must rule on."""
+    (claim,) = rig.journal.states(ProgressiveKey.CLAIM)
+    claim = claim.removeprefix(ProgressiveKey.CLAIM)
+    rig.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=90_000)
+
+
+def insert(rig: MachineRig) -> None:
+    """Insert five dollars."""
+    rig.insert(500)
+
+
+COUNTERS = VALUES[EventType.COUNTERS_EXCHANGED]
+CLOCK = {**TWO, "form": "clock", "persons": ("5",), "date": lambda rig: f"{rig.clock.wall:%Y%m%d}"}
+RULED = {**TWO, "form": "prize_ruling", "decision": "pay", "reason": "asked"}
+CLOSING = {**TWO, "form": "close_tables", "minutes": 45}
+ROWS = (
+    *rows(
+        "door_closed in awake: record_door_closed",
+        IDLE,
+        VALUES[EventType.DOOR_CLOSED],
+        door_was_open=case(then="nothing"),
+    ),
+    *rows(
+        "faults_settled in at work: settle_faults",
+        after(empty(), happens(EventType.FAULT_RAISED, code="meter_jump")),
+        VALUES[EventType.FAULTS_SETTLED],
+        technician_is_needed=case(MENU),
+    ),
+    *rows(
+        "clock_confirmed in at work: confirm_clock",
+        after(doubted, OPEN_MENU),
+        CLOCK,
+        clock_is_doubted=case(MENU),
+        date_is_the_clocks=case(date="20200101"),
+    ),
+    *rows(
+        "file_signed in at work: sign_file",
+        after(empty(), _install_file, OPEN_MENU),
+        {**TWO, "form": "file_signed", "reason": "a new bank"},
+        marks="A-22",
+        file_is_unsigned=case(after(empty(), OPEN_MENU)),
+        nothing_is_owed=case(after(MENU, _install_file)),
+    ),
+    *rows(
+        "verify in at work: verify_software",
+        after(MENU, _install_manifest),
+        VALUES[EventType.VERIFY],
+        marks="A-14",
+        software_is_signed=case(MENU),
+    ),
+    *rows(
+        "counters_exchanged in at work: refit_hard_meters",
+        after(MENU, _fit_counters, DOOR),
+        {**COUNTERS, "persons": ("5",)},
+        marks="D-20",
+        machine_is_open=case(after(MENU, _fit_counters)),
+        hard_meters_are_fitted=case(after(MENU, DOOR)),
+    ),
+    # ------------------------------------------------------------------ progressive levels
+    *rows("at_rest in awaiting_award: show_awaited", awaiting, are_awards_locked=case(then="nothing")),
+    *rows(
+        "key_turned in awaiting_award: settle_unanswered",
+        awaiting,
+        KEY,
+        marks="I-07",
+        attendant_may_settle=case(by_place(awaiting, *WAIT)),
+        key_is_enough=case(with_sign_in(awaiting), then="ask_for_sign_in"),
+    ),
+    *rows(
+        "key_turned in awaiting_award: ask_for_sign_in",
+        with_sign_in(awaiting),
+        KEY,
+        no_service_page_is_open=case(after(with_sign_in(awaiting), OPEN_MENU)),
+        attendant_may_settle=case(by_place(awaiting, *WAIT)),
+    ),
+    *rows(
+        "move_level in at work: move_level",
+        after(given_up, DOOR),
+        MOVE,
+        marks="I-13 I-06",
+        machine_is_open=case(after(given_up, OPEN_MENU)),
+        nothing_is_owed=case(after(given_up, insert, DOOR)),
+        level_may_move=case(target="nowhere"),
+    ),
+    *rows(
+        "link_enrolment in at work: enrol_link",
+        after(MENU, _name_link),
+        VALUES[EventType.LINK_ENROLMENT],
+        link_folder_is_own=case(MENU),
+    ),
+    *rows(
+        "prize_ruled in ruling on prizes: rule_on_prize",
+        after(awaiting, _state_impossible_award),
+        RULED,
+        marks="I-17",
+        prize_is_held=case(MENU, decision="decline"),
+        prize_ruling_is_complete=case(reason=" "),
+        stated_amount_is_payable=case(awaiting),
+    ),
+    # ------------------------------------------------------------------ the closing of the tables
+    *rows(
+        "play in idle: notify_table_closed",
+        in_state(State.IDLE),
+        table_is_closed=case(then="start_game"),
+    ),
+    *rows("close_tables in service_menu: announce_closing", MENU, CLOSING, marks="S-55"),
+    *rows(
+        "open_tables in service_menu: open_tables",
+        after(MENU, happens(ClosingEvent.CLOSE_TABLES, **CLOSING)),
+        {**TWO, "form": "open_tables"},
+        marks="S-55",
+        closing_is_announced=case(MENU),
+    ),
+)

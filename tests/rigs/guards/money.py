@@ -1,0 +1,328 @@
+"""The guards of money: bills and tickets in, cash-outs, hand-pays, rulings, and the host's tickets and transfers."""
+
+from pathlib import Path
+
+from rigs.every_event import TICKET, TWO, VALUES
+from rigs.guards.alone import Arrangement, after, case, happens, in_state, rows
+from rigs.three_levels import place
+from rigs.voids import undecided_game
+
+from egm.config.cabinet_file import Validation
+from egm.devices.interface import Barcode
+from egm.kernel.events import EventType, State
+from egm.money.disputed import list_disputed_amounts
+from egm.money.host_money import HostMoney, Inquiry
+from egm.testing.machine import MachineRig, ScriptedChance
+
+PAPER = "ticket_printer.paper_out"
+KEY = {"key": "attendant"}
+#: A game of prizes in kind, and the stops of both reels that win two of them.
+FAIR, PRIZES = Path(__file__).parents[2] / "vectors" / "fair.toml", (0, 0)
+SIGN_IN = ("[coins]", '[staff]\nkey_alone = ["answer_calls"]\n\n[coins]')
+IDENTITY = ("identity_cents = 1000000", "identity_cents = 100")
+
+
+def empty(*devices: str, **options) -> Arrangement:
+    """A machine without credit, ready to be played."""
+    return lambda folder: MachineRig(folder, devices=devices, **options).boot()
+
+
+def by_place(arrange, *change: str) -> Arrangement:
+    """A machine under the generic profile with one text replaced: ``arrange`` makes it of a folder and a profile."""
+    return lambda folder: arrange(folder / "state", profile=_write_place(folder, *change))
+
+
+def _write_place(folder: Path, old: str, new: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    return place(folder, old, new)
+
+
+def waits(folder: Path, **options) -> MachineRig:
+    """A machine whose player waits for an attendant with five dollars: its printer has had no paper."""
+    rig = MachineRig(folder, devices=("printer",), **options).boot().insert(500)
+    rig.engine.handle(EventType.FAULT_RAISED, code=PAPER)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    return rig
+
+
+def refilled(folder: Path, **options) -> MachineRig:
+    """The same, with paper again: the player may ask for a ticket."""
+    rig = waits(folder, **options)
+    rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
+    return rig
+
+
+def asked(folder: Path, **options) -> MachineRig:
+    """The same, whose player has asked for a ticket."""
+    rig = refilled(folder, **options)
+    rig.engine.handle(EventType.CASH_OUT)
+    return rig
+
+
+def with_sign_in(arrange) -> Arrangement:
+    """The machine at which the attendant signs in before the key does anything about money."""
+    return by_place(arrange, *SIGN_IN)
+
+
+def winning(folder: Path, profile: str | Path = "generic") -> MachineRig:
+    """A machine that shows a game with two prizes in kind."""
+    rig = MachineRig(folder, profile=profile, games=(str(FAIR),), chance=ScriptedChance(*PRIZES))
+    rig.boot().insert(500)
+    rig.play()
+    return rig
+
+
+def prize(folder: Path, profile: str | Path = "generic") -> MachineRig:
+    """The same, whose player waits for the prizes."""
+    rig = winning(folder, profile)
+    rig.report_shown()
+    assert rig.state is State.HANDPAY
+    return rig
+
+
+IDLE, MENU, HANDPAY = (in_state(state) for state in (State.IDLE, State.SERVICE_MENU, State.HANDPAY))
+OPEN_MENU = happens(EventType.MENU, key="operator")
+TILTED = happens(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+JAM = happens(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+DISPUTED = after(IDLE, happens(EventType.AMOUNT_PUT_IN_DISPUTE, **VALUES[EventType.AMOUNT_PUT_IN_DISPUTE]))
+
+
+def _dispute(rig: MachineRig) -> str:
+    """Return the id of the only dispute."""
+    (found,) = list_disputed_amounts(rig.machine)
+    return found
+
+
+def host(**fields) -> Arrangement:
+    """A machine with a host of its money."""
+    return lambda folder: MachineRig(folder, host=HostMoney(**fields)).boot().insert(500)
+
+
+def _ask_for_ticket(rig: MachineRig) -> None:
+    """Put a ticket into escrow whose worth the host is asked for."""
+    rig.hands.offered[1] = Barcode(TICKET)
+    rig.machine.component(HostMoney).inquiry = Inquiry("asked", 1, TICKET)
+
+
+AUTHORISED_TICKET = VALUES[EventType.TICKET_AUTHORISED]
+ROWS = (
+    # ------------------------------------------------------------------ value in
+    *rows(
+        "bill_escrowed in idle: stack_bill",
+        IDLE,
+        VALUES[EventType.BILL_ESCROWED],
+        bill_is_welcome=case(amount_cents=3, then="return_bill"),
+    ),
+    *rows(
+        "ticket_escrowed in idle: redeem_ticket",
+        IDLE,
+        VALUES[EventType.TICKET_ESCROWED],
+        ticket_is_welcome=case(after(IDLE, JAM), then="return_ticket"),
+    ),
+    # ------------------------------------------------------------------ value out
+    *rows(
+        "cash_out in payable: reserve_ticket",
+        in_state(State.IDLE, "printer"),
+        has_credit=case(empty("printer")),
+        ticket_comes_first=case(IDLE, then="open_cancelled_credit"),
+    ),
+    *rows(
+        "cash_out in payable: reserve_coins",
+        in_state(State.IDLE, "hopper"),
+        coins_come_first=case(IDLE, then="open_cancelled_credit"),
+    ),
+    *rows(
+        "cash_out in payable: reserve_restricted_ticket",
+        IDLE,
+        restricted_may_leave=case(then="open_cancelled_credit"),
+    ),
+    *rows("cash_out in payable: open_cancelled_credit", IDLE, has_credit=case(empty())),
+    *rows(
+        "no_payout_device in payable: open_cancelled_credit", IDLE, {"why": "test"}, has_credit=case(empty())
+    ),
+    # ------------------------------------------------------------------ hand-pays
+    *rows("cash_out in handpay: toggle_ticket_request", refilled, ticket_may_replace=case(waits)),
+    *rows(
+        "key_turned in handpay: return_handpay",
+        asked,
+        KEY,
+        ticket_is_requested=case(refilled, then="settle_handpay"),
+        ticket_may_replace=case(
+            after(asked, happens(EventType.FAULT_RAISED, code=PAPER)), then="withdraw_ticket_request"
+        ),
+        key_is_enough=case(with_sign_in(asked), then="ask_for_sign_in"),
+    ),
+    *rows(
+        "key_turned in handpay: ask_for_sign_in",
+        with_sign_in(asked),
+        KEY,
+        ticket_is_requested=case(with_sign_in(refilled), then="ask_for_sign_in"),
+        ticket_may_replace=case(
+            after(with_sign_in(asked), happens(EventType.FAULT_RAISED, code=PAPER)),
+            then="withdraw_ticket_request",
+        ),
+        no_service_page_is_open=case(after(with_sign_in(asked), OPEN_MENU)),
+    ),
+    *rows(
+        "key_turned in handpay: withdraw_ticket_request",
+        asked,
+        KEY,
+        requested_ticket_is_impossible=case(refilled, then="settle_handpay"),
+    ),
+    *rows(
+        "key_turned in handpay: settle_handpay",
+        waits,
+        KEY,
+        handpay_is_in_order=case(by_place(waits, *IDENTITY)),
+        key_is_enough=case(with_sign_in(waits), then="ask_for_sign_in"),
+    ),
+    *rows(
+        "key_turned in handpay: ask_for_sign_in (2)",
+        with_sign_in(waits),
+        KEY,
+        handpay_is_in_order=case(by_place(waits, *IDENTITY)),
+        no_service_page_is_open=case(after(with_sign_in(waits), OPEN_MENU)),
+    ),
+    *rows(
+        "handpay_reset in handpay: settle_handpay",
+        waits,
+        {"key": "host"},
+        no_prize_waits=case(prize),
+        attendant_pays_by_hand=case(asked),
+        handpay_is_in_order=case(by_place(waits, *IDENTITY)),
+    ),
+    # ------------------------------------------------------------------ what persons decide about money
+    *rows(
+        "handpay_form in handpay: record_handpay_form",
+        HANDPAY,
+        VALUES[EventType.HANDPAY_FORM],
+        marks="Q-01 Q-03",
+        payment_form_is_complete=case(method="barter"),
+    ),
+    *rows(
+        "forfeit_prize in handpay: forfeit_prize",
+        prize,
+        VALUES[EventType.FORFEIT_PRIZE],
+        marks="F-15",
+        prize_is_forfeit=case(reason=" "),
+    ),
+    *rows(
+        "forfeit_credits in service_menu: forfeit_credits",
+        MENU,
+        VALUES[EventType.FORFEIT_CREDITS],
+        marks="F-15",
+        credits_are_forfeit=case(amount_cents=501),
+    ),
+    *rows(
+        "complement in ruling: pay_complement",
+        MENU,
+        VALUES[EventType.COMPLEMENT],
+        marks="Q-05 F-17",
+        complement_is_sound=case(amount_cents=0),
+    ),
+    *rows(
+        "disputed_amount in ruling: rule_disputed_amount",
+        DISPUTED,
+        {**VALUES[EventType.DISPUTED_AMOUNT_RULING], "disputed": _dispute},
+        ruling_is_sound=case(amount_cents=501),
+    ),
+    *rows(
+        "orphan_handpay in handpay: take_orphan_handpay",
+        HANDPAY,
+        VALUES[EventType.ORPHAN_HANDPAY],
+        marks="Q-06",
+        location_is_stated=case(place=" "),
+    ),
+    *rows(
+        "orphan_credits in service_menu: take_orphan_credits",
+        MENU,
+        VALUES[EventType.ORPHAN_CREDITS],
+        marks="Q-06",
+        credits_are_unclaimed=case(after(empty(), OPEN_MENU)),
+        location_is_stated=case(place=" "),
+    ),
+    *rows(
+        "orphan_ticket in ruling: take_orphan_ticket",
+        MENU,
+        VALUES[EventType.ORPHAN_TICKET],
+        marks="Q-06",
+        found_ticket_is_named=case(number=" "),
+        location_is_stated=case(place=" "),
+    ),
+    # ------------------------------------------------------------------ what persons decide about a game
+    *rows(
+        "exchange_prize in handpay: exchange_prizes",
+        prize,
+        {**TWO, "form": "prize_cash"},
+        prize_may_be_cash=case(by_place(prize, 'prizes_in_kind = "or_cash"', 'prizes_in_kind = "delivered"')),
+    ),
+    *rows(
+        "machine_checked in ruling: record_machine_check",
+        MENU,
+        VALUES[EventType.MACHINE_CHECKED],
+        marks="Q-02",
+    ),
+    *rows(
+        "refund_game in ruling: refund_game",
+        after(undecided_game, happens(EventType.CHANCE_FAILED, detail="test"), TILTED),
+        VALUES[EventType.REFUND_GAME],
+        marks="F-14",
+        game_cannot_end=case(after(undecided_game, TILTED)),
+    ),
+    *rows(
+        "forfeit_game in ruling: forfeit_game",
+        after(undecided_game, TILTED),
+        VALUES[EventType.FORFEIT_GAME],
+        marks="F-15",
+        game_is_forfeit=case(reason=" "),
+        game_may_be_forfeit=case(after(in_state(State.PLAYING), TILTED)),
+    ),
+    # ------------------------------------------------------------------ the host of the money
+    *rows("transfer_ordered in transferring: execute_transfer_order", IDLE, order_is_open=case()),
+    *rows("transfer_ordered in playing: nothing", IDLE, order_is_open=case(in_state(State.PLAYING))),
+    *rows("transfer_ordered in awake: refuse_transfer", IDLE, order_is_open=case(MENU)),
+    *rows("transfer_cancelled in awake: cancel_transfer", IDLE, order_is_open=case()),
+    *rows("lock_asked in transferring: grant_transfer_lock", IDLE, transfer_lock_is_requested=case()),
+    *rows("lock_ended in awake: end_transfer_lock", IDLE, transfer_lock_is_requested=case()),
+    *rows("promotion_expired in idle: expire_restricted_credit", IDLE, restricted_has_expired=case()),
+    *rows(
+        "cash_out in idle: offer_cash_out_to_host",
+        IDLE,
+        host_takes_cash_out=case(then="open_cancelled_credit"),
+    ),
+    *rows(
+        "ticket_escrowed in idle: query_ticket_value",
+        IDLE,
+        VALUES[EventType.TICKET_ESCROWED],
+        ticket_is_welcome=case(
+            after(host(validation=Validation.SYSTEM, online=True), JAM), then="return_ticket"
+        ),
+        host_validates=case(then="redeem_ticket"),
+    ),
+    *rows(
+        "ticket_authorised in taking tickets: stack_authorised_ticket",
+        after(IDLE, _ask_for_ticket),
+        AUTHORISED_TICKET,
+        inquiry_is_open=case(id="another"),
+        acceptor_works=case(after(IDLE, _ask_for_ticket, JAM), then="return_queried_ticket"),
+    ),
+    *rows(
+        "ticket_authorised or ticket_declined in awake: return_queried_ticket",
+        after(IDLE, _ask_for_ticket),
+        AUTHORISED_TICKET,
+        inquiry_is_open=case(id="another"),
+    ),
+    *rows(
+        "ticket_numbered in awake: assign_host_number",
+        IDLE,
+        VALUES[EventType.TICKET_NUMBERED],
+        number_is_awaited=case(),
+    ),
+    *rows(
+        "number_refused in awake: continue_without_host_number",
+        IDLE,
+        VALUES[EventType.NUMBER_REFUSED],
+        number_is_awaited=case(),
+    ),
+)

@@ -1,0 +1,309 @@
+"""The guards of play: bets and games of one seat and of several, standing bets, reminders, what follows by itself."""
+
+from pathlib import Path
+
+from rigs.every_event import VALUES
+from rigs.guards.alone import Arrangement, Row, after, case, happens, in_state, rows
+from rigs.guards.integrity import insert
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, winning, with_sign_in
+from rigs.guards.staff import KEY
+from rigs.jackpot import GAME, OWN, PAIR, begin, bet, room_of
+from rigs.three_levels import FixedFace, hitting
+from rigs.voids import undecided_game
+
+from egm.config.levels import Kind, LevelSlot
+from egm.kernel.events import EventType, State
+from egm.kernel.positions import Position
+from egm.kernel.states import BETTABLE
+from egm.play.keys import PlayKey
+from egm.play.records.games import open_game
+from egm.play.records.protection import ReminderRecord
+from egm.play.shared_round import PositionRounds, SharedRound
+from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.seats.table import SharedTable
+from egm.staff.options import AMOUNTS
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+
+FAILED = happens(EventType.CHANCE_FAILED, detail="test")
+PLAYING = in_state(State.PLAYING)
+LINKED = (LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, stakes={"100": "JACKPOT"}),)
+AT_LIMIT = ("[coins]", '[protection]\nlimit_spend_cents = 5\nat_limit = "cash_out"\n\n[coins]')
+TAXED = ("[by_hand]", "[by_hand]\ntax_cents = 1")
+
+
+def two_seats(folder: Path, **options) -> MachineRig:
+    """The second of two positions around a table of stud, which keeps its jackpot, without credit."""
+    rooms, table = [], SharedTable()
+    for number in (1, 2):
+        rig = MachineRig(
+            folder,
+            games=(GAME,),
+            denominations_cents=(100,),
+            position=Position(number, 2),
+            beside=rooms[0] if rooms else None,
+            **{"levels": OWN, **options},
+        )
+        rig.machine.install(table)
+        table.sit(rig.machine, rig.engine.submit, lambda rig=rig: rig.state in BETTABLE)
+        rooms.append(rig)
+    for rig in rooms:
+        rig.boot()
+    return rooms[1]
+
+
+def lay(ante: int) -> object:
+    """Return the step in which the player lays a bet, with one on the jackpot."""
+    return lambda rig: bet(rig, ante=ante, progressive=1)
+
+
+def linked(folder: Path) -> MachineRig:
+    """The same, where a controller keeps the jackpot and does not answer."""
+    rig = two_seats(folder, levels=LINKED)
+    link = FixedFace()
+    rig.machine.component(LevelDisplays).link = link
+    after_bet(rig)
+    link.now = Shown(1700, Status.DOWN)
+    return rig
+
+
+def after_bet(rig: MachineRig) -> None:
+    """Insert five dollars, and bet one of them and one on the jackpot."""
+    rig.insert(500)
+    bet(rig, ante=1, progressive=1)
+
+
+def paused(folder: Path, **options) -> MachineRig:
+    """A machine that pays the player out, because they have spent what they may."""
+    rig = MachineRig(folder, **options).boot().insert(500)
+    _remind(rig, "spend_limit")
+    return rig
+
+
+def paused_without_credit(folder: Path, **options) -> MachineRig:
+    """The same, with nothing left to pay."""
+    rig = MachineRig(folder, **options).boot()
+    _remind(rig, "spend_limit")
+    return rig
+
+
+def _remind(rig: MachineRig, kind: str = "time") -> None:
+    """Remind the player of their time, or pause play at a limit."""
+    reminder = ReminderRecord(kind=kind, minutes=60, spent_cents=0, until="", own=False)
+    write_undeclared(rig.machine, "protection.reminder", state={PlayKey.REMINDER: reminder})
+
+
+def _lag(rig: MachineRig) -> None:
+    """Let the engine not have followed its memory yet: a payout is over."""
+    rig.engine.state = State.PAYING
+
+
+def _lower_limit(rig: MachineRig) -> None:
+    """Lower the limit of a bet below what the player has laid, as the operator's option does at a start."""
+    rig.machine.profile = AMOUNTS["bet_limit"].narrow(rig.machine.profile, 100)
+
+
+def _fail_beside(rig: MachineRig) -> None:
+    """Let the generator fail in the hands of the other position; this one's engine has not followed yet."""
+    assert rig.beside is not None
+    rig.beside.engine.handle(EventType.CHANCE_FAILED, detail="test")
+
+
+def _begin_round(rig: MachineRig) -> None:
+    """Let the betting period be over: a round starts that has a seat for this position."""
+    rig.machine.component(PositionRounds).starting = SharedRound("round-1")
+
+
+def _disable_game(rig: MachineRig) -> None:
+    rig.engine.handle(EventType.CONTROL, source="host:test", name=f"game.{GAME}", value=False)
+
+
+def asked_to_raise(folder: Path) -> MachineRig:
+    """A machine whose player at stud holds a pair, and raises by twice the bet or folds."""
+    rig = room_of(folder, PAIR).boot().insert(500)
+    begin(rig)
+    return rig
+
+
+WITH_BET = after(two_seats, after_bet)
+NO_BET = ("bet_is_taken", "bet_is_covered", "raises_are_covered")
+#: The guards on starting a game, by the arrangement in which each says no, and the guards that say no with it.
+MAY_PLAY: dict[str, tuple[Arrangement, tuple[str, ...]]] = {
+    "no_reminder_is_active": (after(WITH_BET, _remind), ()),
+    "bet_is_taken": (after(WITH_BET, _lower_limit), ()),
+    "bet_is_laid": (after(two_seats, insert), NO_BET),
+    "bet_is_covered": (after(two_seats, insert, lay(5)), ("raises_are_covered",)),
+    "raises_are_covered": (after(two_seats, insert, lay(4)), ()),
+    "game_is_enabled": (after(WITH_BET, _disable_game), ()),
+    "levels_are_up": (linked, ()),
+    "chance_is_ready": (after(WITH_BET, _fail_beside), ()),
+}
+
+
+def _list_may_play() -> list[Row]:
+    """Return the rows of the guards on starting a game, alone, at a table in common, and when betting closes."""
+    found = []
+    for guard, (arrange, also) in MAY_PLAY.items():
+        found += rows("play in idle: start_game", WITH_BET, **{guard: case(arrange, also=also)})
+        found += rows("play in idle: join", WITH_BET, **{guard: case(arrange, also=also)})
+        found += rows(
+            "no_more_bets in bettable: start_game",
+            WITH_BET,
+            **{guard: case(after(arrange, _begin_round), also=also, then="notify_bets_not_accepted")},
+        )
+    return found
+
+
+def standing(folder: Path) -> MachineRig:
+    """A machine with a craps bet that stands on the table."""
+    chance = ScriptedChance(1, 1)
+    rig = MachineRig(folder, games=("quebec-craps",), chance=chance).boot().insert(2000)
+    rig.engine.handle(EventType.BET, value=4, options={"bets": {"pass": 4}})
+    rig.play()
+    rig.report_shown()
+    assert rig.state is State.IDLE
+    return rig
+
+
+FAILED_GAME = after(undecided_game, FAILED)
+SIGN_IN_GAME = with_sign_in(undecided_game)
+#: The id of the game that is shown, as the screen reports it.
+SHOWN = {"value": lambda rig: open_game(rig.machine).play_id}
+#: What follows by itself where there is something to do; here there is nothing.
+BY_ITSELF = {
+    "after_event in payable: return_abandoned_bets": "standing_bets_are_abandoned",
+    "after_event in everywhere: end_disputes": "dispute_is_unfinished",
+    "after_event in everywhere: end_rulings": "ruling_is_unfinished",
+    "after_event in awake: end_ticket_ruling": "ticket_ruling_is_unfinished",
+    "after_event in everywhere: end_cash_out": "cash_out_is_unfinished",
+    "after_event in everywhere: end_exchange": "exchange_is_unfinished",
+    "after_event in not playing: end_conversation": "ended_game_has_conversation",
+    "after_event in listening: end_ruled_prizes": "ruled_mystery_prize_can_be_settled",
+    "after_event in listening: end_finished_round": "round_is_over",
+    "at_rest in orders due: build_pending_order_event": "order_is_open",
+    "at_rest in idle: build_lock_grant_event": "transfer_lock_is_requested",
+    "at_rest in payable: build_declined_cash_out_event": "host_has_declined_cash_out",
+    "at_rest in idle: start_automatic_cash_out": "payout_is_due",
+}
+ROWS = (
+    *_list_may_play(),
+    *rows("play in idle: join", WITH_BET, plays_in_common=case(IDLE, then="start_game")),
+    *rows(
+        "no_more_bets in bettable: start_game",
+        after(WITH_BET, _begin_round),
+        has_a_place=case(WITH_BET, then="notify_bets_not_accepted"),
+    ),
+    # ------------------------------------------------------------------ what the player chooses
+    *rows("bet in bettable: set_bet", IDLE, {"value": 1}, bet_is_offered=case(value=10**6)),
+    *rows("game in idle: select_game", IDLE, VALUES[EventType.GAME], game_is_offered=case(value="another")),
+    *rows(
+        "denomination in idle: select_denomination",
+        IDLE,
+        {"value": 25},
+        denomination_is_offered=case(value=3),
+        no_bets_stand=case(standing),
+    ),
+    *rows("language in listening: set_language", IDLE, {"value": "fr"}, language_is_offered=case(value="xx")),
+    *rows("acknowledge in idle: acknowledge", IDLE, reminder_may_go=case()),
+    *rows("limit in idle: set_limit", IDLE, {"value": 20}, limit_is_offered=case()),
+    *rows("reminder_due in idle: show_reminder", IDLE, reminder_is_due=case()),
+    *rows("pause_over in payable: end_pause", IDLE, pause_is_over=case()),
+    *rows("session_over in payable: end_session", IDLE, session_is_over=case()),
+    *rows("residual in idle: play_residual", IDLE, residual_may_be_played=case()),
+    *rows("residual in payable: remove_residual", IDLE, residual_may_go=case()),
+    # ------------------------------------------------------------------ standing bets
+    *rows(
+        "cash_out in out_of_service: return_bets_and_cash_out",
+        in_state(State.OUT_OF_SERVICE),
+        bets_stand=case(after(IDLE, FAILED), then="open_cancelled_credit"),
+    ),
+    *rows(
+        "cash_out in idle: take_down_bets_and_cash_out",
+        IDLE,
+        bets_may_leave=case(then="open_cancelled_credit"),
+    ),
+    *rows("cash_out in idle: notify_bets_stay", IDLE, bets_stand=case(then="open_cancelled_credit")),
+    *rows(
+        "orphan_credits in service_menu: return_bets_before_event",
+        after(standing, OPEN_MENU),
+        VALUES[EventType.ORPHAN_CREDITS],
+        marks="Q-06",
+        bets_stand=case(MENU, then="take_orphan_credits"),
+        location_is_stated=case(place=" "),
+    ),
+    # ------------------------------------------------------------------ a game, already decided, being shown
+    *rows(
+        "choose in playing: continue_game",
+        undecided_game,
+        {"value": 0},
+        choice_is_offered=case(value="another", also=("choice_is_covered",)),
+        choice_may_be_taken=case(FAILED_GAME),
+    ),
+    *rows(
+        "choose in playing: continue_game",
+        asked_to_raise,
+        {"value": "raise"},
+        choice_is_covered=case(after(asked_to_raise, _lower_limit)),
+    ),
+    *rows(
+        "shown in showing: end_game_by_hand",
+        winning,
+        SHOWN,
+        is_this_game=case(value="another", then="nothing"),
+        are_awards_locked=case(by_place(hitting, *TAXED), then="await_award"),
+        win_is_paid_by_hand=case(PLAYING, then="end_game"),
+    ),
+    *rows(
+        "shown in showing: end_game",
+        PLAYING,
+        SHOWN,
+        is_this_game=case(value="another", then="nothing"),
+        are_awards_locked=case(hitting, then="await_award"),
+    ),
+    *rows(
+        "shown in playing: await_award", hitting, SHOWN, is_this_game=case(value="another", then="nothing")
+    ),
+    # ------------------------------------------------------------------ a game that waits for its generator
+    *rows(
+        "key_turned in playing: restart_generator",
+        FAILED_GAME,
+        KEY,
+        game_waits_for_generator=case(undecided_game),
+        key_is_enough=case(after(SIGN_IN_GAME, FAILED), then="ask_for_sign_in"),
+    ),
+    *rows(
+        "key_turned in playing: ask_for_sign_in",
+        after(SIGN_IN_GAME, FAILED),
+        KEY,
+        game_waits_for_generator=case(SIGN_IN_GAME),
+    ),
+    *rows(
+        "menu in playing: open_menu",
+        FAILED_GAME,
+        VALUES[EventType.MENU],
+        game_waits_for_chance=case(undecided_game),
+        menu_may_open=case(key="screen"),
+    ),
+    # ------------------------------------------------------------------ what follows by itself
+    *(row for rule, guard in BY_ITSELF.items() for row in rows(rule, IDLE, **{guard: case(then="nothing")})),
+    *rows(
+        "after_event in playing: resume_open_game",
+        PLAYING,
+        open_game_has_no_conversation=case(then="nothing"),
+    ),
+    *rows(
+        "at_rest in paying: resume_payout",
+        in_state(State.PAYING),
+        credits_are_reserved_for_payout=case(after(IDLE, _lag), then="nothing"),
+    ),
+    *rows(
+        "at_rest in out_of_service: start_automatic_cash_out",
+        in_state(State.OUT_OF_SERVICE),
+        unpaid_remainder_is_stored=case(then="nothing"),
+    ),
+    *rows(
+        "at_rest in idle: start_automatic_cash_out (2)",
+        by_place(paused, *AT_LIMIT),
+        reached_limit_pays_out=case(IDLE, then="nothing"),
+        automatic_payout_is_possible=case(by_place(paused_without_credit, *AT_LIMIT), then="nothing"),
+    ),
+)

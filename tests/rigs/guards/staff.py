@@ -1,0 +1,228 @@
+"""The guards of the staff's own work: keys, the service menu, device tests, interventions, options, notes."""
+
+from rigs.every_event import TWO, VALUES
+from rigs.guards.alone import after, case, happens, in_state, rows
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, TILTED, empty
+
+from egm.kernel.events import EventType, State
+from egm.people import Role
+from egm.staff.events import PageInput
+from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.service_menu import NUMBERS, Menu
+from egm.tournament.keys import TournamentKey
+from egm.tournament.records import TournamentMode
+
+KEY = {"key": "attendant"}
+COLLECT = {"form": "collection", "kind": "collection", "reason": "weekly", **TWO}
+OPENED = after(MENU, happens(EventType.INTERVENTION_OPENED, **VALUES[EventType.INTERVENTION_OPENED]))
+COLLECTING = after(MENU, happens(EventType.INTERVENTION_OPENED, **COLLECT))
+COLLECTED = after(
+    COLLECTING,
+    happens(EventType.INTERVENTION_CLOSED, **TWO, form="collection_end", kind="collection", work="done"),
+)
+DOOR = happens(EventType.DOOR_OPENED, door="main")
+BASE = {"base": "12", "lock": "7", "cashier": "main", **TWO}
+BASE_OUT = {**BASE, "form": "base_out", "reason": "full"}
+WITHDRAWN = after(COLLECTING, happens(EventType.BASE_WITHDRAWN, **BASE_OUT))
+TESTED = VALUES[EventType.TEST]
+
+
+def out_of_order(folder) -> MachineRig:
+    """A machine in Monaco whose self-test has failed."""
+    return in_state(State.OUT_OF_SERVICE, profile="monaco")(folder)
+
+
+def _enter_tournament(rig: MachineRig) -> None:
+    """Put the machine into a tournament."""
+    mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
+    write_undeclared(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
+
+
+def _lock_mechanic(rig: MachineRig) -> None:
+    """Lock the mechanic's number by wrong PINs, and leave the menu with a manager."""
+    menu = Menu(rig).open()
+    for _ in range(3):
+        menu.prove(Role.MECHANIC, pin="1379")
+    menu.prove(Role.MANAGER)
+
+
+UNLOCK = {
+    "form": "unlock",
+    "persons": (NUMBERS[Role.MANAGER],),
+    "number": NUMBERS[Role.MECHANIC],
+    "reason": "forgot",
+}
+LIMIT = {"form": "options_bet_limit", "option": "bet_limit", "bet_limit_cents": 1000, **TWO}
+ROWS = (
+    # ------------------------------------------------------------------ keys and the menu
+    *rows(
+        "key_turned in tilt: clear_tilts",
+        after(empty(), TILTED),
+        KEY,
+        key_is_enough=case(after(empty(profile="monaco"), TILTED), then="ask_for_sign_in"),
+    ),
+    *rows(
+        "key_turned in on call: restart_generator",
+        in_state(State.OUT_OF_SERVICE),
+        KEY,
+        has_failed=case(empty(), then="answer_service_call"),
+        key_is_enough=case(out_of_order, then="ask_for_sign_in"),
+    ),
+    *rows(
+        "key_turned in on call: answer_service_call",
+        empty(),
+        KEY,
+        key_is_enough=case(out_of_order, then="ask_for_sign_in"),
+    ),
+    *rows(
+        "key_turned in challenged: ask_for_sign_in",
+        after(empty(profile="monaco"), TILTED),
+        KEY,
+        no_service_page_is_open=case(after(empty(profile="monaco"), TILTED, OPEN_MENU)),
+    ),
+    *rows(
+        "menu in serviceable: open_menu",
+        after(empty(), TILTED),
+        VALUES[EventType.MENU],
+        menu_may_open=case(after(empty(), TILTED, OPEN_MENU)),
+    ),
+    *rows("menu_moved in at work: move_menu", MENU, {"position": 2}, position_is_another=case()),
+    *rows(
+        "answer in at work: answer_page",
+        MENU,
+        {"value": "back", "options": PageInput(page="another")},
+        page_is_open=case(then="nothing"),
+    ),
+    # ------------------------------------------------------------------ tests of devices
+    *rows(
+        "test in at work: start_test",
+        MENU,
+        TESTED,
+        marks="J-10",
+        may_test=case(persons=()),
+        device_is_free=case(test="print"),
+    ),
+    *rows(
+        "bill_escrowed or ticket_escrowed in awake: return_test_paper",
+        IDLE,
+        VALUES[EventType.BILL_ESCROWED],
+        acceptor_is_tested=case(then="stack_bill"),
+    ),
+    *rows(
+        "bill_returned or bill_rejected in awake: record_test_paper",
+        IDLE,
+        VALUES[EventType.BILL_RETURNED],
+        acceptor_is_tested=case(then="record_bill_returned"),
+    ),
+    *(
+        row
+        for event, tested, slip, value in (
+            ("ticket_printed", "record_test_ticket", "record_slip", "settle_ticket"),
+            ("ticket_failed", "record_test_ticket_failed", "record_slip_failed", "handle_print_failure"),
+        )
+        for name, guard in ((tested, "ticket_is_a_test"), (slip, "ticket_is_a_slip"))
+        for row in rows(f"{event} in awake: {name}", in_state(State.PAYING), **{guard: case(then=value)})
+    ),
+    *rows(
+        "coins_paid in awake: record_test_coins",
+        IDLE,
+        {"paid_coins": 5},
+        payout_is_a_test=case(then="settle_coins"),
+    ),
+    # ------------------------------------------------------------------ work at the machine
+    *rows(
+        "options in at work: change_options",
+        after(empty(), OPEN_MENU, DOOR),
+        LIMIT,
+        marks="O-07 A-22",
+        machine_is_open=case(after(empty(), OPEN_MENU)),
+        nothing_is_owed=case(after(MENU, DOOR)),
+        no_tournament_is_on=case(after(empty(), OPEN_MENU, DOOR, _enter_tournament)),
+        option_is_sound=case(bet_limit_cents=None),
+    ),
+    *rows("restart in at work: request_restart", MENU, VALUES[EventType.RESTART], marks="J-16"),
+    *rows(
+        "number_unlocked in at work: unlock_number",
+        after(empty(), _lock_mechanic),
+        UNLOCK,
+        marks="J-16",
+        number_is_locked=case(number=NUMBERS[Role.ATTENDANT]),
+    ),
+    *rows(
+        "intervention_opened in at work: open_intervention",
+        MENU,
+        VALUES[EventType.INTERVENTION_OPENED],
+        marks="J-06:a",
+        no_intervention_is_open=case(OPENED),
+    ),
+    *rows(
+        "intervention_closed in at work: close_intervention",
+        OPENED,
+        VALUES[EventType.INTERVENTION_CLOSED],
+        marks="J-06:a",
+        intervention_is_open=case(COLLECTING),
+        every_door_is_closed=case(after(OPENED, DOOR)),
+    ),
+    *rows(
+        "hopper_filled in at work: fill_hopper",
+        in_state(State.SERVICE_MENU, "hopper"),
+        {"form": "hopper_fill", "amount_cents": 1000, **TWO},
+        marks="G-08",
+        fill_amount_is_valid=case(amount_cents=1050),
+    ),
+    *rows(
+        "box_counted in at work: count_box",
+        COLLECTED,
+        {"form": "box_count", "box": "bill_box", "counted_cents": 500, **TWO},
+        marks="D-21",
+        box_is_to_be_counted=case(MENU),
+    ),
+    *rows(
+        "base_withdrawn in at work: withdraw_base",
+        COLLECTING,
+        BASE_OUT,
+        marks="J-05",
+        somebody_is_at_work=case(MENU),
+        base_is_in_place=case(WITHDRAWN),
+    ),
+    *rows(
+        "base_returned in at work: return_base",
+        WITHDRAWN,
+        {**BASE, "form": "base_in"},
+        marks="J-05",
+        somebody_is_at_work=case(
+            after(
+                WITHDRAWN,
+                happens(
+                    EventType.INTERVENTION_CLOSED,
+                    **TWO,
+                    form="collection_end",
+                    kind="collection",
+                    work="done",
+                ),
+            )
+        ),
+        base_is_withdrawn=case(COLLECTING),
+    ),
+    *rows(
+        "dispute_decided in ruling: record_dispute",
+        MENU,
+        VALUES[EventType.DISPUTE_DECIDED],
+        marks="Q-04",
+        register_note_is_complete=case(decision=" "),
+    ),
+    *rows(
+        "exclusion_noted in ruling: record_exclusion",
+        MENU,
+        VALUES[EventType.EXCLUSION_NOTED],
+        marks="Q-07",
+        register_note_is_complete=case(who=" "),
+    ),
+    *rows(
+        "incident_judged in ruling: record_incident",
+        MENU,
+        {**VALUES[EventType.INCIDENT_JUDGED], "persons": (NUMBERS[Role.MANAGER],)},
+        marks="Q-13",
+        register_note_is_complete=case(informed="a rumour"),
+    ),
+)
