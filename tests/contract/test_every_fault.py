@@ -203,6 +203,25 @@ def test_a_fault_of_a_hopper_goes_from_its_mechanics_to_the_machine(tmp_path, co
     jump(scene())
 
 
+@pytest.mark.parametrize(
+    "code", [pytest.param(code, marks=shown("hopper", code)) for code in ("jam", "sensor_stuck", "cheat")]
+)
+def test_a_fault_of_a_hopper_at_rest_reaches_the_machine(tmp_path, code):
+    """No payout is open: the fault itself is reported, and not what it did to the coins."""
+
+    async def scene():
+        room, rig, _ = with_hopper(tmp_path)
+        await asyncio.sleep(1)
+        action, values = HANDS[code]
+        rig.hand(action, **values)
+        await rig.advance_until(lambda: f"hopper.{code}" in room.machine.faults)
+        await rig.stop()
+        rig.close()
+        room.close()
+
+    jump(scene())
+
+
 @pytest.mark.requirement("G-08:d")
 def test_an_extra_coin_of_a_hopper_is_told():
     async def scene():

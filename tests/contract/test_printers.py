@@ -101,6 +101,7 @@ class TestContract:
 
         jump(scene())
 
+    @pytest.mark.requirement("G-10:c")
     def test_the_next_ticket_waits_until_the_last_is_taken(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)

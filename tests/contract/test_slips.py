@@ -85,6 +85,7 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
         kinds = [line["event"] for line in iter_register_lines(REGISTERS["printed"], room.journal.entries())]
         assert kinds == ["slip.printed", "slip.printed", "voucher.out"]
         assert len(kinds) == len(rig.twin.describe()["printed"])
+        assert room.journal.meters().values["slips_printed"] == kinds.count("slip.printed")
 
     with_printer(tmp_path, place, protocol, scene)
 

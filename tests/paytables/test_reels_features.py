@@ -16,6 +16,7 @@ from paytables import (
     Depth,
     RecordingDraw,
     ReplayDraw,
+    Round,
     analyse,
     build_game,
     drive,
@@ -304,6 +305,25 @@ def test_the_double_up_is_fair_optional_and_limited():
     assert lost.win_credits == 0  # no win, no question
     kept = play_through(game, game.wager(1), ReplayDraw([(2, 0, "base.reel1")]), [Choice("collect")])
     assert kept.win_credits == 3
+
+
+@pytest.mark.requirement("C-20")
+@pytest.mark.parametrize(
+    ("prize", "most", "offered"), [(3, 12, [6, 12]), (3, 11, [6]), (3, 6, [6]), (3, 5, [])]
+)
+def test_a_double_up_is_offered_only_while_the_doubled_win_is_within_its_limit(prize, most, offered):
+    base = {"heights": [1], "lines": [[0]], "strips": ["a b"], "pay": [{"of": "a", "pays": {1: prize}}]}
+    data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 9, "most_credits": most})
+    game = build_game(data, "test")
+    draws = [(2, 0, "base.reel1"), *((2, 0, "double_up") for _ in offered)]
+    wager, to_win = game.wager(1), []
+    played = Round(game.play(wager, ReplayDraw(draws)), wager)
+    played.advance()
+    while played.decision is not None:
+        to_win.append(played.decision.prompt["to_win"])
+        played.advance(Choice("red"))
+    assert to_win == offered
+    assert played.outcome.win_credits == (offered or [prize])[-1]
 
 
 def test_progressives_by_prize_by_chance_and_by_mystery():

@@ -7,7 +7,12 @@ import pytest
 from rigs.library import REELS
 from rigs.rounds import questions
 
-from paytables import Choice, Depth, RecordingDraw, analyse, load_game
+from paytables import Choice, Depth, RecordingDraw, Round, analyse, load_game
+from paytables.cards.card import JOKER, format_card
+from paytables.definition import list_shipped_games
+from paytables.poker.tiles.tiles import TILES
+from tools.lab.certification.depicted import build_wager
+from tools.lab.simulation import choose_as_player
 
 
 @pytest.mark.requirement("B-17", "B-12", "C-22")
@@ -29,7 +34,7 @@ def window_of(strips, heights, stops):
     ]
 
 
-@pytest.mark.requirement("B-17", "B-10")
+@pytest.mark.requirement("B-17", "B-10", "B-08")
 @pytest.mark.parametrize("name", REELS)
 def test_every_window_is_the_strips_at_the_stops_that_were_drawn(name, seeded_draw):
     """So a near miss comes exactly as often as chance makes it: nothing chooses between losing windows."""
@@ -62,3 +67,69 @@ def test_every_window_is_the_strips_at_the_stops_that_were_drawn(name, seeded_dr
                         assert drawn.pop(0) == (f"{step['stage']}.reel{x + 1}", stop)
             assert step["window"] == window_of(stage["strips"], stage["heights"], step["stops"])
         assert not drawn
+
+
+#: The cards that a shoe is dealt from, in their order; other numbers of cards are whole decks.
+_DECK = [format_card(card) for card in range(52)]
+DECK_ORDER = [*_DECK, format_card(JOKER), *TILES]
+DECKS = {
+    52: _DECK,
+    53: [*_DECK, format_card(JOKER)],
+    32: list(TILES),
+    288: [card for card in _DECK if card[0] not in "789T"] * 8,  # super pan 9
+}
+
+
+def play_and_record(name, draw):
+    """Return the numbers drawn in a round of the game's first bet, as (bound, value, purpose), and its display."""
+    game = load_game(name)
+    bet = analyse(game, Depth.RETURN).bets[0]
+    table = game if bet.table is None else game.for_table(bet.table)
+    wager = build_wager(table, bet)
+    recording = RecordingDraw(draw)
+    played = Round(table.play(wager, recording), wager)
+    played.advance()
+    while played.decision is not None:
+        played.advance(choose_as_player(played.decision, draw))
+    return recording.records, played.outcome.display
+
+
+def list_drawn_cards(records):
+    """Return the names of the cards or tiles that the numbers are, in order, each from those left in its shoe."""
+    names, left = [], []
+    for bound, value, purpose in records:
+        if purpose == "first position":  # who is dealt to first
+            continue
+        if len(left) != bound:
+            left = sorted(DECKS[bound] if bound in DECKS else DECKS[52] * (bound // 52), key=DECK_ORDER.index)
+            assert len(left) == bound, f"{purpose}: one of {bound}"
+        names.append(left.pop(value))
+    return names
+
+
+@pytest.mark.requirement("B-08", "M-19:b")
+@pytest.mark.parametrize("name", [name for name in list_shipped_games() if name not in REELS])
+def test_what_is_shown_of_a_round_is_what_its_numbers_are(name, seeded_draw):
+    """Read from the numbers drawn, without the game's own evaluation: balls, parts of a wheel, dice and cards."""
+    records, display = play_and_record(name, seeded_draw(f"shown {name}"))
+    if display["kind"] == "keno":
+        left = list(range(1, display["numbers"] + 1))
+        balls = [left.pop(value) for _, value, purpose in records if purpose.startswith("ball ")]
+        assert [draw["balls"] for draw in display["draws"]] == [balls]
+    elif display["kind"] == "wheel":
+        assert [step["part"] for step in display["steps"]] == [value for _, value, _ in records]
+        assert all(step["parts"][step["part"]]["item"] == step["symbol"] for step in display["steps"])
+    elif "part" in display:
+        parts = load_game(name).rules.parts
+        assert [display["part"]] == [value for _, value, _ in records]
+        assert display["result"] == display["pocket"] == parts[display["part"]]
+    elif "dice" in display:
+        assert display["dice"] == [1 + value for _, value, _ in records]
+        assert (display["total"], display["result"]) == (
+            sum(display["dice"]),
+            "-".join(map(str, display["dice"])),
+        )
+    else:
+        shown = {card for hand in display["hands"] for card in hand["cards"]} - {"??"}  # lies face down
+        assert shown
+        assert shown <= set(list_drawn_cards(records))

@@ -226,7 +226,7 @@ def test_equal_widths_are_welcome():
     assert build_game(data, "test.toml").bet_options == (1, 2, 5)
 
 
-@pytest.mark.requirement("P-07")
+@pytest.mark.requirement("P-07", "B-08")
 @pytest.mark.library_only("B-15")
 def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
     data = definition("a b x a b a b a c", again={"x": 3}, most_factor=9)

@@ -118,7 +118,8 @@ def test_a_hand_pay_is_of_money_only(make):
     assert rig.journal.meters().values["att_cancel_credit"] == 40
 
 
-def test_a_void_game_gives_each_kind_its_own_stake_back(make):
+@pytest.mark.requirement("D-02")
+def test_a_void_game_gives_each_kind_its_own_stake_back_and_is_counted(make):
     rig = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     rig.play()
     rig.machine.chance = FailingChance()
@@ -127,6 +128,7 @@ def test_a_void_game_gives_each_kind_its_own_stake_back(make):
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
     rig.engine.handle(EventType.REFUND_GAME, **ruling)
     assert kinds(rig) == (3, 0, 100)
+    assert rig.journal.meters().values["games_void"] == 1
 
 
 # ---------------------------------------------------------------------------------------------- tickets

@@ -212,6 +212,7 @@ def cut_before(rig: MachineRig, entry: str, monkeypatch) -> None:
     monkeypatch.setattr(rig.journal, "append", dying)
 
 
+@pytest.mark.requirement("A-08", "D-02")
 @pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
 def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, monkeypatch, entry):
     rig = a_room(tmp_path).insert(500)
@@ -227,11 +228,12 @@ def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path,
     assert len(rig.machine.memory.get(MoneyKey.HANDPAY)["prizes"]) == 2
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert meters(rig)["att_merchandise.count"] == 2
-    assert len(rig.records("merchandise.won")) == 2
+    assert len(rig.records("merchandise.won")) == meters(rig)["merchandise_won"] == 2
     assert verified(rig) == []
     rig.close()
 
 
+@pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
 def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkeypatch, entry):
     rig = won(tmp_path)

@@ -56,7 +56,7 @@ def minutes(rig, count: float) -> None:
     rig.clock.pass_seconds(count * 60)
 
 
-@pytest.mark.requirement("N-02")
+@pytest.mark.requirement("N-02", "D-02")
 def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make):
     rig = make("remind_minutes = [60, 30]").insert(10000)
     play(rig)
@@ -72,6 +72,7 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
     told = [(record["kind"], record["minutes"]) for record in rig.records("protection.reminder")]
     assert told == [("time", 60), ("time", 90), ("time", 120)]
     assert len(rig.records("protection.acknowledged")) == 3
+    assert rig.journal.meters().values["reminders.time"] == 3
     minutes(rig, 300)  # the machine was left alone over several: one is enough
     rig.engine.handle(EventType.REMINDER_DUE)
     rig.engine.handle(EventType.ACKNOWLEDGE)

@@ -6,9 +6,11 @@ of them: credits played, credits paid by the machine, credits paid by hand, and 
 
 import pytest
 
-from egm.kernel.events import EventType, State
+from egm.kernel.events import Event, EventType, State
+from egm.money.events import PaperRefused
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Phase
+from paytables import load_game
 
 #: Reels of maple-classic: three lanterns pay 500 for each credit bet, these maples 10, these nothing.
 LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
@@ -182,4 +184,52 @@ def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_pat
     assert list_moving_entries(take_ticket, *number) == [
         ("voucher.in", {"vouchers_accepted": 1}, {"tickets", "paper"})
     ]
+    rig.close()
+
+
+@pytest.mark.requirement("D-02", "D-10")
+def test_a_stake_that_only_comes_back_is_a_pushed_game_and_no_loss_or_win(tmp_path):
+    """Red dog: a two and a three are in sequence, so the ante is returned."""
+    decks = load_game("quebec-red-dog").rules.definition.shoe.decks
+    machine = Counted(tmp_path, 0, 4 * decks, games=("quebec-red-dog",))
+    rig = machine.room
+    rig.insert(10000)
+    machine.moved()
+    least = rig.machine.games["quebec-red-dog"].bet_options[0]
+    rig.engine.handle(EventType.BET, value=least)
+    rig.play()
+    staked_cents = machine.moved()["coin_in"]
+    rig.report_shown()
+    assert machine.moved() == {
+        "coin_out": staked_cents,
+        "push": staked_cents,
+        "credits": staked_cents,
+        "credits.cashable": staked_cents,
+        "games_pushed": 1,
+    }
+    rig.close()
+
+
+@pytest.mark.requirement("D-02", "D-11:c")
+def test_paper_that_does_not_reach_the_box_is_counted_by_what_became_of_it(tmp_path):
+    machine = Counted(tmp_path, 4711, devices=("printer",))  # the number of the ticket
+    rig = machine.room
+    rig.insert(500)
+    number = rig.cash_out_ticket()
+    machine.moved()
+    rig.offer(2000)
+    rig.ledger.void_unstacked_paper("pulled back")
+    assert machine.moved() == {"bills_not_stacked": 1}
+    rig.offer_ticket(number)
+    rig.ledger.void_unstacked_paper("pulled back")
+    assert machine.moved() == {"vouchers_not_stacked": 1}
+    rig.offer_ticket("123456789012345678")
+    assert machine.moved() == {"vouchers_refused": 1}
+    for event_type, ticket, meter in (
+        (EventType.BILL_REJECTED, False, "bills_rejected"),
+        (EventType.BILL_RETURNED, False, "bills_returned"),
+        (EventType.BILL_RETURNED, True, "vouchers_returned"),
+    ):
+        rig.happen(Event(event_type, PaperRefused(reason="unreadable", ticket=ticket)))
+        assert machine.moved() == {meter: 1}
     rig.close()

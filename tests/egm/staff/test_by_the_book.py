@@ -353,7 +353,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(rig):
     assert (values["orphan"], values["expired"], values["att_cancel_credit"]) == (500, 40, 0)
 
 
-@pytest.mark.requirement("Q-06")
+@pytest.mark.requirement("Q-06", "A-08")
 @pytest.mark.parametrize("cut", ["", "cut", "before prizes in kind"])
 def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(rig, tmp_path, cut):
     rig.insert(2000)

@@ -188,7 +188,7 @@ def pay_five(rig):
     return payout_id
 
 
-@pytest.mark.requirement("G-08", "F-13", "A-08")
+@pytest.mark.requirement("G-08", "F-13", "A-08", "D-02")
 @pytest.mark.parametrize("seen", [0, 3])
 @pytest.mark.parametrize("written", range(7))
 def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins, seen, written):
@@ -216,6 +216,7 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
     assert again.journal.balance_cents("out:hopper") == 400
     assert again.journal.balance_cents("stock:hopper") == -400
     assert again.credit_cents == 0
+    assert again.journal.meters().values["rulings"] == 1
     again.journal.self_audit()
 
 

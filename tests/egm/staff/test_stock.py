@@ -44,7 +44,7 @@ def collect(rig):
     menu.home().fill("collection_end", "boxes taken").touch("leave")
 
 
-@pytest.mark.requirement("D-13")
+@pytest.mark.requirement("D-13", "D-02")
 def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(rig):
     coins(rig, 1, (100, True), (100, False))
     menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("hopper_fill", "20050")
@@ -53,6 +53,7 @@ def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(rig
     values = rig.journal.meters().values
     assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)
     assert (values["phys_coin_in"], values["money_in"], rig.credit_cents) == (200, 200, 200)
+    assert values["hopper_fills"] == 1
     (fill,) = iter_register_lines(REGISTERS["fills"], rig.journal.entries())
     assert (fill["amount_cents"], fill["persons"]) == (20000, [SUPERVISOR])
 

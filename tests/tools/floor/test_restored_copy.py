@@ -245,6 +245,7 @@ def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
         assert [kind for _, kind, _ in session.read_events()].count("went_back") == 3
 
 
+@pytest.mark.requirement("I-14:a")
 @pytest.mark.parametrize("more_cents", [-700, -1, 0, 1, 400, 5_000])
 def test_what_was_paid_otherwise_is_what_the_level_paid(more_cents):
     held = POOL.definition.terms

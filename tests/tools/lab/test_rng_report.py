@@ -129,6 +129,7 @@ def test_the_kept_dieharder_run_is_whole_and_has_no_failure() -> None:
     assert any("dieharder -a -g 200" in line for line in kept.provenance)
 
 
+@pytest.mark.requirement("B-02:a")
 def test_the_kept_dieharder_run_is_of_the_code_that_is_here(tmp_path: Path) -> None:
     """Whoever changes what makes raw output runs dieharder again, which takes twenty minutes."""
     kept = read_dieharder()
