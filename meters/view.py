@@ -43,7 +43,7 @@ class JournalView:
         self._ledger = ledger
         self._sealed_by = key
         self.public_key = public_key
-        self._mark = ""
+        self._journal_tag = ""
 
     @property
     def sequence(self) -> int:
@@ -58,9 +58,9 @@ class JournalView:
     @property
     def journal_tag(self) -> str:
         """Return the journal's tag: the first eight hexadecimal digits of its first entry's hash."""
-        if not self._mark:
-            self._mark = self.genesis.hash_hex[:8]
-        return self._mark
+        if not self._journal_tag:
+            self._journal_tag = self.genesis.hash_hex[:8]
+        return self._journal_tag
 
     def fresh_id(self, kind: str) -> str:
         """Return a new id for the journal's next entry, or for what that entry is about.

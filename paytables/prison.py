@@ -49,7 +49,7 @@ class Held(Bet):
 
 
 #: The result of a bet: a settlement, or the bet that stays. If both are given, the player chooses.
-BetFate: TypeAlias = tuple[Settlement | None, Held | None]
+BetResult: TypeAlias = tuple[Settlement | None, Held | None]
 
 
 def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
@@ -60,16 +60,16 @@ def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]
 
 
 def settle_or_imprison(
-    bets: Iterable[Held], fate: Callable[[Held], BetFate], shown: Mapping[str, object], kind: str
+    bets: Iterable[Held], decide: Callable[[Held], BetResult], shown: Mapping[str, object], kind: str
 ) -> Generator[Settlement | Decision, Choice | None, list[Held]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 
-    Where ``fate`` allows both, the player chooses to take a part back or to leave the stake in prison.
+    Where ``decide`` allows both, the player chooses to take a part back or to leave the stake in prison.
     ``shown`` is the visible table for that question; ``kind`` is the kind of the question.
     """
     staying: list[Held] = []
     for bet in bets:
-        settlement, stays = fate(bet)
+        settlement, stays = decide(bet)
         if settlement is not None and stays is not None:
             prompt = {"spot": bet.spot, "staked": bet.credits, "credits": stays.part, "advice": HALF}
             answer = yield Decision(kind, (HALF, PRISON), {**shown, **prompt}, seat=bet.seat)

@@ -78,7 +78,7 @@ def check_claims(features: Features) -> None:
     """
     claim_makers = list_claim_makers(features)
     for key in features.keys:
-        is_claimed = key.fate is not ClearAction.OWED or key in claim_makers or key in WITH
+        is_claimed = key.clear_action is not ClearAction.OWED or key in claim_makers or key in WITH
         check_invariant(
             is_claimed, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it"
         )

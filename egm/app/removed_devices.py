@@ -121,7 +121,7 @@ def _is_left(key: Key, state: JSON, name: str) -> bool:
     """Return whether a stored journal value of a player position is owed to its player, or is an open round."""
     if key is PlayKey.PURSE:
         return not from_json(Purse, state, name).ending
-    return key.fate is ClearAction.OWED
+    return key.clear_action is ClearAction.OWED
 
 
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:

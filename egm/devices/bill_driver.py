@@ -261,7 +261,7 @@ class BillDriver(LineDriver[M]):
         """Return whether the machine's decision still applies after a lost session: hold or return, but never stack."""
         return offer.answer in {EscrowCommand.HOLD, EscrowCommand.RETURN} and not self._escrow.is_ordered()
 
-    def _find_escrow_command(self, mark: int = 0) -> EscrowCommand:
+    def _find_escrow_command(self, protocol_position: int = 0) -> EscrowCommand:
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
 
         A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
@@ -285,7 +285,7 @@ class BillDriver(LineDriver[M]):
             if not self._escrow.may_order():
                 offer.answer, offer.reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
                 return EscrowCommand.RETURN
-            self._escrow.order(offer.content, mark)
+            self._escrow.order(offer.content, protocol_position)
             self._wake.set()
             return EscrowCommand.UNDECIDED
         if offer.answer is EscrowCommand.STACK and self._timer.seconds > REFUSED_SECONDS:

@@ -71,18 +71,18 @@ class Escrow:
         return None if record is None else record.content
 
     @property
-    def mark(self) -> int | None:
-        """Return the line position (``mark``) stored with the note or ticket being stacked, or None."""
+    def protocol_position(self) -> int | None:
+        """Return the protocol position stored with the note or ticket being stacked, or None."""
         record = self._ledger.find_open()
-        return None if record is None else record.mark
+        return None if record is None else record.protocol_position
 
     def may_order(self) -> bool:
         """Return whether an order to stack the item in escrow may be recorded now."""
         return self._ledger.may_order()
 
-    def order(self, content: Content, mark: int = 0) -> None:
+    def order(self, content: Content, protocol_position: int = 0) -> None:
         """Record the decision to keep ``content``; the stack command may be sent after this returns."""
-        self._ledger.stack_ordered(content, mark)
+        self._ledger.stack_ordered(content, protocol_position)
 
     def is_ordered(self) -> bool:
         """Return whether the stacking of an item is ordered and not yet credited."""
@@ -130,7 +130,7 @@ class Escrow:
         self._ledger.dispute_lost_paper(why)
         return EscrowVerdict.LOST_TRACK
 
-    def set_protocol_position(self, mark: int) -> None:
+    def set_protocol_position(self, position: int) -> None:
         """Store the driver's protocol position in the open stacking record, if there is one and it has changed."""
-        if self.mark not in {None, mark}:
-            self._ledger.set_protocol_position(mark)
+        if self.protocol_position not in {None, position}:
+            self._ledger.set_protocol_position(position)

@@ -30,14 +30,14 @@ class EscrowPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """A note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_protocol_position`.
+    """A note or ticket whose stacking is not finished. ``protocol_position`` is the driver's own.
 
     ``outward``: the acceptor has reported that it returns the content.
     """
 
     content: Content
     phase: EscrowPhase
-    mark: int = 0
+    protocol_position: int = 0
     outward: bool = False
 
 
@@ -50,7 +50,7 @@ class EscrowLedger(Protocol):
     def may_order(self) -> bool:
         """Return whether the item in escrow may still be stacked: the machine may have stopped since it decided to."""
 
-    def stack_ordered(self, content: Content, mark: int) -> None:
+    def stack_ordered(self, content: Content, protocol_position: int) -> None:
         """Open the record of a note or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
 
     def credit_stacked_paper(self) -> None:
@@ -71,7 +71,7 @@ class EscrowLedger(Protocol):
     def record_direction(self, *, outward: bool) -> None:
         """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
 
-    def set_protocol_position(self, mark: int) -> None:
+    def set_protocol_position(self, position: int) -> None:
         """Store the driver's protocol position in the open stacking record (its meaning is the driver's)."""
 
 
@@ -79,13 +79,16 @@ class EscrowLedger(Protocol):
 class CoinLedger(Protocol):
     """Durable record of how far a coin acceptor's numbered events are credited; coins have no escrow."""
 
-    def find_event_mark(self) -> int | None:
-        """Return the mark of the last credited event, in the driver's own encoding; None before the first."""
+    def find_event_position(self) -> int | None:
+        """Return the position of the last credited event, in the driver's own encoding; None before the first."""
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], event_mark: int, disputed: "DisputedCoins | None" = None
+        self,
+        coins: tuple[tuple[int, bool], ...],
+        event_position: int,
+        disputed: "DisputedCoins | None" = None,
     ) -> None:
-        """Credit ``(amount_cents, to_hopper)`` for each coin and store the new event mark, in one transaction.
+        """Credit ``(amount_cents, to_hopper)`` for each coin and store the new event position, in one transaction.
 
         With ``disputed`` it also opens a disputed amount.
         """

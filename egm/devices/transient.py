@@ -45,11 +45,13 @@ class TransientEscrowLedger:
         """Return True: no machine has stopped."""
         return True
 
-    def stack_ordered(self, content: Content, mark: int) -> None:
+    def stack_ordered(self, content: Content, protocol_position: int) -> None:
         """Open the record of a note or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
         if self._record is not None:
             raise LedgerOrderError(f"a stacking is still open: {self._record}")
-        self._record = EscrowRecord(content=content, phase=EscrowPhase.ORDERED, mark=mark)
+        self._record = EscrowRecord(
+            content=content, phase=EscrowPhase.ORDERED, protocol_position=protocol_position
+        )
 
     def credit_stacked_paper(self) -> None:
         """Credit the item being stacked, and set phase VENDED. Raises LedgerOrderError unless it is ORDERED."""
@@ -88,31 +90,31 @@ class TransientEscrowLedger:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), outward=outward)
 
-    def set_protocol_position(self, mark: int) -> None:
+    def set_protocol_position(self, position: int) -> None:
         """Store the driver's protocol position in the open stacking record, if there is one."""
         if self._record is not None:
-            self._record = replace(self._record, mark=mark)
+            self._record = replace(self._record, protocol_position=position)
 
 
 class TransientCoinLedger:
     """Coin ledger in memory. ``coins`` lists the credited coins and their destinations, ``disputed`` the others."""
 
     def __init__(self) -> None:
-        self._event_mark: int | None = None
+        self._event_position: int | None = None
         self.coins: list[tuple[int, bool]] = []
         self.disputed: list[DisputedCoins] = []
 
-    def find_event_mark(self) -> int | None:
-        """Return the mark of the last credited coin event, or None before the first."""
-        return self._event_mark
+    def find_event_position(self) -> int | None:
+        """Return the position of the last credited coin event, or None before the first."""
+        return self._event_position
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], event_mark: int, disputed: DisputedCoins | None = None
+        self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """List the credited coins and any disputed ones, and store the new event mark."""
+        """List the credited coins and any disputed ones, and store the new event position."""
         self.coins.extend(coins)
         self.disputed += [] if disputed is None else [disputed]
-        self._event_mark = event_mark
+        self._event_position = event_position
 
 
 class TransientPayoutLedger:

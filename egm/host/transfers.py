@@ -275,8 +275,8 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
     money = machine.component(HostMoney)
     if lock.is_offer and machine.credit_cents:
         hard = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).hard
-        money.cash_out_passed = not hard
-        money.not_taken_cents = machine.credit_cents if hard else None
+        money.is_cash_out_declined = not hard
+        money.declined_balance_cents = machine.credit_cents if hard else None
         machine.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
 
 
@@ -314,12 +314,12 @@ def build_lock_grant_event(_machine: Machine, _: Event) -> Event:
 
 def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
     """Return whether the host has just declined a cash-out that is still to be paid another way."""
-    return machine.component(HostMoney).cash_out_passed
+    return machine.component(HostMoney).is_cash_out_declined
 
 
 def build_declined_cash_out_event(machine: Machine, _: Event) -> Event:
     """Return the event that pays a cash-out, which the host has declined, another way; it is returned only once."""
-    machine.component(HostMoney).cash_out_passed = False
+    machine.component(HostMoney).is_cash_out_declined = False
     return Event(EventType.CASH_OUT, CashOut(is_declined_by_host=True))
 
 

@@ -284,7 +284,7 @@ class ClockConfirmed(ByPersons):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNoted:
-    """The fault of a replaced medium is recorded, so its mark in the memory is removed."""
+    """A replaced medium is recorded as a fault, so the reminder stored for it is deleted."""
 
     detail: str
 

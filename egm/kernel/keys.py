@@ -36,16 +36,16 @@ class Owner(StrEnum):
 class Key(StrEnum):
     """Base class of each feature's storage keys.
 
-    A key has its name in the journal, what a memory clear does with its value (``fate``), and its owner.
+    A key has its name in the journal, what a memory clear does with its value (``clear_action``), and its owner.
     """
 
-    fate: ClearAction
+    clear_action: ClearAction
     owner: Owner
 
-    def __new__(cls, name: str, fate: ClearAction, owner: Owner) -> Self:
+    def __new__(cls, name: str, clear_action: ClearAction, owner: Owner) -> Self:
         """Create a storage key. Clear action and owner have no defaults, so that nobody forgets to decide them."""
         key = str.__new__(cls, name)
-        key._value_, key.fate, key.owner = name, fate, owner
+        key._value_, key.clear_action, key.owner = name, clear_action, owner
         return key
 
 

@@ -82,7 +82,7 @@ class ClaimBook:
         self.ledger: Ledger = history.ledger
         self.state: dict[str, JSON] = dict(history.ledger.state)
         self.seen = history.visitor
-        self.mark = history.head_hex[:8]
+        self.journal_tag = history.head_hex[:8]
         self.claims: list[Claim] = []
         self.used: set[str] = set()
         self.pending = dict(history.ledger.pending)
@@ -106,11 +106,11 @@ class ClaimBook:
     ) -> Transaction:
         """Return an entry of the new journal about a memory-clear claim.
 
-        Without ``id``, its id contains the old journal's mark (the start of a hash). ``kind`` is the entry's
+        Without ``id``, its id contains the old journal's tag (the start of a hash). ``kind`` is the entry's
         kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's entries.
         """
         return Transaction(
-            id=id or f"{kind}-{claim}-{number}-{self.mark}",
+            id=id or f"{kind}-{claim}-{number}-{self.journal_tag}",
             kind=entry_kind or kind,
             phase=phase,
             transfers=transfers,
@@ -283,12 +283,12 @@ class ClaimBook:
     def _is_specific_to_journal(self, name: str) -> bool:
         """Return whether a memory clear drops a stored value, because it only concerned the old journal."""
         key = self.keys.of(name)
-        return name.startswith("journal.") if key is None else key.fate is ClearAction.TRANSIENT
+        return name.startswith("journal.") if key is None else key.clear_action is ClearAction.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """The function that adds the claim for one storage key with the fate OWED. A feature offers one per such key."""
+    """Adds the claim for one storage key with the clear action OWED; a feature offers one per such key."""
 
     key: Key
     make: Callable[[ClaimBook, str], None]

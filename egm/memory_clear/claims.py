@@ -398,7 +398,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
     is_open = {book.read(GamePointer, key).play_id for key in open_games}
     # The new journal numbers its entries from the beginning.
-    mark = to_json(replace(link, since=0))
+    unsent = to_json(replace(link, since=0))
     carried = [
         _build_game_entry(book, "games", play_id, book.seen.games[play_id], {})
         for play_id in fed
@@ -408,7 +408,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
     says = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
     book.add(
-        Claim(name, amount, says, carried=(*carried, book.build_entry(name, CARRIED, state={name: mark})))
+        Claim(name, amount, says, carried=(*carried, book.build_entry(name, CARRIED, state={name: unsent})))
     )
 
 
@@ -454,7 +454,7 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
 
 
 def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
-    """Return the function that adds the memory-clear claims of each storage key with the fate OWED.
+    """Return the function that adds the memory-clear claims of each storage key with the clear action OWED.
 
     The keys of added features are included.
     """

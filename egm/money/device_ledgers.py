@@ -76,7 +76,7 @@ class PaperLedger:
         return EscrowRecord(
             content=content,
             phase=paper.phase,
-            mark=paper.mark,
+            protocol_position=paper.mark,
             outward=bool(paper.outward),
         )
 
@@ -87,7 +87,7 @@ class PaperLedger:
         """
         return self._machine.component(Features).rules.derive_state(self._machine) in TAKING_TICKETS
 
-    def stack_ordered(self, content: Content, mark: int) -> None:
+    def stack_ordered(self, content: Content, protocol_position: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
         check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Note):
@@ -107,7 +107,11 @@ class PaperLedger:
             )
         self._machine.component(LockedTicket).redemption = None
         paper = PaperRecord(
-            id=paper_id, amount_cents=amount_cents, ticket=ticket, phase=EscrowPhase.ORDERED, mark=mark
+            id=paper_id,
+            amount_cents=amount_cents,
+            ticket=ticket,
+            phase=EscrowPhase.ORDERED,
+            mark=protocol_position,
         )
         self._machine.post(
             VOUCHER_ESCROW if ticket else BILL_ESCROW,
@@ -162,10 +166,10 @@ class PaperLedger:
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
-    def set_protocol_position(self, mark: int) -> None:
-        """Store ``mark``, the driver's position in its protocol, with the bill or ticket that is being stacked."""
+    def set_protocol_position(self, position: int) -> None:
+        """Store the driver's position in its protocol with the bill or ticket that is being stacked."""
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=mark)})
+        self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=position)})
 
     def _find_phase(self) -> EscrowPhase | None:
         """Return how far the stacking of the open bill or ticket has come, or None if none is being stacked."""
@@ -305,29 +309,29 @@ class CoinsLedger:
         self._machine = machine
         self._handle = handle
 
-    def find_event_mark(self) -> int | None:
-        """Return the mark of the coin acceptor's last recorded event, or None before the first."""
+    def find_event_position(self) -> int | None:
+        """Return the position of the coin acceptor's last recorded event, or None before the first."""
         event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
         return None if event_count is None else int(event_count)
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], event_mark: int, disputed: DisputedCoins | None = None
+        self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """Credit each coin, store the mark of the coin acceptor's last event and open any dispute, in one transaction.
+        """Credit each coin, store the position of the last coin event and open any dispute, in one transaction.
 
         ``coins``: for each coin its value in minor units, and whether the sorter sent it to the hopper.
         """
-        self._handle(EventType.COINS_IN, coins=coins, event_mark=event_mark, disputed=disputed)
-        if self.find_event_mark() != event_mark and METER_JUMP in self._machine.faults:
+        self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
+        if self.find_event_position() != event_position and METER_JUMP in self._machine.faults:
             uncredited = disputed or DisputedCoins(why=_METER_JUMP_REASON, least_cents=0, most_cents=0)
             most_cents = uncredited.most_cents + sum(cents for cents, _ in coins)
             self._handle(
                 EventType.COINS_IN,
                 coins=(),
-                event_mark=event_mark,
+                event_position=event_position,
                 disputed=replace(uncredited, most_cents=most_cents),
             )
-        check_invariant(self.find_event_mark() == event_mark, "coins were not recorded")
+        check_invariant(self.find_event_position() == event_position, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,12 +90,12 @@ class UnorderedValue:
 class CoinsIn:
     """Event: coins have passed the acceptor, each with its value (minor units) and whether it fell into the hopper.
 
-    ``event_mark`` identifies the acceptor's last event; ``disputed`` describes coins that cannot be
+    ``event_position`` identifies the acceptor's last event; ``disputed`` describes coins that cannot be
     credited.
     """
 
     coins: tuple[tuple[int, bool], ...]
-    event_mark: int
+    event_position: int
     disputed: DisputedCoins | None = None
 
 

@@ -92,10 +92,10 @@ class HostMoney:
     #: (:mod:`egm.host.transfers`).
     order: TransferOrder | None = None
     #: Whether the host has just declined a cash-out, which is now to be paid another way.
-    cash_out_passed: bool = False
+    is_cash_out_declined: bool = False
     #: The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered
     #: again. In minor units.
-    not_taken_cents: int | None = None
+    declined_balance_cents: int | None = None
     #: The registration key; held only in memory, since the host registered in this run.
     registration_key: bytes = field(default=b"", repr=False)
 

@@ -603,7 +603,9 @@ def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
     endlessly.
     """
     host = machine.component(HostMoney)
-    return machine.cash_cents > 0 and not (host.online and host.not_taken_cents == machine.credit_cents)
+    return machine.cash_cents > 0 and not (
+        host.online and host.declined_balance_cents == machine.credit_cents
+    )
 
 
 def payout_is_due(machine: Machine, event: Event) -> bool:

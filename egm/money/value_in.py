@@ -385,16 +385,18 @@ def credit_coins(machine: Machine, event: Event) -> None:
         for cents, to_hopper in coins
     )
     counts = {"coins_accepted": len(coins)} if coins else {}
-    event_mark, transfers = reported.event_mark, credit + stock_moves
+    event_position, transfers = reported.event_position, credit + stock_moves
     if disputed is None:
-        machine.post(COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.COIN_EVENTS: event_mark})
+        machine.post(
+            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.COIN_EVENTS: event_position}
+        )
     else:
         machine.post(
             COIN_IN_DISPUTED,
             CoinInDisputed(disputed=disputed.details),
             transfers=transfers,
             counts=counts,
-            state={MoneyKey.COIN_EVENTS: event_mark, **disputed.state},
+            state={MoneyKey.COIN_EVENTS: event_position, **disputed.state},
         )
     finish_disputes(machine)
     if coins:

@@ -87,11 +87,13 @@ class ProgressiveLink:
         self._complaints = 0
         self._attending = False
         for level in self._link.feeders:
-            mark = self._read_link_progress(level)
+            progress = self._read_link_progress(level)
             self._link.restore_contributions(
-                level, mark.counted, self._iter_recorded_contributions(level, mark.counted, mark.since)
+                level,
+                progress.counted,
+                self._iter_recorded_contributions(level, progress.counted, progress.since),
             )
-            self._link.restore_shown_amount(level, mark.shown_cents, mark.falls)
+            self._link.restore_shown_amount(level, progress.shown_cents, progress.falls)
         self._machine.component(LevelDisplays).link = self
 
     # ------------------------------------------------------------------ the attachment
@@ -166,9 +168,9 @@ class ProgressiveLink:
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
-            mark = self._read_link_progress(level)
-            if mark.sequence > feeder.last:
-                for contribution in self._list_new_contributions(level, feeder.last, mark):
+            progress = self._read_link_progress(level)
+            if progress.sequence > feeder.last:
+                for contribution in self._list_new_contributions(level, feeder.last, progress):
                     self._link.queue_contribution(contribution, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.list_open_claims():
@@ -210,20 +212,20 @@ class ProgressiveLink:
         """Return the stored counts of this machine's contributions to a progressive level."""
         return self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{level}") or LinkProgress()
 
-    def _list_new_contributions(self, level: str, after: int, mark: LinkProgress) -> list[Contribution]:
+    def _list_new_contributions(self, level: str, after: int, progress: LinkProgress) -> list[Contribution]:
         """Return this machine's contributions to a progressive level after number ``after``.
 
         These are almost always those of the game just started.
         """
         record = self._machine.component(GameInProgress).record
-        if record is not None and mark.sequence == after + 1:
+        if record is not None and progress.sequence == after + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")
             contributions = (
                 [] if start is None else list(self._iter_game_contribution(level, record, start.sequence))
             )
-            if [each.sequence for each in contributions] == [mark.sequence]:
+            if [each.sequence for each in contributions] == [progress.sequence]:
                 return contributions
-        return list(self._iter_recorded_contributions(level, after, mark.since))
+        return list(self._iter_recorded_contributions(level, after, progress.since))
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """Yield the contributions to a progressive level above number ``after``, from the entries after ``since``."""
@@ -289,11 +291,11 @@ class ProgressiveLink:
             case PaymentRecorded():
                 self._context.handle(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=news.claim)))
             case ControllerAhead():
-                mark = progressives.find_link_progress(self._machine, news.level)
+                progress = progressives.find_link_progress(self._machine, news.level)
                 self._machine.post(
                     LINK_AHEAD,
                     ContributionsCounted(pool=news.level, counted=news.sequence),
-                    state={f"{ProgressiveKey.LINK}{news.level}": replace(mark, sequence=news.sequence)},
+                    state={f"{ProgressiveKey.LINK}{news.level}": replace(progress, sequence=news.sequence)},
                 )
             case ControllerBehind():
                 contributions = list(self._iter_recorded_contributions(news.level, news.sequence, 0))

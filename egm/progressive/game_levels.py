@@ -194,13 +194,13 @@ def _read_level(machine: Machine, pool: str) -> Level:
 
 def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
     """Return the stored counts of this machine's contributions to a controller's level: made, and counted there."""
-    mark = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
+    progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
     position = None if link is None else link.find_contribution_status(pool)
     if link is None or position is None:
-        return mark
+        return progress
     shown_cents = link.find_displayed_amount(pool).amount_cents
-    return LinkProgress(sequence=mark.sequence, shown_cents=shown_cents, **asdict(position))
+    return LinkProgress(sequence=progress.sequence, shown_cents=shown_cents, **asdict(position))
 
 
 def build_step_state(

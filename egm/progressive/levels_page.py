@@ -58,11 +58,14 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
-    shown, mark = find_shown(machine, machine.component(Pools).by_id[pool]), find_link_progress(machine, pool)
+    shown, progress = (
+        find_shown(machine, machine.component(Pools).by_id[pool]),
+        find_link_progress(machine, pool),
+    )
     yield "levels.shows", say_money(shown.amount_cents)
     yield "levels.status", say(f"service.levels.{shown.status.value}")
-    yield "levels.contributions", say_number(mark.sequence)
-    yield "levels.counted", say_number(mark.counted)
+    yield "levels.contributions", say_number(progress.sequence)
+    yield "levels.counted", say_number(progress.counted)
 
 
 PAGES: Final = (

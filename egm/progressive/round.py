@@ -157,13 +157,13 @@ class ProgressiveRound:
         """Contribute to a controller's progressive level, one stake of it at a time."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
-        mark = self.memory.find_link_progress(pool.id)
+        progress = self.memory.find_link_progress(pool.id)
         for _ in range(fed_cents // stake_cents):
-            mark = replace(mark, sequence=mark.sequence + 1)
+            progress = replace(progress, sequence=progress.sequence + 1)
             self.fed.append(
-                Share(pool=pool.id, wager_cents=stake_cents, sequence=mark.sequence, amount=amount)
+                Share(pool=pool.id, wager_cents=stake_cents, sequence=progress.sequence, amount=amount)
             )
-        self.link_progress[pool.id] = mark
+        self.link_progress[pool.id] = progress
 
     def _find_contribution_of_hit(self, pool: Pool | FormerPool) -> int:
         """Return the sequence number of the contribution that belongs to the next hit of a linked level.

@@ -30,7 +30,7 @@ def say_plain(text: object) -> Words:
 
 def say_money(amount_cents: int, *more_cents: int) -> Words:
     """Return an amount of minor units, or several side by side, as a text of a service page."""
-    more: dict[str, int | str] = {str(place): cents for place, cents in enumerate(more_cents)}
+    more: dict[str, int | str] = {str(index): cents for index, cents in enumerate(more_cents)}
     return Words(kind="money", value=amount_cents, values=more)
 
 

@@ -18,7 +18,7 @@ TEXTS = {language: Texts(language) for language in LANGUAGES}
 #: The titles of the main menu and its subjects.
 TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
 #: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
-NUMBERS = {role: str(place) for place, role in enumerate(Role, 1)}
+NUMBERS = {role: str(index) for index, role in enumerate(Role, 1)}
 
 
 def pin_of(number: str) -> str:

@@ -110,8 +110,8 @@ def _draw_bars(image: Image.Image, digits: str, template: Template) -> None:
     top, bottom = _to_dots(code.at_mm[1]), _to_dots(code.at_mm[1] + code.height_mm) - 1
     draw = ImageDraw.Draw(image)
     x = left_edge + QUIET_MODULES * code.module_dots
-    for place, modules in enumerate(encode_bars(digits)):
+    for index, modules in enumerate(encode_bars(digits)):
         width = modules * code.module_dots
-        if place % 2 == 0:
+        if index % 2 == 0:
             draw.rectangle((x, top, x + width - 1, bottom), fill=_BLACK)
         x += width

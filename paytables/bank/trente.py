@@ -31,7 +31,7 @@ from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import Case, Layout, push_bet, settle_bet
 from paytables.prison import (
-    BetFate,
+    BetResult,
     Held,
     held_from_json,
     held_to_json,
@@ -254,16 +254,16 @@ class TrenteRules(BankRules[TrenteDefinition]):
         bets = list_bets_on_table(self.held, accepted, self.cloth.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
-        def find_fate(bet: Held) -> BetFate:
+        def decide_bet(bet: Held) -> BetResult:
             """Return what the coup of trente et quarante does to a bet."""
-            return self.find_fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
+            return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
-        staying = yield from settle_or_imprison(bets, find_fate, shown, "refait")
+        staying = yield from settle_or_imprison(bets, decide_bet, shown, "refait")
         return Outcome(
             display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
         )
 
-    def find_fate(self, bet: Held, coup: Coup, *, insured: bool) -> BetFate:
+    def decide_bet(self, bet: Held, coup: Coup, *, insured: bool) -> BetResult:
         """Return what a coup does to a bet: its settlement, or the bet in prison that stays on the table.
 
         If both are returned, the player chooses.
@@ -288,8 +288,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def _settle_coup(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
         """Return a coup's settlements if every player who may choose takes a part of the stake back."""
         insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
-        fates = (self.find_fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
-        return [settlement for settlement, _ in fates if settlement is not None]
+        results = (self.decide_bet(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
+        return [settlement for settlement, _ in results if settlement is not None]
 
     def iter_cases(self, wager: Wager) -> Iterable[Case]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup.

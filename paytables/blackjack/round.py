@@ -179,8 +179,8 @@ class BlackjackRound:
         for box in self.boxes if not ends else ():
             yield from self._play_box(box, draw)
         yield from self._settle_side_bets()
-        for place, against in enumerate(self._against):
-            yield from self._complete_dealer_hand(place, against, draw)
+        for index, against in enumerate(self._against):
+            yield from self._complete_dealer_hand(index, against, draw)
         yield from self._settle_side_bets(levels=True)
         return Outcome(
             progressives=tuple(self._hits),
@@ -449,10 +449,10 @@ class BlackjackRound:
     def felt(self) -> dict[str, object]:
         """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown: list[dict[str, object]] = []
-        for place, cards in enumerate(self.dealers):
+        for index, cards in enumerate(self.dealers):
             names = [format_card(card) for card in cards]
             hidden = self._hidden and len(cards) > 1
-            name = BANK if place == 0 else f"{BANK}-{place + 1}"
+            name = BANK if index == 0 else f"{BANK}-{index + 1}"
             if hidden:
                 shown.append({"id": name, "cards": [names[0], FACE_DOWN]})
             else:
@@ -460,7 +460,7 @@ class BlackjackRound:
                     {
                         "id": name,
                         "cards": names,
-                        "says": describe_value(self._list_dealer_values(place), split=False),
+                        "says": describe_value(self._list_dealer_values(index), split=False),
                     }
                 )
         for box in self.boxes:
@@ -476,7 +476,7 @@ class BlackjackRound:
 
     def _format_result(self) -> str:
         """Return the dealer's totals as text, for the row of recent results."""
-        totals = [self._list_dealer_values(place) for place in range(len(self.dealers))]
+        totals = [self._list_dealer_values(index) for index in range(len(self.dealers))]
         return "-".join(
             "BJ" if is_blackjack(hand_values) else str(compute_best_total(hand_values)[0])
             for hand_values in totals

@@ -106,8 +106,8 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
         hands[:] = 0
         for hand in range(len(drawn)):
             count, end, length = drawn[hand, :3]
-            for place in range(3, 3 + length):
-                times, value = divmod(drawn[hand, place], 10)
+            for index in range(3, 3 + length):
+                times, value = divmod(drawn[hand, index], 10)
                 count *= max(counts_left[value] - times, 0)
             hands[end, length] += count
         if completes:

@@ -86,9 +86,9 @@ def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints)
     held = [0] * (1 << size)
     for row in range(hands.shape[0]):
         table[0] += 1
-        for place in range(size):
-            card = hands[row, place]
-            bit = 1 << place
+        for index in range(size):
+            card = hands[row, index]
+            bit = 1 << index
             for part in range(bit):
                 count = held[part] + 1
                 subset = number[part] + binomial[card, count]
@@ -119,8 +119,8 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
         for column in range(found.shape[1]):
             if up:
                 own = False
-                for place in range(size):
-                    own = own or player_hands[row, place] == column
+                for index in range(size):
+                    own = own or player_hands[row, index] == column
                 if own:
                     continue
             number[0] = 0
@@ -128,19 +128,19 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
             sign[0] = 1
             total = 0 if up else table[0]
             shown = 0 if up else -1
-            place = 0
+            index = 0
             step = 0
             count_of_steps = size + 1 if up else size
             while step < count_of_steps:
                 bit = 1 << step
-                card = player_hands[row, place] if place < size else 127
+                card = player_hands[row, index] if index < size else 127
                 theirs = False
                 if shown == 0 and column < card:
                     card = column
                     theirs = True
                     shown = bit
                 else:
-                    place += 1
+                    index += 1
                 for part in range(bit):
                     count = held[part] + 1
                     held[part | bit] = count

@@ -163,9 +163,9 @@ class Sets:
         """Return, for each chosen set, the number of the subset of its cards at the indices ``held_mask`` (as bits)."""
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.members[chosen]
-        for held, place in enumerate([place for place in range(self.size) if held_mask >> place & 1], 1):
+        for held, index in enumerate([index for index in range(self.size) if held_mask >> index & 1], 1):
             binomial = np.array([comb(card, held) for card in range(self.cards)])
-            number += binomial[cards[:, place]]
+            number += binomial[cards[:, index]]
         return number
 
     def sum_over_holds(self, tables: list[Ints], chosen: Ints) -> Ints:
@@ -178,10 +178,10 @@ class Sets:
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for mask in range(1 << self.size):
             rows[mask] = tables[mask.bit_count()][self.number_subsets(chosen, mask)]
-        for place in range(self.size):
+        for index in range(self.size):
             for mask in range(1 << self.size):
-                if not mask >> place & 1:
-                    rows[mask] -= rows[mask | 1 << place]
+                if not mask >> index & 1:
+                    rows[mask] -= rows[mask | 1 << index]
         return rows
 
     def sum_over_draws(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:

@@ -1,7 +1,7 @@
 """The exact figures of craps: a Markov chain of table states, in which every throw is one of 36.
 
-Bets are added by wagers only, so in the chain they can only leave: the states with the same bets are a small
-linear system over the points, and their successors are known before they are solved. Dice are independent of
+A throw never adds a bet. So the states with the same bets form a small linear system with one unknown for each
+point, and all states with fewer bets are solved first. Dice are independent of
 the player, so a bet is analysed alone, and combined bets by their joint chain.
 """
 
@@ -119,17 +119,17 @@ def _find_highest_bet_returns(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
             for n, dice in enumerate(PAIRS):
-                fate = spot_rules.find_fate(dice, tried_point, is_reversed=is_reversed)
-                if isinstance(fate, Odds):
-                    found[n] = max(found[n], spot_rules.settle_decided(bet, fate, tried_point).credits)
+                result = spot_rules.decide_bet(dice, tried_point, is_reversed=is_reversed)
+                if isinstance(result, Odds):
+                    found[n] = max(found[n], spot_rules.settle_decided(bet, result, tried_point).credits)
     return found
 
 
 def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
     """Return the mean number of bets per throw on a craps spot, if it is bet on whenever it accepts bets.
 
-    Throws in which the bet is off count. Odds are counted as often as there is a number to place them on; for
-    those of pass and don't pass ``point`` is that number.
+    Throws in which the bet is off count. An odds bet counts each time its line bet has a number; ``point`` is
+    that number for odds on pass and don't pass.
     """
     on = spot_rules.line or spot_rules.bet.kind
     rate = {"pass": COME_OUT, "dontpass": COME_OUT, "come": 1 - COME_OUT, "dontcome": 1 - COME_OUT}
@@ -144,8 +144,8 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
 
 def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
-    fates = (spot_rules.find_fate(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
-    return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
+    results = (spot_rules.decide_bet(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
+    return Fraction(sum(not isinstance(result, str) for result in results), 36)
 
 
 def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
@@ -190,9 +190,8 @@ def _analyse_bet_alone(
     table = edge * compute_stakes_per_throw(spot_rules, point)
     note = (
         f"decided in {format_percent(throws / 100, 4)} throws on average ({throws}); "
-        f"the house keeps {edge} of it a bet, "
-        f"{edge / throws} a throw in which it plays, {table} ({format_percent(table, 4)} %) a throw of a table "
-        "where it is staked whenever it may be"
+        f"the house edge is {edge} of each bet, {edge / throws} per throw while the bet is on, and "
+        f"{table} ({format_percent(table, 4)} %) per throw of the table if it is placed whenever it is accepted"
     )
     return replace(figures, notes=(note,))
 
@@ -269,7 +268,10 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
     )
     start = table.with_bets(new, table.reversed_bets)
     if len(chain.find_reachable_states(start)) > STATES_MAX:
-        note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
+        note = (
+            "the joint distribution is too large to compute; the highest win is an upper bound, the sum of the bets' "
+            "highest wins"
+        )
         return replace(figures, variance=_compute_sum_variance(chain, table, distributions), notes=(note,))
     distribution = build_distribution(chain.wins(start))
     return figures.with_distribution(distribution)

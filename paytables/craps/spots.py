@@ -15,7 +15,7 @@ from paytables.layout import Odds, push_bet, settle_bet
 #: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
 PUSH: Final = Odds.parse("0:1")
 #: The effect of a throw on a craps bet: won at odds, lost (None), or the id of the spot where it stands next.
-BetFate: TypeAlias = Odds | str | None
+BetResult: TypeAlias = Odds | str | None
 
 #: The kinds of line bets.
 _LINES: Final = ("pass", "dontpass", "come", "dontcome")
@@ -84,7 +84,7 @@ class SpotRules:
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
-    def find_fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetFate:
+    def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetResult:
         """Return what a throw of the dice does to a bet on this spot.
 
         ``is_reversed``: the player has turned it on or off, against the default.
@@ -95,15 +95,15 @@ class SpotRules:
         if self.bet.kind == "hop":
             return self.bet.pays[self.key] if f"{min(dice)}-{max(dice)}" == self.key else None
         if self.bet.kind in _BOXES and not self.key:
-            return self.id if is_reversed or point is None else self._find_first_throw_fate(total)
+            return self.id if is_reversed or point is None else self._decide_first_throw(total)
         number = self.number or point
         if number is None:
-            return self._find_first_throw_fate(total)
+            return self._decide_first_throw(total)
         if self.bet.off and point is None and not is_reversed:
             return PUSH if self.line and total in {7, number} else self.id
-        return self._find_race_fate(dice, number, point)
+        return self._decide_race(dice, number, point)
 
-    def _find_first_throw_fate(self, total: int) -> BetFate:
+    def _decide_first_throw(self, total: int) -> BetResult:
         """Return what the come-out throw does to a craps line bet: win, loss, or the total as the bet's point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
@@ -111,7 +111,7 @@ class SpotRules:
             return PUSH if total == 12 else None if total in {7, 11} else EVEN
         return EVEN if total in {7, 11} else None
 
-    def _find_race_fate(self, dice: tuple[int, int], number: int, point: int | None) -> BetFate:
+    def _decide_race(self, dice: tuple[int, int], number: int, point: int | None) -> BetResult:
         """Return what a throw does to a bet that waits for ``number`` or seven, whichever comes first."""
         total = sum(dice)
         if total not in {7, number}:
@@ -199,7 +199,8 @@ class SpotRules:
         wins = {
             str(sum(pair)): None
             for pair in THROWS
-            if isinstance(fate := self.find_fate(pair, point, is_reversed=self.bet.off), Odds) and fate.net
+            if isinstance(result := self.decide_bet(pair, point, is_reversed=self.bet.off), Odds)
+            and result.net
         }
         return tuple(wins)
 

@@ -158,10 +158,10 @@ def _iter_bets_after(
     """Yield the bets that stay on the table after a throw; add the other bets' settlements to ``settled``."""
     for bet in state.bets:
         spot_rules = rules_by_spot[bet.spot]
-        fate = spot_rules.find_fate(
+        result = spot_rules.decide_bet(
             dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets
         )
-        if isinstance(fate, str):
-            yield bet if fate == bet.spot else replace(bet, spot=fate)
+        if isinstance(result, str):
+            yield bet if result == bet.spot else replace(bet, spot=result)
         else:
-            settled.append(spot_rules.settle_decided(bet, fate, state.point))
+            settled.append(spot_rules.settle_decided(bet, result, state.point))

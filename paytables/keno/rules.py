@@ -114,10 +114,10 @@ class KenoRules(Tableless):
         """Return the ticket with the numbers of its quick picks drawn, each from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
         known = []
-        for place, selection in enumerate(ticket.selections, start=1):
+        for index, selection in enumerate(ticket.selections, start=1):
             groups = selection.groups
             if selection.is_quick_pick:
-                numbers = pick(draw, field, sum(selection.sizes), f"quick pick {place}")
+                numbers = pick(draw, field, sum(selection.sizes), f"quick pick {index}")
                 ends = zip(selection.sizes, accumulate(selection.sizes), strict=True)
                 groups = tuple(tuple(sorted(numbers[end - size : end])) for size, end in ends)
             known.append(replace(selection, groups=groups))

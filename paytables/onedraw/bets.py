@@ -20,7 +20,7 @@ from paytables.contract import (
 from paytables.definition import Header
 from paytables.layout import Layout, NamedWager, Odds, TableLimits, TableRules, settle_bet
 from paytables.prison import (
-    BetFate,
+    BetResult,
     Held,
     held_from_json,
     held_to_json,
@@ -149,7 +149,7 @@ class OneDrawBets(TableRules):
         remaining = tuple(bet for bet in self.held if bet not in prison)
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
-    def find_fate(self, bet: Held, result: str) -> BetFate:
+    def decide_bet(self, bet: Held, result: str) -> BetResult:
         """Return what a spin or throw does to a bet: its settlement, or the bet that stays on the table.
 
         If both are returned, the player chooses.

@@ -66,7 +66,7 @@ def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False
         done: list[Settlement] = []
         stand: list[Held] = []
         for bet in bets:
-            settlement, staying = table.find_fate(bet, result)
+            settlement, staying = table.decide_bet(bet, result)
             if staying is not None and (settlement is None or prison):
                 stand.append(staying)
             elif settlement is not None:

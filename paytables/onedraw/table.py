@@ -51,7 +51,9 @@ class OneDrawTable(OneDrawBets):
         result, cue, drawn = yield from self.obtain_result(draw)
         yield cue
         shown = {"kind": "table", "felt": self.felt, **drawn}
-        standing = yield from settle_or_imprison(bets, lambda bet: self.find_fate(bet, result), shown, "zero")
+        standing = yield from settle_or_imprison(
+            bets, lambda bet: self.decide_bet(bet, result), shown, "zero"
+        )
         return Outcome(display=shown, table=build_table_state(standing))
 
     def presentation(self) -> dict[str, object]:

@@ -61,7 +61,7 @@ def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
         for suit in range(4)
     ]
     #: What each card adds to a set's number at each index, as in :func:`rank_set`.
-    chosen = [[comb(card, place) for card in range(JOKER + 1)] for place in range(1, hand + 1)]
+    chosen = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand + 1)]
     found = []
     for size in (hand, hand - 1) if cards > JOKER else (hand,):
         jokers = [JOKER] * (hand - size)
@@ -97,7 +97,7 @@ def rank_set(cards: Sequence[Card]) -> int:
 
     The cards must be ascending.
     """
-    return sum(comb(card, place) for place, card in enumerate(cards, 1))
+    return sum(comb(card, index) for index, card in enumerate(cards, 1))
 
 
 def _order_suits(dealt: Sequence[Card]) -> list[int]:
@@ -133,11 +133,11 @@ def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
     """
     turned = _order_suits(dealt)
     as_class = sorted(
-        (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)
-        for place, card in enumerate(dealt)
+        (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), index)
+        for index, card in enumerate(dealt)
     )
     at = bisect_left(list_hand_classes(deck_cards, len(dealt)), rank_set([card for card, _ in as_class]))
-    return at, [place for _, place in as_class]
+    return at, [index for _, index in as_class]
 
 
 def hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:

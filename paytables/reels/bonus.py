@@ -33,7 +33,7 @@ from paytables.reels.run import (
 
 
 @dataclass(frozen=True, slots=True)
-class Prop:
+class BonusItem:
     """A box, wheel segment or coin of a bonus stage: its credits in one mode, its awards, and how many there are.
 
     ``count`` is the weight if contents are drawn with replacement; ``end`` means that it ends the picking.
@@ -96,7 +96,7 @@ class Pick(_SmallStage):
     """
 
     name: str
-    props: tuple[Prop, ...]
+    items: tuple[BonusItem, ...]
     picks: int
     boxes: int
     replaced: bool
@@ -112,7 +112,7 @@ class Pick(_SmallStage):
 
     def run(self, draw: Draw) -> Running:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
-        counts = tuple(p.count for p in self.props)
+        counts = tuple(p.count for p in self.items)
         closed = list(range(self.boxes))
         paid: list[Paid] = []
         awards: list[Award] = []
@@ -123,11 +123,11 @@ class Pick(_SmallStage):
             closed.remove(box)
             index = draw_weighted_index(draw, counts, f"{self.name}.pick{n + 1}")
             counts = self._remove_drawn_item(counts, index)
-            prop = self.props[index]
-            paid += prop.build_payments({"box": box})
-            awards += prop.awards
-            opened.append({"box": box, "item": prop.name, "credits": prop.credits})
-            if prop.end:
+            item = self.items[index]
+            paid += item.build_payments({"box": box})
+            awards += item.awards
+            opened.append({"box": box, "item": item.name, "credits": item.credits})
+            if item.end:
                 break
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
@@ -138,18 +138,18 @@ class Pick(_SmallStage):
         cases are counted in integers.
         """
         unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
-            (tuple(p.count for p in self.props), 0, ()): 1
+            (tuple(p.count for p in self.items), 0, ()): 1
         }
         done: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for n, orders in enumerate(self._orders):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (counts, credits_, given), cases in unfinished.items():
-                for i, prop in enumerate(self.props):
+                for i, item in enumerate(self.items):
                     if not counts[i]:
                         continue
-                    now = (credits_ + prop.credits, select_given_awards((*given, *prop.awards)))
-                    if prop.end or n + 1 == self.picks:
+                    now = (credits_ + item.credits, select_given_awards((*given, *item.awards)))
+                    if item.end or n + 1 == self.picks:
                         ended[now] += cases * counts[i]
                     else:
                         still_unfinished[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
@@ -161,36 +161,36 @@ class Pick(_SmallStage):
     @property
     def _orders(self) -> list[int]:
         """Return, for n = 1, 2, 3... up to ``picks``, the number of orders in which items fill the first n boxes."""
-        items = sum(p.count for p in self.props)
+        items = sum(p.count for p in self.items)
         return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return, for each item that pays credits, the expected number of boxes in a run that contain it."""
-        rates = self._compute_mean_openings
+        rates = self._mean_openings
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
-            for p, r in zip(self.props, rates, strict=True)
+            for p, r in zip(self.items, rates, strict=True)
             if p.credits
         ]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
-        rated = zip(self.props, self._compute_mean_openings, strict=True)
-        return compute_extras((award, rate) for prop, rate in rated for award in prop.awards)
+        rated = zip(self.items, self._mean_openings, strict=True)
+        return compute_extras((award, rate) for item, rate in rated for award in item.awards)
 
     @cached_property
-    def _compute_mean_openings(self) -> list[Fraction]:
+    def _mean_openings(self) -> list[Fraction]:
         """Return, for each item, the mean number of opened boxes in one run that contain it."""
-        rates = [Fraction(0)] * len(self.props)
-        unfinished = {tuple(p.count for p in self.props): 1}
+        rates = [Fraction(0)] * len(self.items)
+        unfinished = {tuple(p.count for p in self.items): 1}
         for orders in self._orders:
             still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
-            opened = [0] * len(self.props)
+            opened = [0] * len(self.items)
             for counts, cases in unfinished.items():
-                for i, prop in enumerate(self.props):
+                for i, item in enumerate(self.items):
                     if counts[i]:
                         opened[i] += cases * counts[i]
-                        if not prop.end:
+                        if not item.end:
                             still_unfinished[self._remove_drawn_item(counts, i)] += cases * counts[i]
             rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened, strict=True)]
             unfinished = still_unfinished
@@ -202,20 +202,20 @@ class Wheel(_SmallStage):
     """A bonus stage with a wheel of equal segments, which is spun once in a run."""
 
     name: str
-    parts: tuple[Prop, ...]
+    parts: tuple[BonusItem, ...]
 
     def run(self, draw: Draw) -> Run:
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
         part = draw.below(len(self.parts), f"{self.name}.wheel")
-        prop = self.parts[part]
+        item = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
-        return Run(prop.build_payments({"part": part}), prop.awards, {"parts": shown, "part": part})
+        return Run(item.build_payments({"part": part}), item.awards, {"parts": shown, "part": part})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
-        for prop in self.parts:
-            distribution[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
+        for item in self.parts:
+            distribution[item.credits, select_given_awards(item.awards)] += Fraction(1, len(self.parts))
         return dict(distribution)
 
     def list_prize_rates(self) -> list[PrizeRate]:
@@ -229,7 +229,7 @@ class Wheel(_SmallStage):
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a spin gives."""
         return compute_extras(
-            (award, Fraction(1, len(self.parts))) for prop in self.parts for award in prop.awards
+            (award, Fraction(1, len(self.parts))) for item in self.parts for award in item.awards
         )
 
 
@@ -257,13 +257,13 @@ class Hold(_SmallStage):
     respins: int
     hit: int
     of: int
-    props: tuple[Prop, ...]
-    full: Prop | None
+    items: tuple[BonusItem, ...]
+    full: BonusItem | None
     start: int
 
     def run(self, draw: Draw) -> Run:
         """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""
-        weights = [p.count for p in self.props]
+        weights = [p.count for p in self.items]
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))
         # positions of the first coins: a uniform sample, each with its own value draw
@@ -284,12 +284,12 @@ class Hold(_SmallStage):
         awards: list[Award] = []
         for cell, index in enumerate(worth):
             if index is not None:
-                paid += self.props[index].build_payments({"cell": cell})
-                awards += self.props[index].awards
+                paid += self.items[index].build_payments({"cell": cell})
+                awards += self.items[index].awards
         if None not in worth and self.full is not None:
             paid += self.full.build_payments({})
             awards += self.full.awards
-        coins = [{"item": p.name, "credits": p.credits} for p in self.props]
+        coins = [{"item": p.name, "credits": p.credits} for p in self.items]
         return Run(tuple(paid), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins})
 
     @cached_property
@@ -315,13 +315,13 @@ class Hold(_SmallStage):
     @property
     def _total_weight(self) -> int:
         """Return the sum of the weights of all kinds of coin."""
-        return sum(p.count for p in self.props)
+        return sum(p.count for p in self.items)
 
     @cached_property
     def _table(self) -> RunFigures:
         """Return the exact figures of one run, from the moments of the number of coins and of one coin's value."""
-        mean = Fraction(sum(p.count * p.credits for p in self.props), self._total_weight)
-        square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._total_weight)
+        mean = Fraction(sum(p.count * p.credits for p in self.items), self._total_weight)
+        square = Fraction(sum(p.count * p.credits**2 for p in self.items), self._total_weight)
         odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
@@ -351,15 +351,15 @@ class Hold(_SmallStage):
                     distribution[credits_ + fixed, given] += cases * scale
             grown: dict[int, int] = defaultdict(int)
             for credits_, cases in sums.items():
-                for prop in self.props:
-                    grown[credits_ + prop.credits] += cases * prop.count
+                for item in self.items:
+                    grown[credits_ + item.credits] += cases * item.count
             sums = grown
         return dict(distribution)
 
-    def _compute_prop_rates(self) -> list[tuple[Prop, Fraction]]:
+    def _compute_prop_rates(self) -> list[tuple[BonusItem, Fraction]]:
         """Return each kind of coin with its mean number in a run, and the full-board prize with its probability."""
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
-        rows = [(prop, mean * Fraction(prop.count, self._total_weight)) for prop in self.props]
+        rows = [(item, mean * Fraction(item.count, self._total_weight)) for item in self.items]
         if self.full is not None:
             rows.append((self.full, self._coins.get(self.cells, Fraction(0))))
         return rows
@@ -375,5 +375,5 @@ class Hold(_SmallStage):
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return compute_extras(
-            (award, rate) for prop, rate in self._compute_prop_rates() for award in prop.awards
+            (award, rate) for item, rate in self._compute_prop_rates() for award in item.awards
         )

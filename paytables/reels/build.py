@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paytables.errors import DefinitionError
-from paytables.reels.bonus import Hold, Pick, Prop, Wheel
+from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
 from paytables.reels.chain import Memory
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.reelbuild import ReelBuilder, build_awards
@@ -117,15 +117,15 @@ class ModeStages:
         table = self.definition.stage[name]
         if isinstance(table, ReelsStage):
             return self._build_reels_stage(name, table, size)
-        props = tuple(
-            self._build_prop(f"stage.{name}.items.{n}", item, table.unit)
+        items = tuple(
+            self._build_item(f"stage.{name}.items.{n}", item, table.unit)
             for n, item in enumerate(table.items)
         )
         if isinstance(table, PickStage):
-            return self._build_pick_stage(name, table, props)
+            return self._build_pick_stage(name, table, items)
         if isinstance(table, WheelStage):
-            return Wheel(name, tuple(p for p in props for _ in range(p.count)))
-        return self._build_hold_stage(name, table, props, size)
+            return Wheel(name, tuple(p for p in items for _ in range(p.count)))
+        return self._build_hold_stage(name, table, items, size)
 
     def _build_reels_stage(self, name: str, table: ReelsStage, size: int) -> Stage:
         """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
@@ -153,18 +153,18 @@ class ModeStages:
             return Holds(reels, self.symbols.ids)
         return Spin(reels, self.symbols.ids)
 
-    def _build_pick_stage(self, name: str, table: PickStage, props: tuple[Prop, ...]) -> Pick:
+    def _build_pick_stage(self, name: str, table: PickStage, items: tuple[BonusItem, ...]) -> Pick:
         """Build a pick stage: the number of boxes defaults to one per item counted, the picks to all boxes."""
-        boxes = table.boxes or sum(p.count for p in props)
+        boxes = table.boxes or sum(p.count for p in items)
         picks = table.picks or boxes
         if picks > boxes:
             why = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
             raise self.refuse(f"stage.{name}.picks", why)
-        if table.picks is None and not any(p.end for p in props):
+        if table.picks is None and not any(p.end for p in items):
             raise self.refuse(f"stage.{name}", "needs `picks`, or an item that ends the picking")
-        return Pick(name, props, picks, boxes, replaced=table.boxes is not None)
+        return Pick(name, items, picks, boxes, replaced=table.boxes is not None)
 
-    def _build_prop(self, key: str, item: Item, unit: str) -> Prop:
+    def _build_item(self, key: str, item: Item, unit: str) -> BonusItem:
         """Return an item of a bonus table as the box, segment or coin that is played; ``key`` is its definition key."""
         awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:
@@ -173,13 +173,13 @@ class ModeStages:
             item.name.en if item.name else "+".join(a.name for a in awards) or str(item.credits)
         )
         credits_ = item.credits * (self.mode.cost if unit == "bet" else 1)
-        return Prop(label, credits_, awards, item.count, item.end)
+        return BonusItem(label, credits_, awards, item.count, item.end)
 
-    def _build_hold_stage(self, name: str, table: HoldStage, props: tuple[Prop, ...], size: int) -> Hold:
+    def _build_hold_stage(self, name: str, table: HoldStage, items: tuple[BonusItem, ...], size: int) -> Hold:
         """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
         key = f"stage.{name}"
-        for n, prop in enumerate(props):
-            if select_given_awards(prop.awards):
+        for n, item in enumerate(items):
+            if select_given_awards(item.awards):
                 raise self.refuse(
                     f"{key}.items.{n}", "a coin gives credits, a level or merchandise, not a stage"
                 )
@@ -187,8 +187,8 @@ class ModeStages:
             raise self.refuse(
                 key, f"starts with {format_count(size, 'coin')} on {format_count(table.cells, 'cell')}"
             )
-        full = self._build_prop(f"{key}.full", table.full, table.unit) if table.full else None
-        return Hold(name, table.cells, table.respins, *table.coin, props, full, size)
+        full = self._build_item(f"{key}.full", table.full, table.unit) if table.full else None
+        return Hold(name, table.cells, table.respins, *table.coin, items, full, size)
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from paytables.contract import Remark
 from paytables.reels.automaton import NOTHING, Award, End, Prize
-from paytables.reels.bonus import Hold, Pick, Prop, Wheel
+from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
 from paytables.reels.build import ModeStages
 from paytables.reels.components import COMBINE, Pattern, can_show
 from paytables.reels.enumerated import Falls, Holds
@@ -139,14 +139,14 @@ class _StageExplainer:
             yield from self._iter_pay_sentences(self._table)
         elif isinstance(stage, Pick):
             yield f"{format_count(stage.picks, 'pick')} from {format_count(stage.boxes, 'box', 'boxes')}"
-            yield from _iter_item_texts(stage.props, "by weight" if stage.replaced else "boxes")
+            yield from _iter_item_texts(stage.items, "by weight" if stage.replaced else "boxes")
         elif isinstance(stage, Wheel):
             yield f"one spin of a wheel of {format_count(len(stage.parts), 'part')}"
             yield from _iter_item_texts(stage.parts, "parts")
         elif isinstance(stage, Hold):
             again = format_count(stage.respins, "respin")
             yield f"hold and spin on {format_count(stage.cells, 'cell')}, {again} after each new coin"
-            yield from _iter_item_texts(stage.props, "by weight")
+            yield from _iter_item_texts(stage.items, "by weight")
             if (full := stage.full) is not None:
                 yield f"{full.name} for a coin on every cell {_format_worth(full.credits, full.awards)}"
 
@@ -433,15 +433,15 @@ def _format_list(values: Sequence[object]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _iter_item_texts(props: Sequence[Prop], unit: str) -> Iterator[str]:
+def _iter_item_texts(items: Sequence[BonusItem], unit: str) -> Iterator[str]:
     """Yield a text for each kind of box, wheel segment or coin: its count and what it is worth."""
-    counts: Counter[Prop] = Counter()
-    for prop in dict.fromkeys(props):
-        counts[prop] += prop.count if unit != "parts" else props.count(prop)
-    for prop, count in counts.items():
-        ends = " and end the picking" if prop.end else ""
-        worth = _format_worth(prop.credits, prop.awards)
-        yield f"{prop.name} ({count:,} of {counts.total():,} {unit}) {worth}{ends}"
+    counts: Counter[BonusItem] = Counter()
+    for item in dict.fromkeys(items):
+        counts[item] += item.count if unit != "parts" else items.count(item)
+    for item, count in counts.items():
+        ends = " and end the picking" if item.end else ""
+        worth = _format_worth(item.credits, item.awards)
+        yield f"{item.name} ({count:,} of {counts.total():,} {unit}) {worth}{ends}"
 
 
 def _format_side(pay: Pay) -> str:

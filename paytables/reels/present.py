@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from paytables.contract import Json
-from paytables.reels.bonus import Hold, Pick, Prop, Wheel
+from paytables.reels.bonus import BonusItem, Hold, Pick, Wheel
 from paytables.reels.build import ModeStages
 from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.run import Stage
@@ -92,11 +92,11 @@ def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
     if isinstance(stage, Spin | Falls | Holds):
         return {**_describe_reels(stage.reels, ids), "pays": _list_pays(stage)}
     if isinstance(stage, Pick):
-        return {"boxes": stage.boxes, "picks": stage.picks, "items": _describe_props(stage.props)}
+        return {"boxes": stage.boxes, "picks": stage.picks, "items": _describe_props(stage.items)}
     if isinstance(stage, Wheel):
         return {"parts": _describe_props(stage.parts)}
     assert isinstance(stage, Hold)  # the only remaining kind
-    return {"cells": stage.cells, "respins": stage.respins, "coins": _describe_props(stage.props)}
+    return {"cells": stage.cells, "respins": stage.respins, "coins": _describe_props(stage.items)}
 
 
 def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
@@ -116,7 +116,7 @@ def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
     }
 
 
-def _describe_props(props: Sequence[Prop]) -> list[dict[str, Json]]:
+def _describe_props(items: Sequence[BonusItem]) -> list[dict[str, Json]]:
     """Return a bonus stage's boxes, wheel segments or coins as JSON objects."""
     return [
         {
@@ -126,7 +126,7 @@ def _describe_props(props: Sequence[Prop]) -> list[dict[str, Json]]:
             "end": p.end,
             "gives": [a.to_json() for a in p.awards],
         }
-        for p in props
+        for p in items
     ]
 
 

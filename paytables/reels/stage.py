@@ -33,7 +33,7 @@ class Reels:
     ``strips`` has symbol numbers; the ``weights`` of a reel add up to its number of cases. ``columns[x]`` are
     the different columns that reel x can show (after expansion), and ``column_at[x][stop]`` is the index of
     the one at a stop; stops that show the same column are one case to the analysis. If scatters are counted
-    before symbols expand, a column also contains the unexpanded symbols below its window.
+    before symbols expand, a column has two halves: the cells after expansion, then the same cells before it.
     """
 
     name: str
@@ -263,7 +263,7 @@ def build_columns(
     """Return, for each stop of a reel strip, the column in the window, with stuck and expanding symbols in place.
 
     ``stuck`` has the symbol by row. An expanding symbol fills its reel wherever it shows, stuck or not. With
-    ``both`` a column also contains, below the window, the symbols before any expansion.
+    ``both`` a column has a second half: the same cells before any expansion.
     """
     found = []
     for stop in range(len(strip)):

@@ -85,7 +85,7 @@ VALUES = {
     EventType.LANGUAGE: {"value": "fr"},
     EventType.CHOOSE: {"value": 0},
     EventType.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
-    EventType.COINS_IN: {"coins": ((100, True),), "event_mark": 3},
+    EventType.COINS_IN: {"coins": ((100, True),), "event_position": 3},
     EventType.TICKET_FAILED: {"why": "test"},
     EventType.NO_PAYOUT_DEVICE: {"why": "test"},
     EventType.CHANCE_FAILED: {"detail": "test"},

@@ -134,7 +134,7 @@ class EntryRulesAudit:
         terms = memory.get(PlayKey.RESIDUAL)
         least_cents = 0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).useful_cents
         return (
-            run.mark == facts.mark
+            run.journal_tag == facts.journal_tag
             and facts.changed.isdisjoint(run.tables)
             and not any(is_game_withheld(game, memory) for game in run.names)
             and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL)

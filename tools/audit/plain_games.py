@@ -155,7 +155,7 @@ class _Played:
     """The JSON stored under the table's storage key at the end; empty if there is none."""
 
     @property
-    def mark(self) -> str:
+    def journal_tag(self) -> str:
         """Return the journal's mark, which ends the id of the play."""
         return self.play[-8:].decode()
 
@@ -170,7 +170,7 @@ class PlainRun:
     batch_index: int
     """The index of the run's first entry in the batch."""
     first_sequence: int
-    mark: str
+    journal_tag: str
     """The journal's mark, which the ids of all its entries contain."""
     previous_hex: str
     """The hash of the entry before the run."""
@@ -218,7 +218,7 @@ class PlainRun:
             (table is None or table.state_after == played.table_before)
             and self.head_hex == played.previous_hex
             and self.last_sequence + 1 == played.first_sequence
-            and self.mark == played.mark
+            and self.journal_tag == played.journal_tag
             and self.credit_after_cents == played.credit_before_cents
         )
 
@@ -316,7 +316,7 @@ class PlainGames:
             run = PlainRun(
                 batch_index=at,
                 first_sequence=played.first_sequence,
-                mark=played.mark,
+                journal_tag=played.journal_tag,
                 previous_hex=played.previous_hex,
                 credit_before_cents=played.credit_before_cents,
                 credit_after_cents=played.credit_before_cents,

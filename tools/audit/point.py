@@ -20,7 +20,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 #: The format of saved states; it changes with the classes that they contain.
-_FORMAT: Final = "open-egm verified point 11"
+_FORMAT: Final = "open-egm verified point 12"
 #: The name that stands for the available definitions in a saved state.
 _SHELF: Final = "games at hand"
 #: Prefixes of this project's modules whose classes a saved state may contain.

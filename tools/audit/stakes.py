@@ -28,7 +28,7 @@ from egm.play.records.tables import (
     extract_own_state,
     extract_shared_state,
     find_table_keys,
-    has_missed_no_round,
+    has_seen_last_round,
     join_table_state,
 )
 from egm.play.void_rule import Ruling
@@ -252,7 +252,7 @@ class StakeAudit:
                 table=extract_shared_state(table_left, keys),
             )
         self._check_shared_table_left(entry, game, expected)
-        if not has_missed_no_round(own_table, self._before.get(digest), keys):
+        if not has_seen_last_round(own_table, self._before.get(digest), keys):
             self._report_finding(
                 entry,
                 "record.table: the standing bets of this seat depend on a shared table that its round does not have",

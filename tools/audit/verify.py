@@ -382,7 +382,7 @@ class Auditor:
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
             self.report_finding(entry, f"id {tx_id} was used by an earlier entry")
-        elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self.conduct.facts.mark}.start":
+        elif kind == PLAY_START and tx_id == f"play-{entry.sequence}-{self.conduct.facts.journal_tag}.start":
             self._ids_of_plays[tx_id] = set()
             return
         elif kind == GAME_END.kind and tx_id.endswith(".end"):
@@ -408,8 +408,8 @@ class Auditor:
         """Return the sequence of the entry that started the play to which an entry id belongs, or 0 for other ids."""
         if not tx_id.startswith("play-"):
             return 0
-        mark = self.conduct.facts.mark
-        return parse_root_sequence(tx_id, mark) or 0 if mark else sys.maxsize
+        journal_tag = self.conduct.facts.journal_tag
+        return parse_root_sequence(tx_id, journal_tag) or 0 if journal_tag else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
         """Check the entry's sequence number and previous hash; the first entry supplies the public key."""

@@ -90,7 +90,7 @@ class Listener:
             return
 
     def _process_event(self, event: DeviceEvent) -> None:
-        """Report a device's event; store a bill or ticket in escrow or return it, as the user requested."""
+        """Report a device's event; stack the bill or ticket in escrow or return it, as the user requested."""
         self._report(event)
         if isinstance(event, Escrowed) and isinstance(self._driver, _HasEscrow):
             answer = self._driver.stack if self._keep else self._driver.return_bill

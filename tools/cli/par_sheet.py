@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 #: What the columns of the confidence bands mean, as text.
 _BANDS_LEGEND: Final = (
-    "bands hold the return after so many games with that likelihood; trade 90 % takes z 1.65, as PAR sheets "
-    "round it, 90 % the exact 1.644853627"
+    "a band is the interval in which the return lies, with the stated probability, after so many games; "
+    "'trade 90 %' uses z = 1.65, as PAR sheets do, and '90 %' uses z = 1.644853627"
 )
 
 

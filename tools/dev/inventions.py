@@ -113,7 +113,7 @@ class _EntryBuilder:
         self._dice, self._seen, self._time = dice, seen, time
         self._sequence = ledger.sequence + 1
         self._kind = rule.kind
-        self._id = f"{_MADE_AS.get(self._kind, self._kind)}-{self._sequence}-{facts.mark}"
+        self._id = f"{_MADE_AS.get(self._kind, self._kind)}-{self._sequence}-{facts.journal_tag}"
         self._names: dict[str, Any] = {
             "position": 1,
             "sequence": self._sequence,

@@ -65,9 +65,9 @@ def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
     genesis = json.loads(bodies[0])
     old_key, new_key = genesis["record"]["public_key"], key.public_key.hex()
     text = bodies[0].decode().replace(old_key, new_key).replace(genesis["id"], f"genesis:{key.fingerprint}")
-    old_mark, new_mark = decode(bodies[0]).hash_hex[:8], compute_journal_tag(json.loads(text))
+    old_tag, new_tag = decode(bodies[0]).hash_hex[:8], compute_journal_tag(json.loads(text))
     later_texts = [
-        body.decode().replace(old_mark, new_mark).replace(old_key[:12], new_key[:12]) for body in bodies[1:]
+        body.decode().replace(old_tag, new_tag).replace(old_key[:12], new_key[:12]) for body in bodies[1:]
     ]
     return [json.loads(entry) for entry in (text, *later_texts)]
 
@@ -79,13 +79,13 @@ def compute_journal_tag(first: Raw) -> str:
     ).hexdigest()[:8]
 
 
-def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Iterator[bytes]:
-    """Chain the entries again and sign each checkpoint again. ``old_mark`` is the journal tag in their ids."""
-    ledger, new_mark = Ledger(), ""
+def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iterator[bytes]:
+    """Chain the entries again and sign each checkpoint again. ``old_tag`` is the journal tag in their ids."""
+    ledger, new_tag = Ledger(), ""
     for number, raw in enumerate(entries, 1):
         entry_json = raw
-        if new_mark and new_mark != old_mark:
-            entry_json = json.loads(json.dumps(entry_json).replace(old_mark, new_mark))
+        if new_tag and new_tag != old_tag:
+            entry_json = json.loads(json.dumps(entry_json).replace(old_tag, new_tag))
         if entry_json.get("kind") == checkpoint.KIND and isinstance(entry_json.get("record"), dict):
             signed_checkpoint = checkpoint.make(ledger, key)
             entry_json = entry_json | {"record": signed_checkpoint.record}
@@ -102,7 +102,7 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Ite
         except (JournalError, ValueError):
             ledger.sequence, ledger.head_hex = number, hashlib.sha256(body).hexdigest()
         if number == 1:
-            new_mark = ledger.head_hex[:8]
+            new_tag = ledger.head_hex[:8]
         yield body
 
 
@@ -252,7 +252,7 @@ class Liar:
             entry = decode(body)
             facts.update(entry)
             ledger.commit(ledger.plan(entry.transaction), entry)
-        facts.mark = self.journal_tag
+        facts.journal_tag = self.journal_tag
         return ledger, facts
 
     def _insert_invented_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:

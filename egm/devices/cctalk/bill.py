@@ -18,7 +18,7 @@ from egm.devices.bill_driver import FRESH_SECONDS, BillDriver, EscrowCommand, pa
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
 from egm.devices.cctalk.events import (
-    compute_mark,
+    compute_event_position,
     count_accepted_since,
     is_unchanged,
     list_events_since,
@@ -95,7 +95,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         )
         self._scaling: dict[str, tuple[int, int] | None] = {}
         self._holds_paper = False  # whether the validator's newest event reports an item in escrow
-        self._mark: int | None = None
+        self._position: int | None = None
         self._applied: dict[Header, bytes] = {}
         self._identified = False
         self._present: dict[FaultCode, str] = {}
@@ -105,7 +105,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
     def _reset_device_state(self) -> None:
         """Clear what the validator has reported in the last session; keep the position of its last stored event."""
-        self._mark = self._escrow.mark
+        self._position = self._escrow.protocol_position
         self._scaling.clear()
         self._identified = False
         self._restarted_at = None
@@ -131,17 +131,17 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
         If the validator has restarted, its settings are sent again and its values are queried again.
         """
-        if self._mark is None or self._escrow.is_ordered() or not is_unchanged(self._mark, events):
+        if self._position is None or self._escrow.is_ordered() or not is_unchanged(self._position, events):
             instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if instant is None:
                 return False
             events, accepted = instant
         else:
-            accepted = read_accept_counter(self._mark)
-        if self._mark is None:
-            self._mark = compute_mark(events, accepted)
-        news = list_events_since(self._mark, events)
-        passed = count_accepted_since(self._mark, accepted)
+            accepted = read_accept_counter(self._position)
+        if self._position is None:
+            self._position = compute_event_position(events, accepted)
+        news = list_events_since(self._position, events)
+        passed = count_accepted_since(self._position, accepted)
         if news.restarted:
             self._applied.clear()
             self._present.clear()
@@ -154,8 +154,8 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._handle_uneventful_accept(passed)
         self._update_faults(self._present)
         await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
-        self._mark = compute_mark(events, accepted)
-        self._escrow.set_protocol_position(self._mark)
+        self._position = compute_event_position(events, accepted)
+        self._escrow.set_protocol_position(self._position)
         return True
 
     def _handle_uneventful_accept(self, passed: int) -> None:
@@ -234,7 +234,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         Send nothing if the last query is too old: another item could be in escrow by now.
         """
         is_ordered = self._escrow.is_ordered()
-        answer = self._find_escrow_command(self._mark or 0)
+        answer = self._find_escrow_command(self._position or 0)
         now = asyncio.get_running_loop().time()
         if answer is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((Route.RETURN,)))

@@ -241,7 +241,7 @@ class HopperTest:
         """Return the hopper's self-test results as data of a ccTalk reply."""
         fraud, blocked = self.fraud, self.sensor_blocked
         flags = (self.jammed, self.timed_out, False, False, fraud, blocked, self.powered_up, self.disabled)
-        return bytes((sum(flag << place for place, flag in enumerate(flags)),))
+        return bytes((sum(flag << index for index, flag in enumerate(flags)),))
 
 
 def read_hopper_test(data: bytes) -> HopperTest:

@@ -15,7 +15,12 @@ from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Header, Pair
-from egm.devices.cctalk.events import compute_mark, count_accepted_since, is_unchanged, list_events_since
+from egm.devices.cctalk.events import (
+    compute_event_position,
+    count_accepted_since,
+    is_unchanged,
+    list_events_since,
+)
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.channel_values import DOLLARS, ChannelValueCheck, ReportedValue, list_currencies_of_country
 from egm.devices.framing import ProtocolError
@@ -145,19 +150,19 @@ class CctalkCoinDriver(CctalkDriver):
 
     async def _record_events(self, events: codec.Events) -> bool:
         """Credit the coins of the acceptor's new events; return False if it stopped replying or was busy."""
-        mark = self._ledger.find_event_mark()
-        if mark is not None and is_unchanged(mark, events):
+        position = self._ledger.find_event_position()
+        if position is not None and is_unchanged(position, events):
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)
         if instant is None:
             return False
         events, accepted = instant
-        if mark is None:
-            self._ledger.credit_coins_in((), compute_mark(events, accepted))
+        if position is None:
+            self._ledger.credit_coins_in((), compute_event_position(events, accepted))
             return True
-        if mark == compute_mark(events, accepted):
+        if position == compute_event_position(events, accepted):
             return True
-        news = list_events_since(mark, events)
+        news = list_events_since(position, events)
         self._check_accepted_coins(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
@@ -167,7 +172,7 @@ class CctalkCoinDriver(CctalkDriver):
             for pair in news.pairs
             if pair.a in self._coins
         )
-        passed = count_accepted_since(mark, accepted)
+        passed = count_accepted_since(position, accepted)
         unseen_coins = passed - sum(pair.a > 0 for pair in news.pairs)
         event_coins = coins
         if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
@@ -179,7 +184,7 @@ class CctalkCoinDriver(CctalkDriver):
             sum(cents for cents, _ in event_coins[len(coins) :]),
             unknown_slots,
         )
-        self._ledger.credit_coins_in(coins, compute_mark(events, accepted), disputed)
+        self._ledger.credit_coins_in(coins, compute_event_position(events, accepted), disputed)
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
         if disputed is not None:

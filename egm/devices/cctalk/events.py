@@ -1,9 +1,9 @@
 """New events of a ccTalk device: the cyclic counter, resets, and the device's short memory.
 
-A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *mark* is
+A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *position* is
 how far a reader has read: the counter together with the newest event at that time, packed into one integer so
 that a ledger can store it. The event is included because a counter alone cannot distinguish "nothing new"
-from "reset, and as many events again". The upper bits of a mark are the device's accept counter. It is not
+from "reset, and as many events again". The upper bits of a position are the device's accept counter. It is not
 reset by a power loss, so it shows coins that were accepted just before one.
 """
 
@@ -31,38 +31,38 @@ class News:
     restarted: bool
 
 
-def compute_mark(events: Events, accepted: int) -> int:
+def compute_event_position(events: Events, accepted: int) -> int:
     """Return the position in a ccTalk device's event stream as one number: the last event and the accept counter."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
 
-def read_accept_counter(mark: int) -> int:
-    """Return the accept counter of a ccTalk device that a stored event position (``mark``) contains."""
-    return mark >> 24
+def read_accept_counter(position: int) -> int:
+    """Return the accept counter of a ccTalk device that a stored event position (``position``) contains."""
+    return position >> 24
 
 
-def count_accepted_since(mark: int, accepted: int) -> int:
-    """Return by how many coins or bills the accept counter has advanced since the stored event position ``mark``."""
-    return (accepted - read_accept_counter(mark)) % _ACCEPT_RING
+def count_accepted_since(position: int, accepted: int) -> int:
+    """Return by how many coins or bills the accept counter has advanced since the stored ``position``."""
+    return (accepted - read_accept_counter(position)) % _ACCEPT_RING
 
 
-def is_unchanged(mark: int, events: Events) -> bool:
-    """Return whether the ccTalk device certainly has no event after the stored position ``mark``.
+def is_unchanged(position: int, events: Events) -> bool:
+    """Return whether the ccTalk device certainly has no event after the stored position ``position``.
 
     Return False if its event counter is 0.
     """
-    return events.counter != 0 and mark & 0xFFFFFF == compute_mark(events, 0)
+    return events.counter != 0 and position & 0xFFFFFF == compute_event_position(events, 0)
 
 
-def list_events_since(mark: int, events: Events) -> News:
-    """Return the ccTalk device's events that are newer than the stored position ``mark``."""
-    counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
+def list_events_since(position: int, events: Events) -> News:
+    """Return the ccTalk device's events that are newer than the stored position ``position``."""
+    counter, newest = position >> 16 & 0xFF, Pair(position >> 8 & 0xFF, position & 0xFF)
     stored_count = len(events.pairs)
     if events.counter == 0:
-        return News((), 0, restarted=mark & 0xFFFFFF != compute_mark(events, 0))
+        return News((), 0, restarted=position & 0xFFFFFF != compute_event_position(events, 0))
     new_count = events.counter if counter == 0 else (events.counter - counter) % _RING
-    if new_count < stored_count:  # the mark's own event is still stored, and must be the same event
+    if new_count < stored_count:  # the event at the position is still stored, and must be the same event
         restarted = counter != 0 and events.pairs[new_count] != newest
     else:  # a buffer that is not full belongs to a device that was reset
         restarted = events.counter < stored_count and set(events.pairs[events.counter :]) == {Pair(0, 0)}

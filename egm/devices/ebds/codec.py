@@ -191,7 +191,7 @@ class Status:
     def data(self) -> bytes:
         """Return the acceptor's status as the six bytes of an EBDS message."""
         word = self.bits | self.note << _VALUE_SHIFT
-        return bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
+        return bytes(word >> 7 * index & 0x7F for index in range(4)) + bytes((self.model, self.revision))
 
     def encode(self) -> bytes:
         """Return the EBDS acceptor's status as the bytes to send."""
@@ -325,7 +325,7 @@ def is_of_device(frame: Frame) -> bool:
 
 def _decode_status(ack: int, data: bytes, barcode: str) -> Status:
     """Decode the six status bytes of the acceptor."""
-    word = sum(byte << 7 * place for place, byte in enumerate(data[:4]))
+    word = sum(byte << 7 * index for index, byte in enumerate(data[:4]))
     return Status(
         ack=ack,
         bits=Bits(word & ~_VALUE_MASK & _ALL_BITS),

@@ -2,7 +2,7 @@
 
 The acceptor reports "stacked" once, in a reply that it repeats until a poll arrives with the other
 acknowledgement number. A machine that restarts with the wrong number would therefore acknowledge a reply that
-it never saw. So while a stacking is open, the number of each new poll is recorded (the ledger's ``mark``)
+it never saw. So while a stacking is open, the number of each new poll is recorded (the ledger's protocol position)
 **before** the poll is sent. After a restart the poll with that number is sent first, and the acceptor answers
 it, whether it had received that poll before or not. So no reply is skipped, and none is processed twice. This
 is the sender's half of the alternating-bit protocol, with its one bit stored durably.
@@ -100,9 +100,9 @@ class EbdsDriver(BillDriver[Frame]):
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_TRIES
-        mark = self._escrow.mark
-        if mark is not None:
-            self._ack = mark
+        position = self._escrow.protocol_position
+        if position is not None:
+            self._ack = position
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:

@@ -239,7 +239,7 @@ def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
 
 def _decode_names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
     """Return the names of the set bits."""
-    return frozenset(name for place, name in enumerate(table) if bits >> place & 1)
+    return frozenset(name for index, name in enumerate(table) if bits >> index & 1)
 
 
 def _encode_frame(kind: Type, data: bytes) -> bytes:

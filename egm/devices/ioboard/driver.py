@@ -131,7 +131,8 @@ class IoBoardDriver(LineDriver[Message]):
     def _may_pulse(self) -> bool:
         """Return whether the pulses owed to the hard meters are few enough for a running machine.
 
-        Return False while the totals or the board's counts are unknown. Totals of zero are only queried.
+        Return False while the totals or the counts of the board are unknown; the board is then sent totals of zero,
+        and reports its counts without a pulse.
         """
         if self._totals is None or self._counted is None:
             return False
@@ -170,7 +171,7 @@ class IoBoardDriver(LineDriver[Message]):
         return last == self._ack and status.levels != self._levels
 
     def _report_edge(self, edge: Edge) -> None:
-        """Store an input's level and report its change; a button is reported only if pressed now and attended."""
+        """Store an input's level and report its change; of a button, only a press while the driver is connected."""
         group, name = codec.INPUTS[edge.input]
         bit = 1 << edge.input
         self._levels = self._levels | bit if edge.level else self._levels & ~bit
@@ -194,8 +195,8 @@ class IoBoardDriver(LineDriver[Message]):
             """Return the names of the inputs of a group that are on."""
             return frozenset(
                 name
-                for place, (kind, name) in enumerate(codec.INPUTS)
-                if kind == group and self._levels >> place & 1
+                for index, (kind, name) in enumerate(codec.INPUTS)
+                if kind == group and self._levels >> index & 1
             )
 
         self._emit(
@@ -210,8 +211,8 @@ class IoBoardDriver(LineDriver[Message]):
         first = len(codec.INPUTS) - len(codec.SENSORS)
         self._bad_sensors = {
             _SENSOR_FAULTS[name]: name
-            for place, name in enumerate(codec.SENSORS, first)
-            if not self._levels >> place & 1
+            for index, name in enumerate(codec.SENSORS, first)
+            if not self._levels >> index & 1
         }
         self._report_faults()
 

@@ -58,11 +58,11 @@ class IoBoardTwin(Twin[Message]):
     # ------------------------------------------------------------ the hard meters
     def _pulse(self) -> None:
         """Give one pulse to each hard meter that is behind, and schedule the end of the pulse."""
-        meters = [place for place, total in enumerate(self._totals) if total > self._counted[place]]
+        meters = [index for index, total in enumerate(self._totals) if total > self._counted[index]]
         if self._pulsing or not meters:
             return
-        for place in meters:
-            self._counted[place] += 1
+        for index in meters:
+            self._counted[index] += 1
         self._pulsing = True
         self._schedule_step(_PULSE_SECONDS, self._finish_pulse)
 
@@ -249,6 +249,6 @@ class IoBoardTwin(Twin[Message]):
         """Return the names of the inputs of a group that are on."""
         return [
             name
-            for place, (kind, name) in enumerate(codec.INPUTS)
-            if kind == group and self._levels >> place & 1
+            for index, (kind, name) in enumerate(codec.INPUTS)
+            if kind == group and self._levels >> index & 1
         ]

@@ -206,7 +206,7 @@ class StatusByte:
 
 def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
     """Return a printer's status as its two bytes."""
-    words = [sum(getattr(status, name) << place for place, name in enumerate(names)) for names in BITS]
+    words = [sum(getattr(status, name) << index for index, name in enumerate(names)) for names in BITS]
     return StatusByte(0, words[0]), StatusByte(1, words[1])
 
 
@@ -214,9 +214,9 @@ def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
     """Return the printer's status that the two status bytes state."""
     return PrinterStatus(
         **{
-            name: bool(byte.bits >> place & 1)
+            name: bool(byte.bits >> index & 1)
             for byte in (first, second)
-            for place, name in enumerate(BITS[byte.which])
+            for index, name in enumerate(BITS[byte.which])
         }
     )
 

@@ -87,7 +87,7 @@ class PrinterReply:
     def encode(self) -> bytes:
         """Return the TCL printer's reply as the bytes to send."""
         flags = [
-            chr(0x40 | sum(getattr(self.status, name) << place for place, name in enumerate(names.split())))
+            chr(0x40 | sum(getattr(self.status, name) << index for index, name in enumerate(names.split())))
             for names in FLAGS
         ]
         return f"*S|{self.version}|{'|'.join(flags)}|*".encode("ascii")
@@ -106,7 +106,7 @@ def cut_answer(buffer: bytes) -> Cut[PrinterReply] | None:
         flag_names = names.split()
         if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
             return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status flag", flag))
-        status.update({name: bool(flag[0] >> place & 1) for place, name in enumerate(flag_names)})
+        status.update({name: bool(flag[0] >> index & 1) for index, name in enumerate(flag_names)})
     return Cut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 

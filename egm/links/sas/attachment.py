@@ -203,26 +203,26 @@ class SasChannel:
 
 
 class _DeliveredSequence:
-    """The stored sequence number of the last entry of a journal (``journal_mark``) that a host has received.
+    """The stored sequence number of the last entry of a journal (``journal_tag``) that a host has received.
 
     Losing it only repeats reports.
     """
 
-    def __init__(self, path: Path, journal_mark: str) -> None:
+    def __init__(self, path: Path, journal_tag: str) -> None:
         self._path = path
-        self._mark = journal_mark
+        self._journal_tag = journal_tag
 
     def read(self, *, default: int) -> int:
         """Return the stored sequence number; 0 if it belongs to an earlier journal, ``default`` if none exists."""
         try:
-            sequence, mark = self._path.read_text(encoding="ascii").split()
-            return int(sequence) if mark == self._mark else 0
+            sequence, journal_tag = self._path.read_text(encoding="ascii").split()
+            return int(sequence) if journal_tag == self._journal_tag else 0
         except (OSError, ValueError):
             return default
 
     def write(self, sequence: int) -> None:
         """Store the sequence number of the last journal entry that the host has received."""
-        replace_transient(self._path, f"{sequence} {self._mark}")
+        replace_transient(self._path, f"{sequence} {self._journal_tag}")
 
 
 def create_sas_lines(context: MachineContext) -> Iterable[Attachment]:

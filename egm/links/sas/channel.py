@@ -303,7 +303,7 @@ class Channel:
             poll, request, reply = acknowledged.answered_poll
             self._queue.remove_served(acknowledged.serves)
             yield Confirmed(poll, request, reply)
-        if self._full and self._queue.is_empty:
+        if self._full and self._queue.has_no_ordinary_exception:
             self._full = False
             yield QueueFull(is_full=False)
         oldest = self._queue.oldest_sequence

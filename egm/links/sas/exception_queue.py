@@ -82,7 +82,7 @@ class ExceptionQueue:
         return True
 
     @property
-    def is_empty(self) -> bool:
+    def has_no_ordinary_exception(self) -> bool:
         """Return whether no exception of ordinary priority waits."""
         return not self._waiting
 

@@ -127,8 +127,8 @@ _COUNTED_RUNS: Final = ("accepted", "to the drop")
 #: SAS meter code -> the value of the bill that it counts, in minor units.
 _BILL_COUNTS: Final[Mapping[int, int]] = {
     code: bill * 100
-    for first, (fate, bills) in BILL_RUNS.items()
-    if fate in _COUNTED_RUNS
+    for first, (destination, bills) in BILL_RUNS.items()
+    if destination in _COUNTED_RUNS
     for code, bill in enumerate(bills, start=first)
 }
 #: SAS meter code of the theoretical payback.

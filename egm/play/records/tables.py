@@ -74,10 +74,10 @@ def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys
     return {**_to_mapping(own_part), **shared_part} or None
 
 
-def has_missed_no_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
-    """Return whether a player's standing bets depend on the table's present shared state.
+def has_seen_last_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
+    """Return whether a player has no standing bets, or bets that were placed on the table's present shared state.
 
-    Otherwise they have missed a round of the other players.
+    Otherwise the bets have missed a round of the other players.
     """
     own_part, bound_keys = extract_own_state(player_part, keys), TableStateKeys(keys.bound)
     return (
@@ -124,7 +124,7 @@ def extract_own_part(machine: Machine, digest: str, table: JSON) -> JSON:
 def is_played_in_common(machine: Machine, digest: str) -> bool:
     """Return whether this position's bets at a table are played in the round of the other positions, not alone."""
     stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
-    return has_missed_no_round(
+    return has_seen_last_round(
         None if stored is None else stored.table, read_shared_state(machine, digest), keys
     )
 

@@ -86,7 +86,7 @@ class Chapter:
 
 def join_texts(keys: Iterable[str], between: str = "") -> Words:
     """Return several catalogue texts as one list for a cell; ``between`` separates them."""
-    return Words(kind="list", value=between, values={str(place): key for place, key in enumerate(keys)})
+    return Words(kind="list", value=between, values={str(index): key for index, key in enumerate(keys)})
 
 
 def list_fault_codes() -> list[str]:

@@ -20,8 +20,8 @@ class Manual(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
         standing = tuple(
-            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
-            for place, code in enumerate(list_fault_codes())
+            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{index}", mark="warning")
+            for index, code in enumerate(list_fault_codes())
             if code in machine.faults
         )
         rows = tuple(PageRow(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
@@ -52,7 +52,7 @@ class _Chapter(MenuPage):
         table = self.chapter.table(machine.component(Menu))
         if len(table.columns) <= _COLUMNS:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
-        rows = (PageRow(cells=row.cells[:1], action=str(place)) for place, row in enumerate(table.rows))
+        rows = (PageRow(cells=row.cells[:1], action=str(index)) for index, row in enumerate(table.rows))
         return ServicePage(
             id="",
             title=self.chapter.title,

@@ -18,7 +18,7 @@ HIGH: Final = Ranking(PAI_GOW)
 LOW: Final = Ranking(PAI_GOW_LOW)
 #: Every division of seven cards: the indices of the low hand's cards, and those of the high hand's.
 _SPLITS: Final = tuple(
-    (low, tuple(place for place in range(HAND) if place not in low)) for low in combinations(range(HAND), 2)
+    (low, tuple(index for index in range(HAND) if index not in low)) for low in combinations(range(HAND), 2)
 )
 
 

@@ -140,9 +140,9 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
             for suit in range(4):
                 bits = 0
                 held = 0
-                for place in range(length):
-                    if subsets[ranks[place], 1 + suits[place]] >> suit & 1:
-                        bits |= 1 << place
+                for index in range(length):
+                    if subsets[ranks[index], 1 + suits[index]] >> suit & 1:
+                        bits |= 1 << index
                         held += 1
                 parts[suit] = bits
                 flush = flush or held >= enough
@@ -165,14 +165,14 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
                         losses = lost
                 sums[0] += wins
                 sums[1] += losses
-            place = 0
-            while place < length:
-                suits[place] += 1
-                if suits[place] < subsets[ranks[place], 0]:
+            index = 0
+            while index < length:
+                suits[index] += 1
+                if suits[index] < subsets[ranks[index], 0]:
                     break
-                suits[place] = 0
-                place += 1
-            if place == length:
+                suits[index] = 0
+                index += 1
+            if index == length:
                 break
 
 

@@ -144,13 +144,13 @@ class _Hands:
         """Return a seat's cards as the viewer sees them."""
         is_open = seat in self.shown or may_see(seat, self.viewer)
         return [
-            format_card(card) if is_open or place in self.open_places else FACE_DOWN
-            for place, card in enumerate(self.hole[seat])
+            format_card(card) if is_open or index in self.open_places else FACE_DOWN
+            for index, card in enumerate(self.hole[seat])
         ]
 
     def list_open_cards(self, seat: int) -> list[Card]:
         """Return a seat's cards that are dealt face up."""
-        return [card for place, card in enumerate(self.hole[seat]) if place in self.open_places]
+        return [card for index, card in enumerate(self.hole[seat]) if index in self.open_places]
 
 
 @dataclass(frozen=True)

@@ -119,9 +119,9 @@ def _count_completions(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts:
         cards = known[n]
         masks[:] = 0
         state = 0
-        for place in range(3):
-            state = five[place, state, cards[place] >> 2]
-            masks[cards[place] & 3] |= 1 << (cards[place] >> 2)
+        for index in range(3):
+            state = five[index, state, cards[index] >> 2]
+            masks[cards[index] & 3] |= 1 << (cards[index] >> 2)
         unseen = [card for card in range(52) if card not in (cards[0], cards[1], cards[2])]
         for i in range(3, 49):
             d = unseen[i]

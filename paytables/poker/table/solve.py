@@ -112,11 +112,11 @@ def find_withdrawal_terms(
     for step in definition.step:
         if step.deal is not None:
             own, board = own + step.deal.player, board + step.deal.board
-        for place, option in enumerate(step.option):
+        for index, option in enumerate(step.option):
             if option.spot == spot.id and option.back is not None:
                 seen_cards, back = own + board, Fraction(option.back)
                 answers = (
-                    place,
+                    index,
                     next(n for n, option_left in enumerate(step.option) if option_left.back is None),
                 )
     cards = (own if spot.player is None else spot.player) + (board if spot.board is None else spot.board)
@@ -289,8 +289,8 @@ class Stud:
         found = np.stack([counts.closed, better, equal, worse])
         if self.up:
             cards = self.player.members[self.chosen]
-            for place in range(self.own):
-                found[:, np.arange(len(cards)), cards[:, place]] = 0
+            for index in range(self.own):
+                found[:, np.arange(len(cards)), cards[:, index]] = 0
         return found
 
     def list_choices(self) -> list[Choice]:
@@ -377,8 +377,8 @@ class Stud:
             return best
         own = np.zeros(best.shape, dtype=np.bool_)
         cards = self.player.members[self.chosen]
-        for place in range(self.own):
-            own[np.arange(len(cards)), cards[:, place]] = True
+        for index in range(self.own):
+            own[np.arange(len(cards)), cards[:, index]] = True
         counts = np.stack([((best == answer) & ~own).sum(axis=1) for answer in range(answers)])
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 

@@ -124,8 +124,8 @@ def encode_policy(definition: PokerDefinition, solved: Solved, unit: int) -> str
     Hole cards that are on the flop cannot occur; they get the answer of the next ones.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
-    places = {int(option.adds * unit): place for place, option in enumerate(first)}
-    (waits, bets) = sorted(range(len(flop)), key=lambda place: flop[place].adds)
+    places = {int(option.adds * unit): index for index, option in enumerate(first)}
+    (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].adds)
     rows = np.where(solved.flop, bets, waits).astype(np.uint8)
     chosen = build_sets(52, 3).classes[0]
     holes = build_sets(52, 2).members

@@ -98,7 +98,7 @@ def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int
     """
     found: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):
-        c, d = (place for place in range(4) if place not in (a, b))
+        c, d = (index for index in range(4) if index not in (a, b))
         low, high = compute_strength(tiles[a], tiles[b]), compute_strength(tiles[c], tiles[d])
         if low <= high:
             found.setdefault((low, high), 1 << a | 1 << b)

@@ -182,8 +182,8 @@ class Holds:
         zero = np.zeros((1, len(self.deals)), dtype=np.int64)
         found = []
         for mask in range(1 << HAND):
-            on = [place for place in range(HAND) if mask >> place & 1]
-            off = [place for place in range(HAND) if place not in on]
+            on = [index for index in range(HAND) if mask >> index & 1]
+            off = [index for index in range(HAND) if index not in on]
             found.append(
                 DealPart(
                     np.bitwise_or.reduce([*zero, *ranks[on]]),

@@ -95,8 +95,8 @@ class VideoPokerRules(Tableless):
         }
         decision = Decision("hold", tuple(range(1 << HAND)), prompt)
         held = decision.check((yield decision))
-        thrown = [place for place in range(HAND) if not held >> place & 1]
-        yield from (Cue("discard", {"hand": "player", "index": place}) for place in thrown)
+        thrown = [index for index in range(HAND) if not held >> index & 1]
+        yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
         level = self.definition.level(credits_per_hand, hands)
         finished: list[list[int]] = []
         won: list[tuple[int, str]] = []
@@ -110,9 +110,9 @@ class VideoPokerRules(Tableless):
         )
         for hand in range(1, hands + 1):
             cards, deck = list(dealt), Shoe(list(shoe.counts))
-            for place in thrown:
-                cards[place] = deck.deal(draw, f"hand {hand} card {place + 1}")
-                data = {"hand": _format_hand_id(hand), "index": place, "card": format_card(cards[place])}
+            for index in thrown:
+                cards[index] = deck.deal(draw, f"hand {hand} card {index + 1}")
+                data = {"hand": _format_hand_id(hand), "index": index, "card": format_card(cards[index])}
                 yield Cue("draw", data)
             finished.append(cards)
             pay = self.pay(cards)

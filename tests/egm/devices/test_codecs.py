@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from egm.devices import crc
 from egm.devices.cctalk import codec as cctalk
-from egm.devices.cctalk.events import compute_mark, list_events_since
+from egm.devices.cctalk.events import compute_event_position, list_events_since
 from egm.devices.ebds import codec as ebds
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.id003 import codec as id003
@@ -259,7 +259,7 @@ def test_every_event_is_news_once_or_counted_lost(bursts, start):
     device = Device()
     for _ in range(start):
         device.happen(1)
-    mark = compute_mark(device.events(), 0)
+    mark = compute_event_position(device.events(), 0)
     serial = 0
     for burst in bursts:
         expected = []
@@ -271,7 +271,7 @@ def test_every_event_is_news_once_or_counted_lost(bursts, start):
         assert [pair.a for pair in news.pairs] == expected[-5:]
         assert news.lost_events == max(0, burst - 5)
         assert not news.restarted
-        mark = compute_mark(device.events(), 0)
+        mark = compute_event_position(device.events(), 0)
 
 
 @given(st.integers(0, 255), st.integers(0, 5))
@@ -279,7 +279,7 @@ def test_a_reset_is_seen_and_what_followed_it_is_news(before, after):
     device = Device()
     for _ in range(before):
         device.happen(1)
-    mark = compute_mark(device.events(), 0)
+    mark = compute_event_position(device.events(), 0)
     device.reset()
     for serial in range(after):
         device.happen(100 + serial)

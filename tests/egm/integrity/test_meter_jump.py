@@ -82,7 +82,7 @@ def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(rig):
     limit(rig, world_coin=500)
     rig.ledgers.coins.credit_coins_in(((100, True),) * 6, 6)
     jumped(rig, "world:coin", 0)
-    assert rig.ledgers.coins.find_event_mark() == 6
+    assert rig.ledgers.coins.find_event_position() == 6
     rule(rig, 600)
     settle(rig)
     rig.ledgers.coins.credit_coins_in(((100, True),), 7)

@@ -234,7 +234,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
 def test_coins_and_the_hopper(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, devices=("hopper",))
     bench = Bench(tmp_path, rig, enable=["hopper_status"])
-    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), event_mark=1)
+    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), event_position=1)
     assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
     assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
     assert bench.read(0xB3) == "06"
@@ -272,7 +272,7 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
 def test_the_drop_is_what_fell_to_the_boxes_and_not_what_went_to_the_hopper(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, devices=("hopper", "printer"))
     bench = Bench(tmp_path, rig)
-    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_mark=1)
+    rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_position=1)
     rig.insert(500)
     found = every_meter(bench)
     money = {code: found[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}

@@ -61,7 +61,7 @@ def claims_of(folder: Path) -> dict[str, Fraction]:
 
 # ---------------------------------------------------------------------------------------------- what is declared
 def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
-    owed = {key for key in FEATURES.keys if key.fate is ClearAction.OWED}
+    owed = {key for key in FEATURES.keys if key.clear_action is ClearAction.OWED}
     assert owed == CLAIMS.keys() | WITH.keys()
     assert not CLAIMS.keys() & WITH.keys()
 

@@ -211,7 +211,7 @@ def test_bets_of_a_position_are_told_as_money_on_the_table_of_their_game(staked,
 def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
     """What a place says of it has no key of the memory in it."""
     for key in FEATURES.keys:
-        if key.fate is not ClearAction.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
+        if key.clear_action is not ClearAction.OWED or key.owner is not Owner.PLAYER or key is TableKey.TABLE:
             continue
         with pytest.raises(OperatorError, match=r"position 2 still has (a|coins|restricted) [a-z -]+$"):
             refuse_lost_positions(

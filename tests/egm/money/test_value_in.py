@@ -129,7 +129,7 @@ def test_a_second_bill_waits_for_the_first(rig):
 def test_the_drivers_place_in_its_protocol_is_kept(rig):
     rig.offer(2000)
     rig.ledger.set_protocol_position(7)
-    assert rig.ledger.find_open().mark == 7
+    assert rig.ledger.find_open().protocol_position == 7
 
 
 def test_a_ticket_is_never_stacked_as_a_bill(rig):

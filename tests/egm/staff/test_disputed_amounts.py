@@ -277,8 +277,8 @@ def test_coins_never_reported_are_disputed_with_the_very_entry_that_passes_them(
         rig.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
     rig.close()
     again = coins.room = coins()
-    assert (again.ledgers.coins.find_event_mark() == 7) is bool(list_disputed_amounts(again.machine))
-    if again.ledgers.coins.find_event_mark() != 7:
+    assert (again.ledgers.coins.find_event_position() == 7) is bool(list_disputed_amounts(again.machine))
+    if again.ledgers.coins.find_event_position() != 7:
         again.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(again)
     assert (again.credit_cents, again.state) == (100, State.TILT)

@@ -36,7 +36,7 @@ def rig(tmp_path):
 
 def coins(rig, position, *fallen):
     """Coins pass the acceptor: (minor units, whether into the hopper) each."""
-    rig.engine.handle(EventType.COINS_IN, coins=fallen, event_mark=position)
+    rig.engine.handle(EventType.COINS_IN, coins=fallen, event_position=position)
 
 
 def collect(rig):

@@ -103,10 +103,10 @@ def test_bets_a_throw_are_those_of_the_stationary_table():
     assert compute_stakes_per_throw(rules_by_spot["field"]) == 1
     notes = {bet.bet: bet.notes[0] for bet in analyse(load_game(QUEBEC)).bets}
     assert (
-        "3.3757 throws on average (557/165); the house keeps 7/495 of it a bet, 7/1671 a throw"
+        "3.3757 throws on average (557/165); the house edge is 7/495 of each bet, 7/1671 per throw"
         in notes["pass"]
     )
-    assert f"{F(1, 66) * F(11, 36) * F(392, 557)} (0.3258 %) a throw of a table" in notes["right 7:6"]
+    assert f"{F(1, 66) * F(11, 36) * F(392, 557)} (0.3258 %) per throw of the table" in notes["right 7:6"]
 
 
 class Dice:

@@ -136,7 +136,7 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
     }
     raw = entry(played, "options.changed", record=whole, state={"options": whole["after"]})
     ledger, facts = Ledger(), Facts()
-    facts.mark = compute_journal_tag(played[0])
+    facts.journal_tag = compute_journal_tag(played[0])
     ledger.state["menu"] = {"since": "2026-01-01T00:00:00+00:00", "person": "2"}
     read = decode(encode_canonical_json({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
     if is_right:

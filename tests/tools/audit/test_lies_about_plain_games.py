@@ -496,7 +496,7 @@ CHANGES = {
     "a table is withdrawn": withdraw_table,
     "sessions are counted": add_facts(session=True),
     "credit was converted": add_facts(converted={1}),
-    "the journal has another mark": add_facts(mark="0" * 8),
+    "the journal has another tag": add_facts(journal_tag="0" * 8),
     "positions are named": add_facts(positions=True),
     "nothing has shown a position": add_facts(positions=None),
     "no game has shown sessions": add_facts(session=None),

@@ -48,7 +48,7 @@ class Facts:
         self.people: dict[str, str] = {}
         """The staff enrolled by the journal's own entries: number -> role."""
         self.disabled: set[str] = set()
-        self.mark = ""
+        self.journal_tag = ""
         """The journal's mark in its ids: the first digits of its first entry's hash."""
         self.serial = ""
         """The machine's serial number, from the first entry that contains it."""
@@ -124,7 +124,7 @@ class Facts:
         elif kind in _OFFER_CHANGES:
             self.least_stake_cents = None
         elif entry.sequence == 1:
-            self.mark = entry.hash_hex[:8]
+            self.journal_tag = entry.hash_hex[:8]
             self.serial = str(read_details(entry).get("machine_id", ""))
         elif kind == "clear.carried" and "reserved_as" in read_details(entry):
             self.reserved_as[entry.id] = str(read_details(entry)["reserved_as"])

@@ -19,8 +19,8 @@ from tools.audit.rules.rule import Check
 ABSENT: Final = object()
 """A key that an entry does not set."""
 
-#: Matches what follows the kind in an id: a sequence number, and the journal's mark.
-_FRESH: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
+#: Matches what follows the kind in an id: a sequence number, and the journal tag.
+_ID_SUFFIX: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
 
 
 def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
@@ -33,17 +33,17 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
     def check(scope: Scope) -> None:
         """Check that the id bound to ``name`` is one that this journal makes for this kind."""
         value = scope[name]
-        match = _FRESH.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
+        match = _ID_SUFFIX.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
         if (
             match is None
             or int(match[1]) > scope.entry.sequence
             or (is_entry_id and int(match[1]) != scope.entry.sequence)
-            or match[2] not in {None, scope.facts.mark}
+            or match[2] not in {None, scope.facts.journal_tag}
         ):
             due = f"at this entry ({scope.entry.sequence})" if is_entry_id else "at this entry or before it"
             raise Differs(
                 f"id {format_value(value)} is not one that this journal gives: expected {kind}-N-"
-                f"{scope.facts.mark}, where N is the number of an entry {due}"
+                f"{scope.facts.journal_tag}, where N is the number of an entry {due}"
             )
 
     return check

@@ -291,8 +291,8 @@ def _compile_exact(expected: Any) -> Matcher:
 def _match_own_id(value: Any, scope: Scope) -> None:
     """Check that the id is derived from the entry's own sequence number."""
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
-    if value not in (f"{kind}-{sequence}-{scope.facts.mark}", f"{kind}#{sequence}"):
-        raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {format_value(value)}")
+    if value not in (f"{kind}-{sequence}-{scope.facts.journal_tag}", f"{kind}#{sequence}"):
+        raise Differs(f"expected {kind}-{sequence}-{scope.facts.journal_tag}, found {format_value(value)}")
 
 
 def _compile_name(text: str) -> Matcher:

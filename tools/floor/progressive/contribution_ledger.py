@@ -30,13 +30,15 @@ class ContributionLedger:
         """Add the contribution of a wager to its level, or to the successor of a closed level."""
         grown = record.level.contribute(contribution.wager_cents)
         if not record.successor:
-            self._play_for(session, replace(record, level=grown), contribution)
+            self._store_level_after_contribution(session, replace(record, level=grown), contribution)
             return
         amount, empty = grown.release()
         session.put_level(replace(record, level=empty))
         self.hand_over(session, record.successor, amount)
 
-    def _play_for(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
+    def _store_level_after_contribution(
+        self, session: Session, record: LevelRecord, contribution: Contribution
+    ) -> None:
         """Store a level after a contribution; if a mystery level reached its secret amount, record the win."""
         session.put_level(record)
         if not record.level.terms.mystery:
@@ -63,7 +65,7 @@ class ContributionLedger:
 
     def pay_hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
         """Pay a hit from its progressive level, reset the level, and store and return the hit's record."""
-        amount_cents, reset_record = self._lock(session, record, claim.share or FULL_LEVEL)
+        amount_cents, reset_record = self._take_hit_amount(session, record, claim.share or FULL_LEVEL)
         hit = ClaimRecord(
             claim=claim.claim,
             machine=claim.machine,
@@ -81,7 +83,9 @@ class ContributionLedger:
         session.put_level(replace(reset_record, last_claim=hit.claim))
         return hit
 
-    def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
+    def _take_hit_amount(
+        self, session: Session, record: LevelRecord, share: Fraction
+    ) -> tuple[int, LevelRecord]:
         """Return the amount that a hit pays, and the level's record after it.
 
         A hit made before its level was closed but reported later is still owed, and the operator pays it. The
@@ -122,7 +126,7 @@ class ContributionLedger:
         """Adjust the level so that it has paid what the machine paid for a hit.
 
         The two amounts differ if an attendant paid the shown amount before the award arrived. They also
-        differ if a store restored from an older copy locked the resent hits of machines in another order.
+        differ if, after a restore from an older copy, machines sent their hits again in another order.
         """
         record, paid_cents = session.read_level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
@@ -150,9 +154,9 @@ class ContributionLedger:
     ) -> None:
         """If a machine has seen a level in a later state than this store, record a fall by correction.
 
-        ``enrolment`` is what the machine states about the level. Without that record, no machine may show
-        what the level holds now. A controller's store is never behind its machines unless it was restored
-        from an older copy.
+        ``enrolment`` is what the machine states about the level. A machine shows no amount that is lower than
+        the last one without a recorded reason, so the correction is recorded. A controller's store is never
+        behind its machines unless it was restored from an older copy.
         """
         wrong = find_unlawful_fall(
             record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls

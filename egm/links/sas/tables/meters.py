@@ -132,9 +132,9 @@ def _iter_meter_names() -> Iterator[MeterName]:
     for code, name in _PAIRS:
         yield MeterName(code, f"{name}, value", _CENTS, CENTS_SIZE)
         yield MeterName(code + 1, f"{name}, number", _COUNT)
-    for first, (fate, bills) in BILL_RUNS.items():
+    for first, (destination, bills) in BILL_RUNS.items():
         for code, bill in enumerate(bills, start=first):
-            yield MeterName(code, f"${bill:,} bills {fate}", _COUNT)
+            yield MeterName(code, f"${bill:,} bills {destination}", _COUNT)
 
 
 #: Every SAS meter, by code.

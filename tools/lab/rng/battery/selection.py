@@ -52,8 +52,9 @@ def _tally(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
 def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test that every number is equally frequent; for a full deck, every card at every position.
 
-    A play cannot contain a number twice, so counts vary less than independent ones: the plain statistic times
-    (N - 1) / (N - k) follows chi-square with N - 1; that of a deck's table times (N - 1) / N with (N - 1)**2.
+    A play cannot contain a number twice, so counts vary less than independent ones. With N numbers of which k
+    are drawn, the plain statistic times (N - 1) / (N - k) follows chi-square with N - 1 degrees of freedom. For
+    a full deck, the statistic of cards by position times (N - 1) / N follows it with (N - 1)**2 degrees.
     """
     plays, picks = data.shape
     if picks < population:
