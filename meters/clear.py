@@ -60,7 +60,7 @@ class ClearRefused(JournalError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clearance:
-    """Authorisation of a memory clear: two persons, the reason, what was inspected, and what becomes of what is owed.
+    """Authorisation of a memory clear: two people, the reason, what was inspected, and what becomes of what is owed.
 
     ``opening`` are the new journal's entries after its first, in order, which settle or carry over each
     claim; ``claims_record`` is what the first entry records about the claims. ``owed_cents`` is the credit
@@ -88,7 +88,7 @@ def clear(
 ) -> Path:
     """Move the machine's whole memory aside and begin a new journal; return the folder of the evidence.
 
-    Raises :class:`ClearRefused` if the clearance does not name two persons and a reason, does not quote the
+    Raises :class:`ClearRefused` if the clearance does not name two people and a reason, does not quote the
     inspection's challenge, does not account for the credits to the cent, or another clear was started.
     """
     medium = storage or DiskStorage()
@@ -210,7 +210,7 @@ def _move_all(
 
 
 def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
-    """Refuse a memory clear without two persons, a reason, the current challenge, and an account of the credit."""
+    """Refuse a memory clear without two people, a reason, the current challenge, and an account of the credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
         raise ClearRefused("a clear needs two different people")

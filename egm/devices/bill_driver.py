@@ -67,7 +67,7 @@ class EscrowCommand(StrEnum):
 
 @dataclass(slots=True)
 class _Offer:
-    """The note or ticket that is in the acceptor's escrow now; ``number`` distinguishes it from all earlier ones."""
+    """The bill or ticket that is in the acceptor's escrow now; ``number`` distinguishes it from all earlier ones."""
 
     number: int
     content: Content | None
@@ -133,7 +133,7 @@ class BillDriver(LineDriver[M]):
         self._wake.set()
 
     def disable(self) -> None:
-        """Accept no more notes or tickets. An item already in escrow still waits for the machine's decision."""
+        """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
         self.enable(frozenset())
 
     def stack(self, escrow: int) -> None:
@@ -239,7 +239,7 @@ class BillDriver(LineDriver[M]):
         # An open record here is not being stacked: otherwise nothing could be in escrow.
         previous_content = self._escrow.content or (None if last_offer is None else last_offer.content)
         self._handle_clear_path(
-            "a note is in escrow", quiet=previous_content is not None and content == previous_content
+            "a bill is in escrow", quiet=previous_content is not None and content == previous_content
         )
         self._offers += 1
         now = asyncio.get_running_loop().time()
@@ -302,8 +302,8 @@ class BillDriver(LineDriver[M]):
         elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
             self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
         elif self._timer.add_elapsed() > ORDER_SECONDS:
-            text = "the acceptor did not say what became of a note or ticket that it was ordered to stack"
-            self._escrow.give_up(text)
+            text = "the acceptor did not say what became of a bill or ticket that it was ordered to stack"
+            self._escrow.dispute_missing_report(text)
             self._offer, self._last_offer, self._given_up = None, None, True
             self._emit(Disputed(device=self.name, text=text))
 
@@ -311,7 +311,7 @@ class BillDriver(LineDriver[M]):
         """Handle the acceptor's report that the item is irrevocably in the box; acknowledge it after this returns."""
         if self._given_up and self._escrow.content is None:
             self._given_up = False
-            self._emit(Disputed(device=self.name, text="the disputed note or ticket is in the box"))
+            self._emit(Disputed(device=self.name, text="the disputed bill or ticket is in the box"))
             return
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
@@ -320,7 +320,7 @@ class BillDriver(LineDriver[M]):
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is EscrowVerdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
-            text = "the device reports a note as stacked that it was never ordered to stack"
+            text = "the device reports a bill as stacked that it was never ordered to stack"
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
@@ -336,7 +336,7 @@ class BillDriver(LineDriver[M]):
         verdict = self._escrow.handle_clear_path(why, in_escrow=quiet)
         offer, self._offer, self._last_offer = self._offer or self._last_offer, None, None
         if verdict is EscrowVerdict.LOST_TRACK:
-            self._emit(Disputed(device=self.name, text=f"nothing says where an ordered note went: {why}"))
+            self._emit(Disputed(device=self.name, text=f"nothing says where an ordered bill went: {why}"))
         elif verdict is EscrowVerdict.NOT_STACKED and not quiet:
             self._emit(Returned(device=self.name, content=content, reason=ReturnReason.DEVICE))
         elif offer is not None and verdict is EscrowVerdict.NOTHING and not quiet:

@@ -27,7 +27,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class ItemPhase(StrEnum):
-    """How far the simulated acceptor has moved one note or ticket, or the fault that stopped it."""
+    """How far the simulated acceptor has moved one bill or ticket, or the fault that stopped it."""
 
     STARTING = "starting"
     READY = "ready"
@@ -87,11 +87,11 @@ class BillTwin(Twin[M]):
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
-        """Return whether the machine has enabled this kind of note or ticket."""
+        """Return whether the machine has enabled this kind of bill or ticket."""
 
     @abstractmethod
     def _is_accepting(self) -> bool:
-        """Return whether the machine has enabled the simulated acceptor for any note or ticket."""
+        """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
 
     def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Store the event of a change of phase; only protocols that report events rather than states implement this."""
@@ -228,7 +228,7 @@ class BillTwin(Twin[M]):
         return f"note code {code} takes {cents} cents"
 
     def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
-        """Insert a note or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
+        """Insert a bill or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not ItemPhase.READY or not self._is_accepting():
             state = self.describe_state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")

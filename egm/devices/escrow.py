@@ -66,13 +66,13 @@ class Escrow:
 
     @property
     def content(self) -> Content | None:
-        """Return the note or ticket whose stacking is not finished, or None."""
+        """Return the bill or ticket whose stacking is not finished, or None."""
         record = self._ledger.find_open()
         return None if record is None else record.content
 
     @property
     def protocol_position(self) -> int | None:
-        """Return the protocol position stored with the note or ticket being stacked, or None."""
+        """Return the protocol position stored with the bill or ticket being stacked, or None."""
         record = self._ledger.find_open()
         return None if record is None else record.protocol_position
 
@@ -109,7 +109,7 @@ class Escrow:
         """Open a dispute for a stacked item that was never ordered: a person decides about up to ``most_cents``."""
         self._ledger.dispute_unordered_stacking(text, most_cents)
 
-    def give_up(self, why: str) -> None:
+    def dispute_missing_report(self, why: str) -> None:
         """End an ordered stacking for which no report has come for too long; a person decides about its value."""
         self._ledger.dispute_lost_paper(why)
 

@@ -54,7 +54,7 @@ class FaultCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A bank note in escrow."""
+    """A bill in escrow."""
 
     amount_cents: int
 
@@ -66,7 +66,7 @@ class Barcode:
     digits: str
 
 
-#: A note or a ticket.
+#: A bill or a ticket.
 Content = Note | Barcode
 
 
@@ -123,7 +123,7 @@ class Ready(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escrowed(DeviceEvent):
-    """A note or ticket waits in escrow. Reply by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
+    """A bill or ticket waits in escrow. Reply by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
 
     escrow: int
     content: Content
@@ -131,13 +131,13 @@ class Escrowed(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(DeviceEvent):
-    """The note or ticket is irrevocably in the box, and the ledger has recorded it (this time or before)."""
+    """The bill or ticket is irrevocably in the box, and the ledger has recorded it (this time or before)."""
 
     content: Content
 
 
 class ReturnReason(StrEnum):
-    """The reason why an inserted note or ticket was returned."""
+    """The reason why an inserted bill or ticket was returned."""
 
     ORDERED = "ordered"  # the machine requested it
     NOT_ENABLED = "not_enabled"  # a denomination that is not enabled now
@@ -147,7 +147,7 @@ class ReturnReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned(DeviceEvent):
-    """A note or ticket was returned to the player from escrow. ``content`` is None if the driver never saw it."""
+    """A bill or ticket was returned to the player from escrow. ``content`` is None if the driver never saw it."""
 
     content: Content | None
     reason: ReturnReason
@@ -155,7 +155,7 @@ class Returned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected(DeviceEvent):
-    """A note, ticket or coin was not recognised, or refused by the device; ``reason`` in the protocol's terms."""
+    """A bill, ticket or coin was not recognised, or refused by the device; ``reason`` in the protocol's terms."""
 
     reason: str
 
@@ -306,13 +306,13 @@ class Device(Protocol):
 
 
 class BillAcceptor(Device, Protocol):
-    """A device that accepts notes and tickets into escrow, and stacks or returns them as ordered."""
+    """A device that accepts bills and tickets into escrow, and stacks or returns them as ordered."""
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
         """Accept notes of these values, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
 
     def disable(self) -> None:
-        """Accept no more notes or tickets. An item already in escrow still waits for the machine's decision."""
+        """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow: int) -> None:
         """Order the acceptor to stack the item of escrow number ``escrow``; do nothing if that item has left it."""

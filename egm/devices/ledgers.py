@@ -20,7 +20,7 @@ class LedgerOrderError(Exception):
     """The error that a driver reported a step to its ledger out of order; the text names the step and what is open."""
 
 
-# ---------------------------------------------------------------- notes and tickets
+# ---------------------------------------------------------------- bills and tickets
 class EscrowPhase(StrEnum):
     """The phase of an ordered stacking, as far as the machine knows it."""
 
@@ -30,7 +30,7 @@ class EscrowPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """A note or ticket whose stacking is not finished. ``protocol_position`` is the driver's own.
+    """A bill or ticket whose stacking is not finished. ``protocol_position`` is the driver's own.
 
     ``outward``: the acceptor has reported that it returns the content.
     """
@@ -42,28 +42,28 @@ class EscrowRecord:
 
 
 class EscrowLedger(Protocol):
-    """Durable record of the note or ticket that a bill acceptor is stacking. At most one is open."""
+    """Durable record of the bill or ticket that a bill acceptor is stacking. At most one is open."""
 
     def find_open(self) -> EscrowRecord | None:
-        """Return the record of the note or ticket being stacked, also after a restart; None if none exists."""
+        """Return the record of the bill or ticket being stacked, also after a restart; None if none exists."""
 
     def may_order(self) -> bool:
         """Return whether the item in escrow may still be stacked: the machine may have stopped since it decided to."""
 
     def stack_ordered(self, content: Content, protocol_position: int) -> None:
-        """Open the record of a note or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
+        """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
 
     def credit_stacked_paper(self) -> None:
-        """Credit the note or ticket being stacked, which is in the box, and set phase VENDED, in one transaction."""
+        """Credit the bill or ticket being stacked, which is in the box, and set phase VENDED, in one transaction."""
 
     def vend_confirmed(self) -> None:
-        """Close the record of a credited note or ticket: the acceptor will not report it again."""
+        """Close the record of a credited bill or ticket: the acceptor will not report it again."""
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Close an ORDERED record without credit: the note or ticket never reached the box."""
+        """Close an ORDERED record without credit: the bill or ticket never reached the box."""
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Close an ORDERED record as a disputed amount: the whereabouts of the note or ticket are unknown."""
+        """Close an ORDERED record as a disputed amount: the whereabouts of the bill or ticket are unknown."""
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
         """Open a disputed amount of up to ``most_cents``: the acceptor has stacked an item without an order."""

@@ -32,7 +32,7 @@ class TransientEscrowLedger:
         self.contradictions: list[int] = []
 
     def find_open(self) -> EscrowRecord | None:
-        """Return the record of the note or ticket being stacked, or None."""
+        """Return the record of the bill or ticket being stacked, or None."""
         return self._record
 
     def _require_record(self, phase: EscrowPhase) -> EscrowRecord:
@@ -46,7 +46,7 @@ class TransientEscrowLedger:
         return True
 
     def stack_ordered(self, content: Content, protocol_position: int) -> None:
-        """Open the record of a note or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
+        """Open the record of a bill or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
         if self._record is not None:
             raise LedgerOrderError(f"a stacking is still open: {self._record}")
         self._record = EscrowRecord(
@@ -60,7 +60,7 @@ class TransientEscrowLedger:
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
     def vend_confirmed(self) -> None:
-        """Close the record of a credited note or ticket, because the acceptor has confirmed that it is stacked.
+        """Close the record of a credited bill or ticket, because the acceptor has confirmed that it is stacked.
 
         Raises LedgerOrderError if there is no such record.
         """
@@ -68,7 +68,7 @@ class TransientEscrowLedger:
         self._record = None
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Close the record of a note or ticket ordered to the box but not stacked; nothing is credited.
+        """Close the record of a bill or ticket ordered to the box but not stacked; nothing is credited.
 
         Raises LedgerOrderError if there is no such record.
         """

@@ -145,7 +145,7 @@ class MachineCollector(Collector):
     def __init__(self) -> None:
         self._exported: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
 
-    def hand_over(self, families: Iterable[Metric], on_read: Callable[[], None] = lambda: None) -> None:
+    def publish(self, families: Iterable[Metric], on_read: Callable[[], None] = lambda: None) -> None:
         """Replace all exported metric families. Families of the same name, from several sources, are merged.
 
         ``on_read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these

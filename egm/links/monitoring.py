@@ -123,7 +123,7 @@ class Monitoring:
             ]
             for source in self._context.sources:
                 families += source()
-            self._collector.hand_over(families, self._build_read_callback())
+            self._collector.publish(families, self._build_read_callback())
         self._read_in(_IDLE_SECONDS)
 
     def _build_read_callback(self) -> Callable[[], None]:

@@ -4,7 +4,7 @@ With each ticket issued or redeemed, the journal records how far the ledger had 
 and digest of its last move) and the totals of both. At startup and whenever a door is closed, the machine
 therefore detects a ledger that is lost, that was replaced by an older copy, or whose totals differ from the
 journal. It then neither issues nor accepts tickets, raises a fault, and continues with everything else. It
-does not guess: two persons restore the ledger (``egm ticket restore``).
+does not guess: two people restore the ledger (``egm ticket restore``).
 """
 
 from collections.abc import Mapping
@@ -50,10 +50,10 @@ FAULT: Final = "ticket_ledger"
 #: The fault that stops the machine: the ticket ledger proves that journal entries were lost.
 JOURNAL_SHORT: Final = "journal_short"
 #: Text with the remedy, appended to the reason why tickets are disabled.
-_TICKETS_REMEDY: Final = "; tickets are disabled until two persons restore the ledger: egm ticket restore"
+_TICKETS_REMEDY: Final = "; tickets are disabled until two people restore the ledger: egm ticket restore"
 #: Text with the remedy, appended to the reason why the journal is incomplete.
 _JOURNAL_REMEDY: Final = (
-    "; play and payments are disabled until two persons have accounted for it:"
+    "; play and payments are disabled until two people have accounted for it:"
     " egm audit inspect, egm audit clear or egm ticket restore"
 )
 
@@ -223,7 +223,7 @@ def store_journal_head(machine: Machine) -> None:
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
-    """Return the ticket ledger's state when this journal began, or when two persons last restored the ledger.
+    """Return the ticket ledger's state when this journal began, or when two people last restored the ledger.
 
     It is zero if neither a memory clear nor a restoration preceded.
     """
@@ -245,7 +245,7 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
     """Return the number of the last change of the ticket ledger that needs no entry in this journal.
 
-    A restoration by two persons covers all changes before it; a memory clear covers those that the previous
+    A restoration by two people covers all changes before it; a memory clear covers those that the previous
     journal knew. ``end`` is the number of the ledger's last change now.
     """
     earlier = find_ledger_before_clear(journal)

@@ -16,7 +16,7 @@ from enum import StrEnum, unique
 
 @unique
 class Ruling(StrEnum):
-    """The reason why two persons declare a game void."""
+    """The reason why two people declare a game void."""
 
     DEFECT = "defect"
     """The machine cannot finish it: its undecided stakes are refunded (Québec s.95)."""
@@ -26,7 +26,7 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenGame:
-    """The facts in the journal about an open game that two persons are to rule on."""
+    """The facts in the journal about an open game that two people are to rule on."""
 
     is_decided: bool
     """The journal has the game's outcome."""

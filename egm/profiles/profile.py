@@ -263,7 +263,7 @@ class ByHand(_Table):
     the player may take its stated value in money instead."""
     forfeits: tuple[Literal["game", "handpay", "credits"], ...] = ()
     """What may be denied to a player who disrupted the machine (Québec s.94): an undecided game with its
-    wager; the prize that waits for an attendant; the credits. Two persons always decide."""
+    wager; the prize that waits for an attendant; the credits. Two people always decide."""
 
 
 class Tickets(_Table):
@@ -398,7 +398,7 @@ class Staff(_Table):
     """What the attendant's key permits without identification; for anything else the machine asks who they
     are."""
     two_persons: tuple[Permission, ...] = (Permission.CLEAR_MEMORY,)
-    """What requires two persons."""
+    """What requires two people."""
     wrong_tries: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
     """The number of consecutive wrong PINs after which a staff number is locked."""
     locked_minutes: Annotated[int, Field(ge=1, strict=True)] = 15

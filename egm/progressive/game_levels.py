@@ -371,7 +371,7 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
     for award in list_awards(machine, game):
         if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
             before = levels.get(award.pool) or _read_level(machine, award.pool)
-            levels[award.pool] = before.give_back(award.amount_cents)
+            levels[award.pool] = before.return_award(award.amount_cents)
             transfers += posting.build_change_transfers(award.pool, before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
     untold = machine.journal.states(f"{ProgressiveKey.WIN}{_build_claim_prefix(machine)}.{game.play_id}.")

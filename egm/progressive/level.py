@@ -191,7 +191,7 @@ class Level:
         )
         return _add_amount(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
-    def give_back(self, amount_cents: int) -> "Level":
+    def return_award(self, amount_cents: int) -> "Level":
         """Return the progressive level after reversing the hit of a void game, as a recorded correction."""
         if not 0 <= amount_cents <= self.paid:
             raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")

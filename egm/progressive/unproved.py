@@ -1,4 +1,4 @@
-"""Messages of a controller that cannot be verified: they are held, staff are called, and two persons rule.
+"""Messages of a controller that cannot be verified: they are held, staff are called, and two people rule.
 
 A controller's message is accepted as far as it can be checked here. The revealed secret of a mystery prize
 must match the commitment received earlier, and its increment, stake, ceiling and start must be those of this
@@ -107,7 +107,7 @@ def _find_shown_cents(machine: Machine, pool: Pool) -> int:
 
 # ---------------------------------------------------------------------------------------------- holding
 def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
-    """Store an unproved message about a progressive prize for two persons to rule on, and call them.
+    """Store an unproved message about a progressive prize for two people to rule on, and call them.
 
     A repeat only calls them again.
     """
@@ -167,7 +167,7 @@ def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:
-    """Apply the ruling of two persons on the first held message about a progressive prize: accepted, or declined.
+    """Apply the ruling of two people on the first held message about a progressive prize: accepted, or declined.
 
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.

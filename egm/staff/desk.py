@@ -148,7 +148,7 @@ class ServiceDesk:
         """Close the service menu, sign the person out and end device tests."""
         self.pages = []
         self.person = None
-        self.bench.give_back()
+        self.bench.end_test()
         self._set_notice(None)
         self._warned = False
         self._turn += 1

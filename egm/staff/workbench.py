@@ -30,7 +30,7 @@ class Workbench:
     taking: bool = False
     """The bill acceptor is under test: it accepts, and everything is returned."""
 
-    def give_back(self) -> None:
+    def end_test(self) -> None:
         """End all device tests, and switch off the outputs that they have switched on."""
         self.outputs = frozenset()
         self.taking = False

@@ -1,4 +1,4 @@
-"""An authorised clear by two persons, which carries each claim over unless they decide otherwise."""
+"""An authorised clear by two people, which carries each claim over unless they decide otherwise."""
 
 from datetime import UTC, datetime
 from pathlib import Path

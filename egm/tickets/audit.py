@@ -149,7 +149,7 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
 
     It may be called while the machine runs. Sums are therefore not compared, because a ticket in progress is
     in only one of them. The ledger also passes if the journal (or the one before a clear) has never seen a
-    ledger, or if two persons have restored the ledger and the machine has not seen that yet. Later acts of
+    ledger, or if two people have restored the ledger and the machine has not seen that yet. Later acts of
     the cage are in the ledger's own head.
     """
     if mismatch := store.find_ledger_mismatch():

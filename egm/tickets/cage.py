@@ -62,7 +62,7 @@ class Cage:
         if not person.strip():
             raise OperatorError("the cage: name the person who acts; nothing was paid or changed")
         if second.strip() == person.strip():
-            raise OperatorError("the cage: the two persons must be different")
+            raise OperatorError("the cage: the two people must be different")
         self._store = store
         self._clock = clock
         self._by = f"{CAGE}{person.strip()}"
@@ -147,7 +147,7 @@ class Cage:
         return moved
 
     def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
-        """Raise OperatorError if the jurisdiction requires two persons for this act on a ticket."""
+        """Raise OperatorError if the jurisdiction requires two people for this act on a ticket."""
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 

@@ -1,4 +1,4 @@
-"""Restoration of the ticket ledger: two persons start a new ledger with everything that the old one proves.
+"""Restoration of the ticket ledger: two people start a new ledger with everything that the old one proves.
 
 It is for a ledger that a machine does not trust. The ledger may be lost, damaged in both copies, reset to an
 earlier day, or sealed with a machine key that is gone; it may contain a line that this machine did not write,
@@ -61,7 +61,7 @@ def restore(
     persons and a reason, or while any program has the ledger open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
-        raise OperatorError("restoring the ticket ledger requires two persons and a reason")
+        raise OperatorError("restoring the ticket ledger requires two people and a reason")
     descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

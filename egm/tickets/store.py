@@ -386,7 +386,7 @@ class TicketStore:
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
     def find_last_restoration(self) -> Move | None:
-        """Return the last restoration of the ticket ledger by two persons (`egm.tickets.restoration`), or None."""
+        """Return the last restoration of the ticket ledger by two people (`egm.tickets.restoration`), or None."""
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._read_moves(row[0])[0]
 

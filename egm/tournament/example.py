@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from egm.config.documented import read_field_meanings
-from egm.tournament.rules import Entries, Machine, Prize, Tournament, TournamentRound
+from egm.tournament.rules import Entries, ListedMachine, Prize, Tournament, TournamentRound
 
 #: The file of the example.
 EXAMPLE: Final = Path(__file__).parent / "example.toml"
@@ -17,7 +17,7 @@ EXAMPLE: Final = Path(__file__).parent / "example.toml"
 _TABLES: Final[dict[str, type[BaseModel]]] = {
     "entries": Entries,
     "rounds": TournamentRound,
-    "machines": Machine,
+    "machines": ListedMachine,
     "prizes": Prize,
 }
 #: Longest line of a comment, in characters.

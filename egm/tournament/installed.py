@@ -16,8 +16,7 @@ from egm.staff.form import list_event_persons
 from egm.tournament.entries import RULES_INSTALLED, RULES_REMOVED, RulesInstalled, RulesRemoved
 from egm.tournament.keys import TournamentKey
 from egm.tournament.records import InstalledRules, TournamentMode
-from egm.tournament.rules import Machine as NamedMachine
-from egm.tournament.rules import Tournament, find_machine, list_violations, parse_rules
+from egm.tournament.rules import ListedMachine, Tournament, find_machine, list_violations, parse_rules
 from paytables import Game, PaytableError, load_game
 from paytables.source import read_contents
 
@@ -95,7 +94,7 @@ def compute_end(rules: Tournament) -> datetime:
     return rules.starts + timedelta(minutes=rules.duration_minutes)
 
 
-def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[NamedMachine, Game] | None:
+def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
     """Return this machine's line in the rules and its game, or None if it is not listed or does not offer the game."""
     named = find_machine(rules, machine.identity.operator_number)
     game = None if named is None else machine.games.get(named.game or rules.game)
@@ -122,7 +121,7 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
     return _find_terms_fault(machine, named, game_id)
 
 
-def _find_terms_fault(machine: Machine, named: NamedMachine, game_id: str) -> str | None:
+def _find_terms_fault(machine: Machine, named: ListedMachine, game_id: str) -> str | None:
     """Return why this machine's denomination or wager does not match its line in the rules, or None."""
     bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:

@@ -124,7 +124,7 @@ class TournamentRound(_Table):
     """How many participants go on to the next round; not in the last round."""
 
 
-class Machine(_Table):
+class ListedMachine(_Table):
     """One machine or table that is used for the tournament and marked as such (s. 126)."""
 
     number: Annotated[str, Field(min_length=1, max_length=40)]
@@ -179,7 +179,7 @@ class Tournament(_Table):
     """Cents that do not divide: all to the `best-rank`; or one each `in-order`, from the best rank down."""
     entries: Entries
     rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
-    machines: Annotated[tuple[Machine, ...], Field(min_length=1, max_length=1000)]
+    machines: Annotated[tuple[ListedMachine, ...], Field(min_length=1, max_length=1000)]
     prizes: Annotated[tuple[Prize, ...], Field(min_length=1, max_length=1000)]
 
     _text: str = PrivateAttr("")
@@ -459,7 +459,7 @@ def _has_wager(game: Game, credits_: int) -> bool:
     return on_one_spot or credits_ in find_first_stakes(spots)
 
 
-def find_machine(rules: Tournament, number: str) -> Machine | None:
+def find_machine(rules: Tournament, number: str) -> ListedMachine | None:
     """Return the machine with this number among those of the tournament, or None."""
     return next((machine for machine in rules.machines if machine.number == number), None)
 

@@ -1,4 +1,4 @@
-"""A machine without a cabinet file asks for one on its screen, finds its devices, and runs with what two persons signed.
+"""A machine without a cabinet file asks for one on its screen, finds its devices, and runs with what two people signed.
 
 Real processes, real (pseudo-)serial lines with twins on them, the answers as the screen sends them.
 """

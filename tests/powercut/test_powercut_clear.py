@@ -1,7 +1,7 @@
 """The power is cut at every storage operation of an authorised clear: it is finished or starts over.
 
 Whatever instant it goes, the machine plays on nothing in between; what the old journal owed, the new one owes
-when the two persons are done, claim by claim, and owes it once.
+when the two people are done, claim by claim, and owes it once.
 """
 
 import random

@@ -537,7 +537,7 @@ class LevelAudit:
             changes = _Moves(self.levels)
             for pool, amount in hits:
                 if isinstance(amount, int) and pool in self.levels:
-                    changes.step(pool, self.levels[pool].give_back(amount))
+                    changes.step(pool, self.levels[pool].return_award(amount))
             self._check_moves(entry, changes)
             won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
             known_cents = [cents for cents in won if cents is not None]

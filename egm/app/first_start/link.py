@@ -1,6 +1,6 @@
 """Enrolment with the progressive link in a first start: a request leaves on a stick, the answer returns on it.
 
-It takes effect only when two persons have signed the cabinet file that names it. The key of the request
+It takes effect only when two people have signed the cabinet file that names it. The key of the request
 survives a power loss, so the floor's answer remains valid.
 """
 

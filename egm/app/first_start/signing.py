@@ -1,6 +1,6 @@
-"""Last steps of a first start: the file's faults are shown, two persons sign it, and it is written.
+"""Last steps of a first start: the file's faults are shown, two people sign it, and it is written.
 
-If the memory already has a signed file (a board was exchanged, or the file was lost), two persons restore
+If the memory already has a signed file (a board was exchanged, or the file was lost), two people restore
 that file instead, and the journal records who did it.
 """
 
@@ -166,7 +166,7 @@ class SignerProofs(SetupStep):
 
 @dataclass(slots=True, kw_only=True)
 class Signing(SignerProofs):
-    """The first-start step in which two persons sign the whole cabinet file; it also shows the file's faults."""
+    """The first-start step in which two people sign the whole cabinet file; it also shows the file's faults."""
 
     state: StateFolder
     file: Path
@@ -252,7 +252,7 @@ def _format_device_kinds(draft: Draft) -> Words:
 
 @dataclass(slots=True, kw_only=True)
 class Restoring(SignerProofs):
-    """The first-start step in which two persons of the memory's own roster restore the cabinet file signed last."""
+    """The first-start step in which two people of the memory's own roster restore the cabinet file signed last."""
 
     state: StateFolder
     file: Path

@@ -99,7 +99,7 @@ class EbdsTwin(BillTwin[Frame]):
                 return self._build_note_row(index, self._build_status(poll.ack)).encode()
 
     def _apply_poll(self, poll: Poll) -> None:
-        """Apply the machine's poll: the notes and tickets to accept, and the decision on the item in escrow."""
+        """Apply the machine's poll: the bills and tickets to accept, and the decision on the item in escrow."""
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
             self.stack_escrowed_item()
@@ -130,7 +130,7 @@ class EbdsTwin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ commands from the host
     def _is_accepting(self) -> bool:
-        """Return whether the machine has enabled the simulated acceptor for any note or ticket."""
+        """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
         return bool(self._notes) or self._barcodes
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:

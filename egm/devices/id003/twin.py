@@ -119,7 +119,7 @@ class Id003Twin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ commands from the host
     def _is_accepting(self) -> bool:
-        """Return whether the machine has enabled the simulated acceptor for any note or ticket."""
+        """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
         return self._settings.get(Command.INHIBIT) == b"\x00"
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:

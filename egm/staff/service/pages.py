@@ -276,7 +276,7 @@ def _build_inventory_tables(machine: Machine) -> tuple[PageTable, ...]:
 def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the memory's state, and of how it is cleared.
 
-    It is never cleared from here, nor without two persons (A-20, A-21).
+    It is never cleared from here, nor without two people (A-20, A-21).
     """
     journal = machine.journal
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)

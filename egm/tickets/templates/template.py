@@ -139,7 +139,7 @@ class CageRules(_Table):
     """The jurisdiction's rules for cashiers who handle tickets at the cage."""
 
     two_persons: tuple[CageAct, ...] = (CageAct.VOID, CageAct.RELEASE, CageAct.REPRINT, CageAct.REVIVE)
-    """Acts that require two persons."""
+    """Acts that require two people."""
     expired: Literal["refused", "paid"] = "refused"
     """What the cage does with an expired ticket, which machines never accept."""
 

@@ -57,7 +57,7 @@ def test_a_new_journal_is_not_begun_beside_what_is_left_of_one(tmp_path, kept):
         start(state)
     assert not (tmp_path / "journal.sqlite").exists()
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
-    clear_with_decisions(tmp_path)  # two persons may, and it is on record
+    clear_with_decisions(tmp_path)  # two people may, and it is on record
     with Journal.open(tmp_path, now=StoppedClock().now) as journal:
         assert "cleared" in next(journal.entries()).record
 

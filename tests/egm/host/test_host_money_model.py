@@ -81,7 +81,7 @@ class Machine:
         self.after_power_up()
 
     def clear(self) -> None:
-        """Two persons clear the memory and carry everything over; what is owed is the same before and after."""
+        """Two people clear the memory and carry everything over; what is owed is the same before and after."""
         values = self.room.journal.meters().values
         owed = values["credits"], len(self.room.journal.list_pending())
         self.room.close()

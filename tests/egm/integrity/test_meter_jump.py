@@ -47,7 +47,7 @@ def jumped(rig, account, before):
 
 
 def rule(rig, amount_cents):
-    """Two persons decide what is in the box."""
+    """Two people decide what is in the box."""
     (disputed,) = list_disputed_amounts(rig.machine)
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(

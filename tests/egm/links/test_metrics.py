@@ -62,7 +62,7 @@ def test_a_scrape_says_what_the_reading_says(exporter):
             Cell("fault.hopper.jam", "", {}, 0, 3),
         ),
     )
-    collector.hand_over(build_meter_families(reading, ()))
+    collector.publish(build_meter_families(reading, ()))
     samples = _scrape(server.port)
     assert samples["egm_credits_cents",] == 1500
     assert samples["egm_coin_in_cents_total",] == 500
@@ -115,7 +115,7 @@ def test_families_of_one_name_from_several_sources_are_one(exporter):
         iter_line_metrics(name, LineHealth(up=name == "two", answered_within_ms=((0, 0),)))
         for name in ("one", "two")
     )
-    collector.hand_over([*one, *two])
+    collector.publish([*one, *two])
     with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as answer:
         assert answer.read().decode().count("# TYPE egm_host_link_up gauge") == 1
     samples = _scrape(server.port)
@@ -136,8 +136,8 @@ def test_a_lines_answers_are_a_histogram():
 
 def test_handing_over_replaces_everything_at_once(exporter):
     collector, server = exporter
-    collector.hand_over([GaugeMetricFamily("egm_x", "x", 1), CounterMetricFamily("egm_y", "y", 1)])
-    collector.hand_over([GaugeMetricFamily("egm_x", "x", 2)])
+    collector.publish([GaugeMetricFamily("egm_x", "x", 1), CounterMetricFamily("egm_y", "y", 1)])
+    collector.publish([GaugeMetricFamily("egm_x", "x", 2)])
     samples = _scrape(server.port)
     assert samples["egm_x",] == 2
     assert ("egm_y_total",) not in samples

@@ -283,7 +283,7 @@ def test_a_ticket_says_where_the_journal_stood(rig):
     assert rig.hands.jobs[-1].fields["witness"] == f"JOURNAL {head[0]}:{head[1]}"
 
 
-# ---------------------------------------------------------------- restored by two persons
+# ---------------------------------------------------------------- restored by two people
 def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
     """As ``egm ticket restore`` does, the machine stopped."""
     key, numbers = rig.journal.derive(PURPOSE), rig.journal.derive(NUMBERS)
@@ -417,7 +417,7 @@ def test_two_persons_restore_a_ledger_somebody_wrote_in_and_its_tickets_are_good
     rig.close()
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(b'[[3,"919999999999990001",1,"reserve"]]\n')
-    with pytest.raises(OperatorError, match="two persons and a reason"):
+    with pytest.raises(OperatorError, match="two people and a reason"):
         restore_ledger(rig, tmp_path, (MANAGER, MANAGER))
     assert restore_ledger(rig, tmp_path) == (2, "this machine's seal")
     again = MachineRig(tmp_path, devices=("printer",)).boot()

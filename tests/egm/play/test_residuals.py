@@ -43,7 +43,7 @@ def make(tmp_path):
 
 
 def leave_a_rest(rig) -> None:
-    """Two persons at the menu take all but a rest."""
+    """Two people at the menu take all but a rest."""
     rig.engine.handle(EventType.MENU, key="operator")
     rest_cents = rig.credit_cents - REST_CENTS
     ruling = ForfeitCreditsForm(amount_cents=rest_cents, reason="for a test", persons=("1", "2"))

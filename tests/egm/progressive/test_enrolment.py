@@ -1,4 +1,4 @@
-"""Enrolment with the link at the machine: a key that stays, a request and its answer on a stick, two persons.
+"""Enrolment with the link at the machine: a key that stays, a request and its answer on a stick, two people.
 
 The floor is the real one: its authority, its command. What is refused is refused in words and in the journal.
 """

@@ -64,7 +64,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
                 assert level.shown_cents - int(before.overflow) <= level.terms.base_cents
             paid.append(amount)
         elif what == "void" and paid:
-            level = level.give_back(paid.pop())
+            level = level.return_award(paid.pop())
         elif what == "change":
             level = level.change(value)
             assert level.shown_cents == before.shown_cents
@@ -194,7 +194,7 @@ def test_a_record_that_does_not_add_up_is_no_level():
         with pytest.raises(LevelDefectiveError):
             Level.from_json(record | change)
     with pytest.raises(LevelDefectiveError):
-        Level.open(TERMS).give_back(1)
+        Level.open(TERMS).return_award(1)
     with pytest.raises(LevelDefectiveError):
         Level.open(TERMS).contribute(0)
 
@@ -220,7 +220,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
             amount, level = level.pay_hit()
             paid.append(amount)
         elif what == "void" and paid:
-            level = level.give_back(paid.pop())
+            level = level.return_award(paid.pop())
         elif what == "change":
             level = level.change(value)
         else:

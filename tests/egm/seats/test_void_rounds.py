@@ -92,7 +92,7 @@ def repair(rooms, working):
 
 
 def rule(rig, form):
-    """Two persons declare a position's game void; return why it was refused, or None."""
+    """Two people declare a position's game void; return why it was refused, or None."""
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(EventType(form), form=form, **TWO)
     refused = rig.notice

@@ -102,7 +102,7 @@ def test_a_forfeit_takes_a_second_person_who_is_somebody_else(tmp_path):
     rig.play()
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     menu.sign_in(Role.SUPERVISOR).fill("forfeit_game", "a wire in the slot", second=Role.SUPERVISOR)
-    assert rig.machine.memory.get(PlayKey.GAME) is not None  # nobody is two persons
+    assert rig.machine.memory.get(PlayKey.GAME) is not None  # nobody is two people
     menu.prove(Role.MANAGER)
     assert rig.machine.memory.get(PlayKey.GAME) is None
     (line,) = register(menu, "forfeited-games")

@@ -72,7 +72,7 @@ ON_PAGES = {
     **dict.fromkeys(("link_request", "link_answer", "link_enrol"), ("link", SET_UP)),
     **dict.fromkeys(("disputed", "disputed_ticket"), ("disputed", COUNT)),
 }
-#: Two persons, each with the right: what takes money or a prize from a player.
+#: Two people, each with the right: what takes money or a prize from a player.
 BY_TWO = {"prize_ruling", "link_enrol", "forfeit_prize", "forfeit_credits", "forfeit_game", "refund_game"}
 #: The book of the place has the person behind these, whoever opens the page.
 RECORDED = {"dispute": "dispute.decided", "exclusion": "exclusion.noted"}

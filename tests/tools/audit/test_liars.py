@@ -102,7 +102,7 @@ def coins(rig):
 
 
 def troubles(rig):
-    """Doors, faults, a generator that fails in the middle of a game, and the stake given back by two persons."""
+    """Doors, faults, a generator that fails in the middle of a game, and the stake given back by two people."""
     rig.insert(1000)
     for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
         rig.engine.handle(event, door="main")

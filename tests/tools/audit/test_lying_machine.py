@@ -86,7 +86,7 @@ def test_a_won_game_is_not_void_by_a_key(honest, shelf, back, persons):
         **({"transfers": [["house:refund_defect", CREDIT, staked]]} if back else {}),
     }
     found = named([*honest[:at], void], shelf, at + 1)
-    assert "no two persons ruled" in found[at + 1] or "record.recorded: expected decided" in found[at + 1]
+    assert "no two people ruled" in found[at + 1] or "record.recorded: expected decided" in found[at + 1]
 
 
 @pytest.mark.requirement("E-13")

@@ -148,7 +148,7 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 
 @pytest.fixture
 def voided(tmp_path):
-    """A game of which two persons ruled, for the generator had failed in the middle of it."""
+    """A game of which two people ruled, for the generator had failed in the middle of it."""
     rig = undecided_game(tmp_path / "state")
     rig.machine.chance = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.told[-1].options[0])

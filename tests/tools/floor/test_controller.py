@@ -365,7 +365,7 @@ def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
     floor.controller.open_levels([level("petit", base_cents=50_00)])
     floor.give("EGM-1", 1)
     held = floor.record().level
-    moved = floor.controller.give_up("grand", "petit")
+    moved = floor.controller.close_level("grand", "petit")
     assert moved == held.current + held.hidden
     assert floor.record("petit").level.current == 50_00 + moved
     assert isinstance(floor.give("EGM-1", 2), Counted)  # made before, heard of now
@@ -375,7 +375,7 @@ def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
     assert floor.join("EGM-1").reason is RefusalReason.LEVEL_CLOSED
     for wrong in (("grand", "petit"), ("petit", "grand"), ("petit", "petit"), ("none", "petit")):
         with pytest.raises(ControllerError):
-            floor.controller.give_up(*wrong)
+            floor.controller.close_level(*wrong)
     floor.controller.check()
 
 

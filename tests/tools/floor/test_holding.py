@@ -1,4 +1,4 @@
-"""One machine's certificate does not empty a level: what chance can hardly have made waits for two persons."""
+"""One machine's certificate does not empty a level: what chance can hardly have made waits for two people."""
 
 from contextlib import closing
 from datetime import UTC, datetime

@@ -257,7 +257,7 @@ def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held
     floor.controller.open_levels([level("more")])
     (luck, _) = floor.controller.list_values()
     assert floor.give("EGM-1").won == ()
-    moved = floor.controller.give_up("luck", "more")
+    moved = floor.controller.close_level("luck", "more")
     assert moved > 100
     store = floor.controller._store
     rows = store.run("SELECT record FROM prize WHERE level = 'luck' ORDER BY number")

@@ -48,7 +48,7 @@ def house(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def computer(tmp_path_factory, house):
-    """A computer that two persons have set up and signed for."""
+    """A computer that two people have set up and signed for."""
     folder = tmp_path_factory.mktemp("computer")
     built = image_in(tmp_path_factory.mktemp("image"))
     computer = Computer(folder, built, random.Random(20261123), answered=False)

@@ -138,7 +138,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
         " in an entry that is missing\n"
     )
     return (
-        "next: keep the machine stopped; decide each claim above, then two persons run\n"
+        "next: keep the machine stopped; decide each claim above, then two people run\n"
         f"  {shlex.join(words)}\n"
         "  with --claim CLAIM=paid:CENTS:WHO or --claim CLAIM=ended for each that is not to be carried over\n"
         f"{missing}{challenge}"

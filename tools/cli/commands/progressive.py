@@ -404,7 +404,7 @@ def admit_(machine: str, store: str | None) -> None:
         controller.admit(machine)
 
 
-@command.command()
+@command.command("give-up")
 @click.argument("machine")
 @STORE
 def dismiss(machine: str, store: str | None) -> None:
@@ -417,10 +417,10 @@ def dismiss(machine: str, store: str | None) -> None:
 @click.argument("level")
 @click.argument("successor")
 @STORE
-def give_up(level: str, successor: str, store: str | None) -> None:
+def close_level(level: str, successor: str, store: str | None) -> None:
     """Close the progressive LEVEL: everything it holds goes to SUCCESSOR, exactly."""
     with open_controller(store) as controller:
-        amount = controller.give_up(level, successor)
+        amount = controller.close_level(level, successor)
     echo(f"{level}: {amount} minor units were transferred to {successor}")
 
 

@@ -269,7 +269,7 @@ async def _run_scenario(number: int, floor: _Floor) -> None:
         await controllers.wait_for_deposed()
     with _record_errors(floor.result, definition.id):
         _reconcile(definition, machines, floor)
-        controllers.controller.give_up(definition.id, _BANK.id)
+        controllers.controller.close_level(definition.id, _BANK.id)
         floor.result.fault_counts["level given up"] += 1
 
 

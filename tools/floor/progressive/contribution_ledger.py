@@ -34,7 +34,7 @@ class ContributionLedger:
             return
         amount, empty = grown.release()
         session.put_level(replace(record, level=empty))
-        self.hand_over(session, record.successor, amount)
+        self.add_moved_amount(session, record.successor, amount)
 
     def _store_level_after_contribution(
         self, session: Session, record: LevelRecord, contribution: Contribution
@@ -107,20 +107,20 @@ class ContributionLedger:
         left_cents = max(0, record.closing_cents - amount_cents)
         return amount_cents, replace(record, level=paid, closing_cents=left_cents)
 
-    def give_back(self, session: Session, hit: ClaimRecord) -> None:
+    def return_award(self, session: Session, hit: ClaimRecord) -> None:
         """Return the amount that a void game had won to its progressive level."""
         record = session.read_level(hit.level)
         if record is None:
             raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
         session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
-        returned = record.level.give_back(hit.amount_cents)
+        returned = record.level.return_award(hit.amount_cents)
         if not record.successor:
             session.put_level(replace(record, level=returned))
-            self._record_lift(session, record, Fraction(hit.amount_cents))
+            self._record_outside_amount(session, record, Fraction(hit.amount_cents))
             return
         amount, empty = returned.release()
         session.put_level(replace(record, level=empty))
-        self.hand_over(session, record.successor, amount)
+        self.add_moved_amount(session, record.successor, amount)
 
     def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
         """Adjust the level so that it has paid what the machine paid for a hit.
@@ -147,7 +147,7 @@ class ContributionLedger:
         else:
             amount, empty = level.correct(more_cents).release()
             session.put_level(replace(record, level=empty))
-            self.hand_over(session, record.successor, amount)
+            self.add_moved_amount(session, record.successor, amount)
 
     def correct_outdated_level(
         self, session: Session, record: LevelRecord, machine: str, enrolment: Enrolment
@@ -167,7 +167,7 @@ class ContributionLedger:
         if enrolment.falls - record.falls <= FALLS_AHEAD_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
-    def hand_over(self, session: Session, level: str, amount: Fraction) -> None:
+    def add_moved_amount(self, session: Session, level: str, amount: Fraction) -> None:
         """Add an amount to a progressive level, or to the last successor of a closed level."""
         heir = session.read_level(level)
         while heir is not None and heir.successor:
@@ -175,12 +175,12 @@ class ContributionLedger:
         if heir is None:
             raise ContributionLedgerError(f"level {level}: there is no level to receive {amount} minor units")
         session.put_level(replace(heir, level=heir.level.receive(amount)))
-        self._record_lift(session, heir, amount)
+        self._record_outside_amount(session, heir, amount)
 
-    def _record_lift(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
+    def _record_outside_amount(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
         """Record with a mystery prize an amount that its level received other than by wagers."""
         if record.level.terms.mystery:
-            self._mysteries.add_lift(session, record.id, amount)
+            self._mysteries.add_outside_amount(session, record.id, amount)
 
     def open_prize(self, session: Session, level: str) -> None:
         """Draw the next prize of a mystery level; do nothing for any other level."""
@@ -188,7 +188,7 @@ class ContributionLedger:
         if record is not None and record.level.terms.mystery:
             self._mysteries.open(session, record, self._at())
 
-    def give_up(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
+    def close_level(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount."""
         if record.level.terms.mystery:
             self._mysteries.close(session, record.id)
@@ -203,7 +203,7 @@ class ContributionLedger:
                 closing_cents=record.level.shown_cents,
             )
         )
-        self.hand_over(session, successor, amount)
+        self.add_moved_amount(session, successor, amount)
         return amount
 
 

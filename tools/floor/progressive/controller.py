@@ -352,7 +352,7 @@ class Controller:
         paid = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid)
         if commit.way == "void":
-            self._books.give_back(session, hit)
+            self._books.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
             self._pay_otherwise(session, paid, commit)
         return Closed(machine=commit.machine, claim=commit.claim)
@@ -513,7 +513,7 @@ class Controller:
             session.remove_machine(machine)
             session.note(self._format_time(), "dismissed", machine=machine)
 
-    def give_up(self, level: str, successor: str) -> Fraction:
+    def close_level(self, level: str, successor: str) -> Fraction:
         """Close a level and transfer its whole amount to ``successor`` (I-12, I-13); return the exact amount."""
         with self._store.transaction() as session:
             record, heir = session.read_level(level), session.read_level(successor)
@@ -521,7 +521,7 @@ class Controller:
                 raise ControllerError(f"there is no open level {level}")
             if heir is None or heir.successor or level == successor:
                 raise ControllerError(f"level {successor} cannot take over what {level} holds")
-            amount = self._books.give_up(session, record, successor)
+            amount = self._books.close_level(session, record, successor)
             session.note(self._format_time(), "given_up", level=level, successor=successor, amount=amount)
         return amount
 

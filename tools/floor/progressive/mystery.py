@@ -83,7 +83,7 @@ class Mysteries:
             )
         )
 
-    def add_lift(self, session: Session, level: str, amount: Fraction) -> None:
+    def add_outside_amount(self, session: Session, level: str, amount: Fraction) -> None:
         """Record an amount that the level received other than by wagers; the numbered contributions lack it."""
         prize = session.read_last_prize(level)
         if prize is not None:

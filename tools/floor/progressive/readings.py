@@ -45,7 +45,7 @@ class Readings:
             value=time.time(),
         )
         held_metric = GaugeMetricFamily(
-            "egm_progressive_held", "Claims and payments that wait for two persons to rule.", value=unruled
+            "egm_progressive_held", "Claims and payments that wait for two people to rule.", value=unruled
         )
         self._metrics = (level, falls, status, alive, held_metric)
 
