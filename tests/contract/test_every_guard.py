@@ -1,7 +1,7 @@
-"""Every guard of the state table is shown to refuse an event by itself: a rule without it would let the event pass.
+"""Every guard of the state table refuses an event that its rule would accept without it.
 
-``rigs.guards`` has a table for each part of the machine. A guard is the only one of its rule that says no in its
-row, or its row names the later guards that say no with it; then it decides the reason that the person reads.
+``rigs.guards`` has a table for each part of the machine. In its row a guard is the only one of its rule that
+fails, or the row names the later guards that fail too; the guard then decides the reason that the person reads.
 """
 
 import pytest

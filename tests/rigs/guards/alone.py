@@ -21,7 +21,7 @@ from egm.kernel.states import SETS
 from egm.testing.machine import MachineRig
 
 Arrangement = Callable[[Path], MachineRig]
-#: The guard that every rule of a form has: the persons of the form have proved who they are.
+#: The guard that every rule of a form has: the persons have signed in and are permitted.
 AUTHORISED = "authorised"
 UNEXPECTED = "event.unexpected"
 
@@ -44,7 +44,7 @@ RULES = _name_rules()
 
 @dataclass(frozen=True)
 class Case:
-    """What a row changes so that a guard says no: the arrangement, or values of the event's payload."""
+    """What a row changes so that a guard fails: the arrangement, or values of the event's payload."""
 
     arrange: Arrangement | None
     values: Mapping[str, Any]
@@ -76,10 +76,10 @@ def case(
     follows: tuple[str, ...] = (),
     **values: Any,
 ) -> Case:
-    """Return the change that makes a guard say no.
+    """Return the change that makes a guard fail.
 
-    ``also``: the later guards of the rule that say no with it. ``then``: the effect of the later rule that
-    accepts the event instead. ``follows``: the kinds of the entries with which the machine goes on by itself.
+    ``also``: the later guards of the rule that fail too. ``then``: the effect of the later rule that
+    accepts the event instead. ``follows``: the kinds of the entries that rules after the event write.
     """
     return Case(arrange, values, also, then, follows)
 
@@ -94,8 +94,8 @@ def rows(
 ) -> Iterator[Row]:
     """Yield the rows of a rule, by guard; with ``arrange`` and ``values`` the rule accepts the event.
 
-    A value that only the machine knows is a function of it.
-    The rule of a form gets the row of its persons, too: the same form, which nobody has authorised.
+    A value that depends on the machine is a function of it. For a form's rule, the row of ``authorised`` is
+    added: the form without persons. ``marks``: the ids of the requirements, separated by spaces.
     """
     event = RULES[rule].events[0]
     if any(code_of(guard) == AUTHORISED for guard in RULES[rule].guards):
@@ -124,7 +124,7 @@ def in_state(state: State, *devices: str, **options: Any) -> Arrangement:
 
 
 def after(arrange: Arrangement, *steps: Callable[[MachineRig], object]) -> Arrangement:
-    """Return the arrangement of a machine with which more has happened."""
+    """Return an arrangement followed by further steps."""
 
     def arrange_more(folder: Path) -> MachineRig:
         rig = arrange(folder)
@@ -136,7 +136,7 @@ def after(arrange: Arrangement, *steps: Callable[[MachineRig], object]) -> Arran
 
 
 def happens(event: EventName, **values: Any) -> Callable[[MachineRig], None]:
-    """Return the step in which an event happens, and is not refused."""
+    """Return the step in which an event happens and is accepted."""
 
     def step(rig: MachineRig) -> None:
         rig.machine.notice = None
@@ -147,14 +147,14 @@ def happens(event: EventName, **values: Any) -> Callable[[MachineRig], None]:
 
 
 def try_row(row: Row, folder: Path) -> None:
-    """Let the event of a row happen, and check that its guard alone refuses it, aloud, and that nothing moves."""
+    """Let the event of a row happen; check that only its guard refuses it, with its code, and that nothing moves."""
     rig, rule = row.arrange(folder), RULES[row.rule]
     values = {name: value(rig) if callable(value) else value for name, value in row.values.items()}
     event = FEATURES.rules.payloads.build(row.event, values)
     tried = FEATURES.rules.of(rig.state, row.event)
     assert rule in tried, f"{row.event} in {rig.state}: the rule is not tried"
     refusing = [code_of(guard) for guard in rule.guards if not _holds(guard, rig, event)]
-    assert refusing == [row.guard, *row.also], f"{row.rule}: {refusing} say no"
+    assert refusing == [row.guard, *row.also], f"{row.rule}: {refusing} fail"
     accepting = next(
         (other for other in tried if all(_holds(guard, rig, event) for guard in other.guards)), None
     )
@@ -184,7 +184,7 @@ def try_row(row: Row, folder: Path) -> None:
 
 
 def _holds(guard: Guard[Machine], rig: MachineRig, event: Event) -> bool:
-    """Return whether a guard holds; one that an earlier guard protects from what it cannot be asked does not."""
+    """Return whether a guard holds; a guard that raises because an earlier one fails does not hold."""
     try:
         return guard(rig.machine, event)
     except InvariantError:

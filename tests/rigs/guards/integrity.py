@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rigs.every_event import TWO, VALUES
 from rigs.guards.alone import after, case, happens, in_state, rows
-from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, empty, with_sign_in
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, empty, with_profile_text, with_sign_in
 from rigs.guards.staff import DOOR, KEY
 from rigs.three_levels import DEAR, awaiting, given_up
 
@@ -24,8 +24,8 @@ WAIT = ("[coins]", '[progressives]\nunanswered = "wait"\n\n[coins]')
 MOVE = {**TWO, "form": "level_move", "source": DEAR, "target": "three-levels.luck.50"}
 
 
-def doubted(folder: Path) -> MachineRig:
-    """A machine whose clock has gone back while the power was off."""
+def set_clock_back(folder: Path) -> MachineRig:
+    """Return a machine whose clock was set back while the power was off."""
     MachineRig(folder).boot().close()
     return MachineRig(folder, wall=datetime(2025, 12, 1, tzinfo=UTC)).boot()
 
@@ -41,19 +41,19 @@ def _install_manifest(rig: MachineRig) -> None:
 
 
 def _fit_counters(rig: MachineRig) -> None:
-    """Let the hard meters have been seen."""
+    """Record that hard meters are fitted."""
     write_undeclared(rig.machine, "hard_meters.fitted", state={IntegrityKey.HARD_METERS: (0,) * 6})
 
 
 def _name_link(rig: MachineRig) -> None:
-    """Let the cabinet file name a link whose files are in the machine's own folder."""
+    """Name a progressive link in the cabinet file, with its files in the machine's own folder."""
     folder = LinkFolder(Path("link"))
     link = LinkSlot.model_validate(folder.table("controller", 8883))
     rig.machine.install(Enrolling(folder, link=link))
 
 
 def _state_impossible_award(rig: MachineRig) -> None:
-    """Let a controller lock more than the level can have come to, which persons must rule on."""
+    """Lock an award above what the level can be worth, on which persons must rule."""
     (claim,) = rig.journal.states(ProgressiveKey.CLAIM)
     claim = claim.removeprefix(ProgressiveKey.CLAIM)
     rig.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=90_000)
@@ -83,7 +83,7 @@ ROWS = (
     ),
     *rows(
         "clock_confirmed in at work: confirm_clock",
-        after(doubted, OPEN_MENU),
+        after(set_clock_back, OPEN_MENU),
         CLOCK,
         clock_is_doubted=case(MENU),
         date_is_the_clocks=case(date="20200101"),
@@ -118,7 +118,7 @@ ROWS = (
         awaiting,
         KEY,
         marks="I-07",
-        attendant_may_settle=case(by_place(awaiting, *WAIT)),
+        attendant_may_settle=case(with_profile_text(awaiting, *WAIT)),
         key_is_enough=case(with_sign_in(awaiting), then="ask_for_sign_in"),
     ),
     *rows(
@@ -126,7 +126,7 @@ ROWS = (
         with_sign_in(awaiting),
         KEY,
         no_service_page_is_open=case(after(with_sign_in(awaiting), OPEN_MENU)),
-        attendant_may_settle=case(by_place(awaiting, *WAIT)),
+        attendant_may_settle=case(with_profile_text(awaiting, *WAIT)),
     ),
     *rows(
         "move_level in at work: move_level",

@@ -23,12 +23,12 @@ IDENTITY = ("identity_cents = 1000000", "identity_cents = 100")
 
 
 def empty(*devices: str, **options) -> Arrangement:
-    """A machine without credit, ready to be played."""
+    """Return the arrangement of an idle machine without credit."""
     return lambda folder: MachineRig(folder, devices=devices, **options).boot()
 
 
-def by_place(arrange, *change: str) -> Arrangement:
-    """A machine under the generic profile with one text replaced: ``arrange`` makes it of a folder and a profile."""
+def with_profile_text(arrange, *change: str) -> Arrangement:
+    """Return the arrangement under the generic profile with one text replaced."""
     return lambda folder: arrange(folder / "state", profile=_write_place(folder, *change))
 
 
@@ -37,8 +37,8 @@ def _write_place(folder: Path, old: str, new: str) -> Path:
     return place(folder, old, new)
 
 
-def waits(folder: Path, **options) -> MachineRig:
-    """A machine whose player waits for an attendant with five dollars: its printer has had no paper."""
+def open_handpay(folder: Path, **options) -> MachineRig:
+    """Return a machine with a hand-pay of five dollars, because the printer is out of paper."""
     rig = MachineRig(folder, devices=("printer",), **options).boot().insert(500)
     rig.engine.handle(EventType.FAULT_RAISED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
@@ -46,36 +46,36 @@ def waits(folder: Path, **options) -> MachineRig:
     return rig
 
 
-def refilled(folder: Path, **options) -> MachineRig:
-    """The same, with paper again: the player may ask for a ticket."""
-    rig = waits(folder, **options)
+def open_handpay_with_paper(folder: Path, **options) -> MachineRig:
+    """Return a machine with a hand-pay and paper in the printer again, so that the player may request a ticket."""
+    rig = open_handpay(folder, **options)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     return rig
 
 
-def asked(folder: Path, **options) -> MachineRig:
-    """The same, whose player has asked for a ticket."""
-    rig = refilled(folder, **options)
+def request_ticket(folder: Path, **options) -> MachineRig:
+    """Return a machine with a hand-pay whose player has requested a ticket instead."""
+    rig = open_handpay_with_paper(folder, **options)
     rig.engine.handle(EventType.CASH_OUT)
     return rig
 
 
 def with_sign_in(arrange) -> Arrangement:
-    """The machine at which the attendant signs in before the key does anything about money."""
-    return by_place(arrange, *SIGN_IN)
+    """Return the arrangement under a profile in which the attendant must sign in before the key pays."""
+    return with_profile_text(arrange, *SIGN_IN)
 
 
-def winning(folder: Path, profile: str | Path = "generic") -> MachineRig:
-    """A machine that shows a game with two prizes in kind."""
+def show_prizes(folder: Path, profile: str | Path = "generic") -> MachineRig:
+    """Return a machine that shows a game with two prizes in kind."""
     rig = MachineRig(folder, profile=profile, games=(str(FAIR),), chance=ScriptedChance(*PRIZES))
     rig.boot().insert(500)
     rig.play()
     return rig
 
 
-def prize(folder: Path, profile: str | Path = "generic") -> MachineRig:
-    """The same, whose player waits for the prizes."""
-    rig = winning(folder, profile)
+def owe_prizes(folder: Path, profile: str | Path = "generic") -> MachineRig:
+    """Return a machine with a hand-pay of two prizes in kind."""
+    rig = show_prizes(folder, profile)
     rig.report_shown()
     assert rig.state is State.HANDPAY
     return rig
@@ -95,12 +95,12 @@ def _dispute(rig: MachineRig) -> str:
 
 
 def host(**fields) -> Arrangement:
-    """A machine with a host of its money."""
+    """Return the arrangement of a machine with a host of its money and five dollars of credit."""
     return lambda folder: MachineRig(folder, host=HostMoney(**fields)).boot().insert(500)
 
 
 def _ask_for_ticket(rig: MachineRig) -> None:
-    """Put a ticket into escrow whose worth the host is asked for."""
+    """Put a ticket into escrow and query its value."""
     rig.hands.offered[1] = Barcode(TICKET)
     rig.machine.component(HostMoney).inquiry = Inquiry("asked", 1, TICKET)
 
@@ -142,55 +142,59 @@ ROWS = (
         "no_payout_device in payable: open_cancelled_credit", IDLE, {"why": "test"}, has_credit=case(empty())
     ),
     # ------------------------------------------------------------------ hand-pays
-    *rows("cash_out in handpay: toggle_ticket_request", refilled, ticket_may_replace=case(waits)),
+    *rows(
+        "cash_out in handpay: toggle_ticket_request",
+        open_handpay_with_paper,
+        ticket_may_replace=case(open_handpay),
+    ),
     *rows(
         "key_turned in handpay: return_handpay",
-        asked,
+        request_ticket,
         KEY,
-        ticket_is_requested=case(refilled, then="settle_handpay"),
+        ticket_is_requested=case(open_handpay_with_paper, then="settle_handpay"),
         ticket_may_replace=case(
-            after(asked, happens(EventType.FAULT_RAISED, code=PAPER)), then="withdraw_ticket_request"
+            after(request_ticket, happens(EventType.FAULT_RAISED, code=PAPER)), then="withdraw_ticket_request"
         ),
-        key_is_enough=case(with_sign_in(asked), then="ask_for_sign_in"),
+        key_is_enough=case(with_sign_in(request_ticket), then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in handpay: ask_for_sign_in",
-        with_sign_in(asked),
+        with_sign_in(request_ticket),
         KEY,
-        ticket_is_requested=case(with_sign_in(refilled), then="ask_for_sign_in"),
+        ticket_is_requested=case(with_sign_in(open_handpay_with_paper), then="ask_for_sign_in"),
         ticket_may_replace=case(
-            after(with_sign_in(asked), happens(EventType.FAULT_RAISED, code=PAPER)),
+            after(with_sign_in(request_ticket), happens(EventType.FAULT_RAISED, code=PAPER)),
             then="withdraw_ticket_request",
         ),
-        no_service_page_is_open=case(after(with_sign_in(asked), OPEN_MENU)),
+        no_service_page_is_open=case(after(with_sign_in(request_ticket), OPEN_MENU)),
     ),
     *rows(
         "key_turned in handpay: withdraw_ticket_request",
-        asked,
+        request_ticket,
         KEY,
-        requested_ticket_is_impossible=case(refilled, then="settle_handpay"),
+        requested_ticket_is_impossible=case(open_handpay_with_paper, then="settle_handpay"),
     ),
     *rows(
         "key_turned in handpay: settle_handpay",
-        waits,
+        open_handpay,
         KEY,
-        handpay_is_in_order=case(by_place(waits, *IDENTITY)),
-        key_is_enough=case(with_sign_in(waits), then="ask_for_sign_in"),
+        handpay_is_in_order=case(with_profile_text(open_handpay, *IDENTITY)),
+        key_is_enough=case(with_sign_in(open_handpay), then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in handpay: ask_for_sign_in (2)",
-        with_sign_in(waits),
+        with_sign_in(open_handpay),
         KEY,
-        handpay_is_in_order=case(by_place(waits, *IDENTITY)),
-        no_service_page_is_open=case(after(with_sign_in(waits), OPEN_MENU)),
+        handpay_is_in_order=case(with_profile_text(open_handpay, *IDENTITY)),
+        no_service_page_is_open=case(after(with_sign_in(open_handpay), OPEN_MENU)),
     ),
     *rows(
         "handpay_reset in handpay: settle_handpay",
-        waits,
+        open_handpay,
         {"key": "host"},
-        no_prize_waits=case(prize),
-        attendant_pays_by_hand=case(asked),
-        handpay_is_in_order=case(by_place(waits, *IDENTITY)),
+        no_prize_waits=case(owe_prizes),
+        attendant_pays_by_hand=case(request_ticket),
+        handpay_is_in_order=case(with_profile_text(open_handpay, *IDENTITY)),
     ),
     # ------------------------------------------------------------------ what persons decide about money
     *rows(
@@ -202,7 +206,7 @@ ROWS = (
     ),
     *rows(
         "forfeit_prize in handpay: forfeit_prize",
-        prize,
+        owe_prizes,
         VALUES[EventType.FORFEIT_PRIZE],
         marks="F-15",
         prize_is_forfeit=case(reason=" "),
@@ -253,9 +257,11 @@ ROWS = (
     # ------------------------------------------------------------------ what persons decide about a game
     *rows(
         "exchange_prize in handpay: exchange_prizes",
-        prize,
+        owe_prizes,
         {**TWO, "form": "prize_cash"},
-        prize_may_be_cash=case(by_place(prize, 'prizes_in_kind = "or_cash"', 'prizes_in_kind = "delivered"')),
+        prize_may_be_cash=case(
+            with_profile_text(owe_prizes, 'prizes_in_kind = "or_cash"', 'prizes_in_kind = "delivered"')
+        ),
     ),
     *rows(
         "machine_checked in ruling: record_machine_check",

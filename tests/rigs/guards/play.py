@@ -1,11 +1,11 @@
-"""The guards of play: bets and games of one seat and of several, standing bets, reminders, what follows by itself."""
+"""The guards of play: bets and games of one seat and of several, standing bets, reminders, automatic rules."""
 
 from pathlib import Path
 
 from rigs.every_event import VALUES
 from rigs.guards.alone import Arrangement, Row, after, case, happens, in_state, rows
 from rigs.guards.integrity import insert
-from rigs.guards.money import IDLE, MENU, OPEN_MENU, by_place, winning, with_sign_in
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, show_prizes, with_profile_text, with_sign_in
 from rigs.guards.staff import KEY
 from rigs.jackpot import GAME, OWN, PAIR, begin, bet, room_of
 from rigs.three_levels import FixedFace, hitting
@@ -31,8 +31,8 @@ AT_LIMIT = ("[coins]", '[protection]\nlimit_spend_cents = 5\nat_limit = "cash_ou
 TAXED = ("[by_hand]", "[by_hand]\ntax_cents = 1")
 
 
-def two_seats(folder: Path, **options) -> MachineRig:
-    """The second of two positions around a table of stud, which keeps its jackpot, without credit."""
+def open_second_seat(folder: Path, **options) -> MachineRig:
+    """Return the second of two positions at a stud table with its own jackpot, without credit."""
     rooms, table = [], SharedTable()
     for number in (1, 2):
         rig = MachineRig(
@@ -51,65 +51,65 @@ def two_seats(folder: Path, **options) -> MachineRig:
     return rooms[1]
 
 
-def lay(ante: int) -> object:
-    """Return the step in which the player lays a bet, with one on the jackpot."""
+def lay_bets(ante: int) -> object:
+    """Return the step in which the player bets this ante, and one credit on the jackpot."""
     return lambda rig: bet(rig, ante=ante, progressive=1)
 
 
-def linked(folder: Path) -> MachineRig:
-    """The same, where a controller keeps the jackpot and does not answer."""
-    rig = two_seats(folder, levels=LINKED)
+def open_linked_seat(folder: Path) -> MachineRig:
+    """Return the second of two positions at a stud table whose progressive controller is down, with a bet."""
+    rig = open_second_seat(folder, levels=LINKED)
     link = FixedFace()
     rig.machine.component(LevelDisplays).link = link
-    after_bet(rig)
+    insert_and_bet(rig)
     link.now = Shown(1700, Status.DOWN)
     return rig
 
 
-def after_bet(rig: MachineRig) -> None:
-    """Insert five dollars, and bet one of them and one on the jackpot."""
+def insert_and_bet(rig: MachineRig) -> None:
+    """Insert five dollars; bet one on the ante and one on the jackpot."""
     rig.insert(500)
     bet(rig, ante=1, progressive=1)
 
 
-def paused(folder: Path, **options) -> MachineRig:
-    """A machine that pays the player out, because they have spent what they may."""
+def pause_at_limit(folder: Path, **options) -> MachineRig:
+    """Return a machine with credit whose play is paused at a spending limit."""
     rig = MachineRig(folder, **options).boot().insert(500)
     _remind(rig, "spend_limit")
     return rig
 
 
-def paused_without_credit(folder: Path, **options) -> MachineRig:
-    """The same, with nothing left to pay."""
+def pause_without_credit(folder: Path, **options) -> MachineRig:
+    """Return a machine without credit whose play is paused at a spending limit."""
     rig = MachineRig(folder, **options).boot()
     _remind(rig, "spend_limit")
     return rig
 
 
 def _remind(rig: MachineRig, kind: str = "time") -> None:
-    """Remind the player of their time, or pause play at a limit."""
+    """Store an active reminder of the session's time, or a pause at a limit."""
     reminder = ReminderRecord(kind=kind, minutes=60, spent_cents=0, until="", own=False)
     write_undeclared(rig.machine, "protection.reminder", state={PlayKey.REMINDER: reminder})
 
 
 def _lag(rig: MachineRig) -> None:
-    """Let the engine not have followed its memory yet: a payout is over."""
+    """Set the engine's state back to the payout that has ended."""
     rig.engine.state = State.PAYING
 
 
 def _lower_limit(rig: MachineRig) -> None:
-    """Lower the limit of a bet below what the player has laid, as the operator's option does at a start."""
+    """Lower the bet limit to one dollar, as the operator's option does at the next start."""
     rig.machine.profile = AMOUNTS["bet_limit"].narrow(rig.machine.profile, 100)
 
 
 def _fail_beside(rig: MachineRig) -> None:
-    """Let the generator fail in the hands of the other position; this one's engine has not followed yet."""
+    """Fail the generator at the first position, before the engine of this one updates its state."""
     assert rig.beside is not None
     rig.beside.engine.handle(EventType.CHANCE_FAILED, detail="test")
 
 
 def _begin_round(rig: MachineRig) -> None:
-    """Let the betting period be over: a round starts that has a seat for this position."""
+    """Start a shared round that has a seat for this position."""
     rig.machine.component(PositionRounds).starting = SharedRound("round-1")
 
 
@@ -117,30 +117,30 @@ def _disable_game(rig: MachineRig) -> None:
     rig.engine.handle(EventType.CONTROL, source="host:test", name=f"game.{GAME}", value=False)
 
 
-def asked_to_raise(folder: Path) -> MachineRig:
-    """A machine whose player at stud holds a pair, and raises by twice the bet or folds."""
+def deal_pair(folder: Path) -> MachineRig:
+    """Return a machine whose player at stud has a pair and must raise by twice the bet or fold."""
     rig = room_of(folder, PAIR).boot().insert(500)
     begin(rig)
     return rig
 
 
-WITH_BET = after(two_seats, after_bet)
+WITH_BET = after(open_second_seat, insert_and_bet)
 NO_BET = ("bet_is_taken", "bet_is_covered", "raises_are_covered")
-#: The guards on starting a game, by the arrangement in which each says no, and the guards that say no with it.
+#: The guards on starting a game, by the arrangement in which each fails, and the later guards that fail too.
 MAY_PLAY: dict[str, tuple[Arrangement, tuple[str, ...]]] = {
     "no_reminder_is_active": (after(WITH_BET, _remind), ()),
     "bet_is_taken": (after(WITH_BET, _lower_limit), ()),
-    "bet_is_laid": (after(two_seats, insert), NO_BET),
-    "bet_is_covered": (after(two_seats, insert, lay(5)), ("raises_are_covered",)),
-    "raises_are_covered": (after(two_seats, insert, lay(4)), ()),
+    "bet_is_laid": (after(open_second_seat, insert), NO_BET),
+    "bet_is_covered": (after(open_second_seat, insert, lay_bets(5)), ("raises_are_covered",)),
+    "raises_are_covered": (after(open_second_seat, insert, lay_bets(4)), ()),
     "game_is_enabled": (after(WITH_BET, _disable_game), ()),
-    "levels_are_up": (linked, ()),
+    "levels_are_up": (open_linked_seat, ()),
     "chance_is_ready": (after(WITH_BET, _fail_beside), ()),
 }
 
 
 def _list_may_play() -> list[Row]:
-    """Return the rows of the guards on starting a game, alone, at a table in common, and when betting closes."""
+    """Return the rows of the guards on starting a game, for one seat, for a shared table, and when betting closes."""
     found = []
     for guard, (arrange, also) in MAY_PLAY.items():
         found += rows("play in idle: start_game", WITH_BET, **{guard: case(arrange, also=also)})
@@ -153,8 +153,8 @@ def _list_may_play() -> list[Row]:
     return found
 
 
-def standing(folder: Path) -> MachineRig:
-    """A machine with a craps bet that stands on the table."""
+def leave_bet_on_table(folder: Path) -> MachineRig:
+    """Return a machine with a standing bet on its craps table."""
     chance = ScriptedChance(1, 1)
     rig = MachineRig(folder, games=("quebec-craps",), chance=chance).boot().insert(2000)
     rig.engine.handle(EventType.BET, value=4, options={"bets": {"pass": 4}})
@@ -168,8 +168,8 @@ FAILED_GAME = after(undecided_game, FAILED)
 SIGN_IN_GAME = with_sign_in(undecided_game)
 #: The id of the game that is shown, as the screen reports it.
 SHOWN = {"value": lambda rig: open_game(rig.machine).play_id}
-#: What follows by itself where there is something to do; here there is nothing.
-BY_ITSELF = {
+#: Rules of unfinished work and their guards, all of which fail on an idle machine.
+AUTOMATIC = {
     "after_event in payable: return_abandoned_bets": "standing_bets_are_abandoned",
     "after_event in everywhere: end_disputes": "dispute_is_unfinished",
     "after_event in everywhere: end_rulings": "ruling_is_unfinished",
@@ -200,7 +200,7 @@ ROWS = (
         IDLE,
         {"value": 25},
         denomination_is_offered=case(value=3),
-        no_bets_stand=case(standing),
+        no_bets_stand=case(leave_bet_on_table),
     ),
     *rows("language in listening: set_language", IDLE, {"value": "fr"}, language_is_offered=case(value="xx")),
     *rows("acknowledge in idle: acknowledge", IDLE, reminder_may_go=case()),
@@ -224,7 +224,7 @@ ROWS = (
     *rows("cash_out in idle: notify_bets_stay", IDLE, bets_stand=case(then="open_cancelled_credit")),
     *rows(
         "orphan_credits in service_menu: return_bets_before_event",
-        after(standing, OPEN_MENU),
+        after(leave_bet_on_table, OPEN_MENU),
         VALUES[EventType.ORPHAN_CREDITS],
         marks="Q-06",
         bets_stand=case(MENU, then="take_orphan_credits"),
@@ -240,16 +240,16 @@ ROWS = (
     ),
     *rows(
         "choose in playing: continue_game",
-        asked_to_raise,
+        deal_pair,
         {"value": "raise"},
-        choice_is_covered=case(after(asked_to_raise, _lower_limit)),
+        choice_is_covered=case(after(deal_pair, _lower_limit)),
     ),
     *rows(
         "shown in showing: end_game_by_hand",
-        winning,
+        show_prizes,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),
-        are_awards_locked=case(by_place(hitting, *TAXED), then="await_award"),
+        are_awards_locked=case(with_profile_text(hitting, *TAXED), then="await_award"),
         win_is_paid_by_hand=case(PLAYING, then="end_game"),
     ),
     *rows(
@@ -283,8 +283,8 @@ ROWS = (
         game_waits_for_chance=case(undecided_game),
         menu_may_open=case(key="screen"),
     ),
-    # ------------------------------------------------------------------ what follows by itself
-    *(row for rule, guard in BY_ITSELF.items() for row in rows(rule, IDLE, **{guard: case(then="nothing")})),
+    # ------------------------------------------------------------------ unfinished work
+    *(row for rule, guard in AUTOMATIC.items() for row in rows(rule, IDLE, **{guard: case(then="nothing")})),
     *rows(
         "after_event in playing: resume_open_game",
         PLAYING,
@@ -302,8 +302,8 @@ ROWS = (
     ),
     *rows(
         "at_rest in idle: start_automatic_cash_out (2)",
-        by_place(paused, *AT_LIMIT),
+        with_profile_text(pause_at_limit, *AT_LIMIT),
         reached_limit_pays_out=case(IDLE, then="nothing"),
-        automatic_payout_is_possible=case(by_place(paused_without_credit, *AT_LIMIT), then="nothing"),
+        automatic_payout_is_possible=case(with_profile_text(pause_without_credit, *AT_LIMIT), then="nothing"),
     ),
 )

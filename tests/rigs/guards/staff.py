@@ -27,8 +27,8 @@ WITHDRAWN = after(COLLECTING, happens(EventType.BASE_WITHDRAWN, **BASE_OUT))
 TESTED = VALUES[EventType.TEST]
 
 
-def out_of_order(folder) -> MachineRig:
-    """A machine in Monaco whose self-test has failed."""
+def fail_self_test(folder) -> MachineRig:
+    """Return a machine in Monaco whose self-test has failed."""
     return in_state(State.OUT_OF_SERVICE, profile="monaco")(folder)
 
 
@@ -39,7 +39,7 @@ def _enter_tournament(rig: MachineRig) -> None:
 
 
 def _lock_mechanic(rig: MachineRig) -> None:
-    """Lock the mechanic's number by wrong PINs, and leave the menu with a manager."""
+    """Lock the mechanic's number by wrong PINs, and sign in as the manager."""
     menu = Menu(rig).open()
     for _ in range(3):
         menu.prove(Role.MECHANIC, pin="1379")
@@ -66,13 +66,13 @@ ROWS = (
         in_state(State.OUT_OF_SERVICE),
         KEY,
         has_failed=case(empty(), then="answer_service_call"),
-        key_is_enough=case(out_of_order, then="ask_for_sign_in"),
+        key_is_enough=case(fail_self_test, then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in on call: answer_service_call",
         empty(),
         KEY,
-        key_is_enough=case(out_of_order, then="ask_for_sign_in"),
+        key_is_enough=case(fail_self_test, then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in challenged: ask_for_sign_in",

@@ -26,8 +26,8 @@ LOST = (0, 0, 0)
 Act = Callable[[Hall], object]
 
 
-def hall(*acts: Act, menu: bool = True, rules: str | None = None, **options: Any) -> Arrangement:
-    """Return the arrangement of a machine for tournaments: staff act one after the other; then the menu is open."""
+def arrange_hall(*acts: Act, menu: bool = True, rules: str | None = None, **options: Any) -> Arrangement:
+    """Return the arrangement of a machine for tournaments: the acts in their order, and then the service menu opened."""
 
     def arrange(folder: Path) -> MachineRig:
         made = Hall(folder, describe_machine(GAMES) if rules is None else rules, **options)
@@ -66,7 +66,7 @@ def start(made: Hall) -> object:
 
 
 def fail_beside(made: Hall) -> None:
-    """Let the generator fail at the second position; the engine of the first has not followed yet."""
+    """Fail the generator at the second position, before the engine of the first updates its state."""
     made.rooms[1].engine.handle(EventType.CHANCE_FAILED, detail="test")
 
 
@@ -84,7 +84,7 @@ def play_game(made: Hall) -> None:
     made.room.report_shown()
 
 
-def credit(made: Hall) -> object:
+def insert_credit(made: Hall) -> object:
     return made.room.insert(500)
 
 
@@ -94,7 +94,7 @@ def move_machine(made: Hall) -> None:
 
 
 def lock(rig: MachineRig) -> None:
-    """Let a host ask for the lock of a transfer."""
+    """Request the transfer lock for a host."""
     rig.machine.component(HostMoney).lock = Lock(condition=1, until_ns=10**12)
 
 
@@ -106,7 +106,7 @@ def wait_ten_minutes(made: Hall) -> None:
     made.room.clock.pass_seconds(601)
 
 
-def no_file(made: Hall) -> None:
+def remove_file(made: Hall) -> None:
     made.rules.path.unlink()
 
 
@@ -118,22 +118,22 @@ def disable_game(made: Hall) -> None:
     made.room.engine.handle(EventType.CONTROL, source="host:test", name="game.maple-classic", value=False)
 
 
-def choose_nothing(made: Hall) -> None:
-    """Select another bet than the tournament's, as before it was entered."""
+def select_other_bet(made: Hall) -> None:
+    """Select another bet than the wager of the tournament."""
     made.room.machine.select(replace(made.room.machine.selection, bet_credits=1))
 
 
-def poker(*acts: Act) -> Arrangement:
-    """A tournament of poker whose open game asks what to hold."""
+def arrange_poker(*acts: Act) -> Arrangement:
+    """Return a tournament of poker with an open game that waits for the cards to hold."""
     rules = describe_machine(GAMES, game=POKER, bet=5)
-    return hall(enter, sell, start, play, *acts, menu=False, rules=rules, games=(POKER,))
+    return arrange_hall(enter, sell, start, play, *acts, menu=False, rules=rules, games=(POKER,))
 
 
-def blackjack(folder: Path) -> MachineRig:
-    """A tournament of blackjack whose player has a pair of the lowest cards, and may double."""
+def deal_blackjack(folder: Path) -> MachineRig:
+    """Return a tournament of blackjack with an open game that waits for the player's decision."""
     rules = describe_machine(GAMES, game=BLACKJACK, denomination_cents=100, bet=4)
     chance = ScriptedChance(*[0] * 9)
-    arrange = hall(enter, sell, start, menu=False, rules=rules, games=(BLACKJACK,), chance=chance)
+    arrange = arrange_hall(enter, sell, start, menu=False, rules=rules, games=(BLACKJACK,), chance=chance)
     rig = arrange(folder)
     rig.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
     rig.play()
@@ -141,21 +141,21 @@ def blackjack(folder: Path) -> MachineRig:
 
 
 def _find_costly_answer(rig: MachineRig) -> object:
-    """Return an answer to the open question that adds to the stake."""
+    """Return an option of the open decision that adds to the stake."""
     decision = rig.machine.component(GameInProgress).conversation.decision
     return next(option for option in decision.options if decision.adds(option))
 
 
 def _take_points(rig: MachineRig) -> None:
-    """Leave too few points to double: no game does, because a round ends before."""
+    """Remove all points but one, so that no raise is covered."""
     account = name_points_account(1)
     points = rig.journal.balance_cents(account) - 1
     write_undeclared(rig.machine, "test", transfers=(Transfer(account, "tournament:wager", points),))
 
 
-ROUND = hall(enter, sell, start, menu=False)
-SHOWN_GAME = hall(enter, sell, start, play, menu=False)
-FAILED_GAME = after(poker(), FAILED)
+ROUND = arrange_hall(enter, sell, start, menu=False)
+SHOWN_GAME = arrange_hall(enter, sell, start, play, menu=False)
+FAILED_GAME = after(arrange_poker(), FAILED)
 SALE = {
     **MANAGER,
     "form": "tournament_entry",
@@ -172,97 +172,99 @@ TWO = {"person": "5", "persons": ("2", "5")}
 ROWS = (
     *rows(
         "install_rules in service_menu: install_rules",
-        hall(),
+        arrange_hall(),
         {**MANAGER, "form": "tournament_rules"},
         marks="L-10",
-        tournament_is_off=case(hall(enter)),
-        tournament_is_over_or_unsold=case(hall(install, sell_later)),
-        rules_file_is_there=case(hall(no_file), also=("rules_are_lawful", "rules_describe_the_machine")),
-        rules_are_lawful=case(hall(spoil_file), also=("rules_describe_the_machine",)),
-        rules_describe_the_machine=case(hall(move_machine)),
+        tournament_is_off=case(arrange_hall(enter)),
+        tournament_is_over_or_unsold=case(arrange_hall(install, sell_later)),
+        rules_file_is_there=case(
+            arrange_hall(remove_file), also=("rules_are_lawful", "rules_describe_the_machine")
+        ),
+        rules_are_lawful=case(arrange_hall(spoil_file), also=("rules_describe_the_machine",)),
+        rules_describe_the_machine=case(arrange_hall(move_machine)),
     ),
     *rows(
         "remove_rules in service_menu: remove_rules",
-        hall(install),
+        arrange_hall(install),
         {**MANAGER, "form": "tournament_rules_out"},
         marks="L-10",
-        rules_are_installed=case(hall()),
-        tournament_is_off=case(hall(enter)),
-        tournament_is_over_or_unsold=case(hall(install, sell_later)),
+        rules_are_installed=case(arrange_hall()),
+        tournament_is_off=case(arrange_hall(enter)),
+        tournament_is_over_or_unsold=case(arrange_hall(install, sell_later)),
     ),
     *rows(
         "enter_tournament in service_menu: enter_tournament",
-        hall(install),
+        arrange_hall(install),
         {**MANAGER, "form": "tournament_enter"},
         marks="L-10",
-        tournament_is_off=case(hall(enter)),
-        rules_are_installed=case(hall(), also=("machine_fits_the_rules", "tournament_is_today")),
-        machine_fits_the_rules=case(hall(install, move_machine)),
-        tournament_is_today=case(hall(install, wait_a_day)),
-        nothing_is_owed=case(hall(install, credit)),
-        no_transfer_waits=case(after(hall(install), lock)),
+        tournament_is_off=case(arrange_hall(enter)),
+        rules_are_installed=case(arrange_hall(), also=("machine_fits_the_rules", "tournament_is_today")),
+        machine_fits_the_rules=case(arrange_hall(install, move_machine)),
+        tournament_is_today=case(arrange_hall(install, wait_a_day)),
+        nothing_is_owed=case(arrange_hall(install, insert_credit)),
+        no_transfer_waits=case(after(arrange_hall(install), lock)),
     ),
     *rows(
         "leave_tournament in service_menu: leave_tournament",
-        hall(enter),
+        arrange_hall(enter),
         {**MANAGER, "form": "tournament_leave"},
         marks="L-10",
-        tournament_is_on=case(hall(install)),
-        no_round_is_played=case(hall(enter, sell)),
+        tournament_is_on=case(arrange_hall(install)),
+        no_round_is_played=case(arrange_hall(enter, sell)),
     ),
     *rows(
         "sell_entry in service_menu: sell_entry",
-        hall(install),
+        arrange_hall(install),
         SALE,
         marks="L-06",
         rules_are_installed=case(
-            hall(),
+            arrange_hall(),
             also=("entries_are_open", "fee_is_the_published", "entry_is_new", "participant_may_enter"),
         ),
-        entries_are_open=case(hall(install, start)),
+        entries_are_open=case(arrange_hall(install, start)),
         first_round_may_start=case(start="here"),
         fee_is_the_published=case(fee_cents=FEE_CENTS - 1),
         entry_is_new=case(participant=" "),
         participant_may_enter=case(
-            hall(enter, sell, fail, lambda made: made.sell(3, "P-1"), fail), participant="P-1"
+            arrange_hall(enter, sell, fail, lambda made: made.sell(3, "P-1"), fail), participant="P-1"
         ),
     ),
     *rows(
         "begin_round in service_menu: begin_round",
-        hall(enter, sell_later),
+        arrange_hall(enter, sell_later),
         BEGIN,
         marks="L-06",
-        tournament_is_on=case(hall(install, sell_later)),
-        machine_fits_the_rules=case(hall(enter, sell_later, move_machine)),
-        position_is_free=case(hall(enter, sell), entry=2, participant="P-2"),
+        tournament_is_on=case(arrange_hall(install, sell_later)),
+        machine_fits_the_rules=case(arrange_hall(enter, sell_later, move_machine)),
+        position_is_free=case(arrange_hall(enter, sell), entry=2, participant="P-2"),
         round_may_begin=case(participant="P-2"),
     ),
     *rows(
         "end_round in service_menu: end_round",
-        hall(enter, sell),
+        arrange_hall(enter, sell),
         END,
         marks="L-06",
-        tournament_is_on=case(hall(install), also=("purse_is_open",)),
-        purse_is_open=case(hall(enter)),
+        tournament_is_on=case(arrange_hall(install), also=("purse_is_open",)),
+        purse_is_open=case(arrange_hall(enter)),
         purse_game_is_closed=case(after(FAILED_GAME, OPEN_MENU)),
         ending_is_stated=case(reason=" "),
     ),
     *rows(
         "void_entry in service_menu: void_entry",
-        hall(install, sell_later),
+        arrange_hall(install, sell_later),
         VOID,
         marks="L-06",
-        rules_are_installed=case(hall(), also=("entry_may_be_void",)),
+        rules_are_installed=case(arrange_hall(), also=("entry_may_be_void",)),
         entry_may_be_void=case(entry=2),
     ),
     *rows(
         "pay_prize in service_menu: pay_prize",
-        hall(install, start),
+        arrange_hall(install, start),
         PRIZE,
         marks="L-05",
-        tournament_is_off=case(hall(enter, start)),
-        rules_are_installed=case(hall(), also=("tournament_has_started", "prize_may_be_paid")),
-        tournament_has_started=case(hall(install)),
+        tournament_is_off=case(arrange_hall(enter, start)),
+        rules_are_installed=case(arrange_hall(), also=("tournament_has_started", "prize_may_be_paid")),
+        tournament_has_started=case(arrange_hall(install)),
         prize_may_be_paid=case(amount_cents=0),
     ),
     # ------------------------------------------------------------------ games with points
@@ -270,28 +272,28 @@ ROWS = (
         "play in tournament: start_purse_game",
         ROUND,
         purse_is_open=case(
-            hall(enter, start, menu=False),
+            arrange_hall(enter, start, menu=False),
             also=("time_is_left", "bet_is_the_tournaments"),
         ),
-        tournament_has_started=case(hall(enter, sell, menu=False)),
+        tournament_has_started=case(arrange_hall(enter, sell, menu=False)),
         time_is_left=case(
-            hall(
+            arrange_hall(
                 enter, sell, start, play_game, wait_ten_minutes, menu=False, rules=describe_machine(MINUTES)
             ),
             follows=("tournament.round_end",),
         ),
-        bet_is_the_tournaments=case(hall(enter, sell, start, choose_nothing, menu=False)),
-        game_is_enabled=case(hall(enter, sell, start, disable_game, menu=False)),
-        chance_is_ready=case(hall(enter, sell, start, fail_beside, menu=False, count=2)),
+        bet_is_the_tournaments=case(arrange_hall(enter, sell, start, select_other_bet, menu=False)),
+        game_is_enabled=case(arrange_hall(enter, sell, start, disable_game, menu=False)),
+        chance_is_ready=case(arrange_hall(enter, sell, start, fail_beside, menu=False, count=2)),
     ),
     *rows("bet in tournament: set_bet", ROUND, {"value": 3}, bet_is_within_the_tournaments=case(value=2)),
     *rows(
         "choose in playing: continue_purse_game",
-        poker(),
+        arrange_poker(),
         {"value": 0},
         purse_game_is_open=case(undecided_game, then="continue_game"),
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
-        choice_is_covered=case(after(blackjack, _take_points), value=_find_costly_answer),
+        choice_is_covered=case(after(deal_blackjack, _take_points), value=_find_costly_answer),
         choice_may_be_taken=case(FAILED_GAME),
     ),
     *rows(
@@ -307,11 +309,11 @@ ROWS = (
         {**TWO, "form": "refund_game"},
         marks="F-14",
         purse_game_is_open=case(after(undecided_game, FAILED, TILTED), then="refund_game"),
-        game_cannot_end=case(after(poker(), TILTED)),
+        game_cannot_end=case(after(arrange_poker(), TILTED)),
     ),
     *rows(
         "forfeit_game in ruling: forfeit_purse_game",
-        after(poker(), TILTED),
+        after(arrange_poker(), TILTED),
         {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
         marks="F-15",
         purse_game_is_open=case(after(undecided_game, TILTED), then="forfeit_game"),
