@@ -6,8 +6,10 @@ import pytest
 
 from egm.app.ports import Ports
 from egm.app.station import PlayerStation
+from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.devices.interface import ButtonPressed, Devices, FaultCode
+from egm.devices.ioboard.codec import BUTTONS
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
@@ -248,3 +250,17 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
         rig.close()
 
     asyncio.run(scene())
+
+
+@pytest.mark.requirement("C-19")
+def test_no_button_of_the_board_does_anything_but_what_its_name_says():
+    presses = {button: ButtonPressed(device="board", button=button) for button in BUTTONS}
+    does = {
+        button: [event.type for event in iter_reported_events(press, "io_board", ())]
+        for button, press in presses.items()
+    }
+    assert {button: types for button, types in does.items() if types} == {
+        "play": [EventType.PLAY],
+        "cash_out": [EventType.CASH_OUT],
+        "service": [EventType.SERVICE],
+    }

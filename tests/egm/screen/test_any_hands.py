@@ -1,7 +1,9 @@
 """Any hands on the machine: whatever is touched or pressed, in any scene, the screen goes on."""
 
 import random
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pygame
 import pytest
@@ -55,3 +57,22 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
             picture.draw(surface, view)
     assert sent <= INTENTS
     assert len(sent) > 6
+
+
+#: The names of keys in README that are not the browsers' names without their first word.
+NAMED = {"Enter": {"Enter", "NumpadEnter"}, "Up": {"ArrowUp"}, "Down": {"ArrowDown"}}
+NAMED |= {"Left": {"ArrowLeft"}, "Right": {"ArrowRight"}, "0` to `9": set(TYPED)}
+
+
+@pytest.mark.requirement("C-19")
+def test_every_key_is_in_the_table_of_keys_and_every_key_there_does_something():
+    page = Path("README.md").read_text("utf-8")
+    table = page.partition("| key | what it does |")[2].partition("\n\n")[0]
+    keys = [
+        key
+        for line in table.splitlines()[2:]
+        for key in re.findall(r"`(\w+` to `\w+|\w+)`", line.split("|")[1])
+    ]
+    named = [NAMED.get(key, {f"Key{key}" if len(key) == 1 else key}) for key in keys]
+    assert set().union(*named) == {*BY_NAME, *TYPED}
+    assert sum(map(len, named)) == len({*BY_NAME, *TYPED})
