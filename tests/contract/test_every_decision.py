@@ -1,8 +1,12 @@
-"""Every answer that a table offers has a text; a bet with answers states best and worst play; raises are reserved.
+"""Every answer that a table offers has a text, and the best one is published; raises are reserved.
+
+A bet with answers states best and worst play.
 
 Each kind of bet of every table is played some rounds, with the advised answers.
 """
 
+import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 import pytest
@@ -10,16 +14,19 @@ import pytest
 from egm.screen.text import LOCALES, Texts
 from paytables import Depth, analyse, list_table_games, load_game
 from paytables.contract import NO_SEAT, Round
+from paytables.poker.room.rules import RoomRules
 from tools.dev.gallery import Walk
 from tools.lab.certification.depicted import build_wager
 from tools.lab.simulation import choose_as_player
 
 #: Rounds of a bet: until so many have added a stake, or so many have asked something, at most so many in all.
 ADDING, ASKING, ROUNDS = 3, 10, 60
+#: Words of a round that are the same in both languages.
+SAME_IN_FRENCH = {"Blackjack", "Gong", "Wong", "point", "points"}
 
 
 def play_rounds(name):
-    """Each bet with its wager and, of each of its rounds, the decisions of players and what their answers added."""
+    """Each bet with its wager and, of each of its rounds, the players' decisions, what they added, and the display."""
     game, draw = load_game(name), Walk(name)
     for bet in analyse(game, Depth.RETURN).bets:
         table = game if bet.table is None else game.for_table(bet.table)
@@ -35,7 +42,7 @@ def play_rounds(name):
                     added[decision.seat] = added.get(decision.seat, 0) + decision.adds(answer.value)
                 played.advance(answer)
             rounds, asking, adding = rounds + 1, asking + bool(asked), adding + any(added.values())
-            yield table, bet, wager, asked, added
+            yield table, bet, wager, asked, added, played.outcome.display
 
 
 def has_text(texts, option):
@@ -43,15 +50,33 @@ def has_text(texts, option):
     return texts.has(f"decide.{option}") or (count.isdecimal() and texts.has(f"decide.{name}"))
 
 
+def iter_translations(data):
+    """Yield each text in the data that is there by language, English first."""
+    if isinstance(data, Mapping) and data.keys() == {"en", "fr"}:
+        yield data["en"], data["fr"]
+    elif isinstance(data, Mapping | list | tuple):
+        for part in data.values() if isinstance(data, Mapping) else data:
+            yield from iter_translations(part)
+
+
+@pytest.mark.requirement("C-10:a", "C-18")
 @pytest.mark.parametrize("name", list_table_games())
-def test_answers_have_texts_and_figures_and_their_stakes_are_reserved(name):
+def test_answers_have_texts_advice_and_figures_and_their_stakes_are_reserved(name):
     texts = [Texts(language) for language in LOCALES]
-    for game, bet, wager, asked, added in play_rounds(name):
+    for game, bet, wager, asked, added, display in play_rounds(name):
         options = {option for decision in asked for option in decision.options if isinstance(option, str)}
         silent = {option for option in options if not all(has_text(each, option) for each in texts)}
         assert silent == set(), (
             f"[decide] of egm/screen/catalogue lacks a text in a language for {sorted(silent)}"
         )
+        shown = iter_translations([display, *(decision.prompt for decision in asked)])
+        alike = [english for english, french in shown if english == french]
+        untranslated = {word for text in alike for word in re.findall(r"[A-Za-z]{3,}", text)} - SAME_IN_FRENCH
+        assert untranslated == set(), f"{bet.bet}: not in French"
+        questions = [decision for decision in asked if len(decision.options) > 1]
+        if not isinstance(game.rules, RoomRules):  # players against each other have no best answer
+            unadvised = {each.kind for each in questions if each.prompt.get("advice") not in each.options}
+            assert unadvised == set(), f"{bet.bet}: the best answer is not published"
         is_own = not bet.is_covered_by_players and not bet.required_bets
         if is_own and any(len(decision.options) > 1 for decision in asked):
             assert bet.strategy, f"{bet.bet}: the figures name no strategy"
