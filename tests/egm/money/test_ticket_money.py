@@ -122,7 +122,7 @@ def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_it
 
 
 # ---------------------------------------------------------------- the cage was quicker
-@pytest.mark.requirement("H-07", "H-08")
+@pytest.mark.requirement("H-07", "H-08", "D-02")
 def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stacked_after_all(rig):
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
@@ -134,6 +134,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     assert (rig.credit_cents, rig.state) == (0, State.TILT)
     (disputed,) = list_disputed_amounts(rig.machine).values()
     assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
+    assert rig.journal.meters().values["vouchers_disputed"] == 1
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)

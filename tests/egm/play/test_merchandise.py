@@ -212,7 +212,7 @@ def cut_before(rig: MachineRig, entry: str, monkeypatch) -> None:
     monkeypatch.setattr(rig.journal, "append", dying)
 
 
-@pytest.mark.requirement("D-02")
+@pytest.mark.requirement("A-08", "D-02")
 @pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
 def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path, monkeypatch, entry):
     rig = a_room(tmp_path).insert(500)
@@ -233,6 +233,7 @@ def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path,
     rig.close()
 
 
+@pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
 def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkeypatch, entry):
     rig = won(tmp_path)

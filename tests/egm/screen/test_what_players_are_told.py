@@ -36,7 +36,7 @@ from egm.screen.view import Action, build_view_timeline, list_offered_costs
 from egm.testing.machine import MachineRig
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
-from tools.dev.gallery import play_game, show_outcome
+from tools.dev.gallery import game_scenes, play_game, show_outcome
 from tools.lab.views import build_game_view, build_idle_view, build_snapshot
 
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
@@ -406,6 +406,24 @@ def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, layou
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
             assert Texts("en").clock(time.isoformat()) in words_on(later, layout)
+
+
+@pytest.mark.requirement("C-20")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@EVERY_LAYOUT
+def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likely(
+    published, outcomes, theme, layout, language
+):
+    game, texts = next(game for game in published if game.id == "orchard-picnic"), Texts(language)
+    scenes = game_scenes(published, game, outcomes[game.id], language, theme, layout)
+    view = next(
+        view for name, view in scenes if name.startswith("asks") and view.decision.kind == "double_up"
+    )
+    words = " ".join(words_on(view, layout))
+    for key in ("gamble.at_stake", "gamble.to_win"):
+        assert texts.say(key) in words
+    assert texts.number(view.decision.display["to_win"]) in words
+    assert set(texts.say("gamble.fair").split()) <= set(words.split())
 
 
 @pytest.mark.requirement("C-14:b")
