@@ -1,5 +1,6 @@
 """What a game's help says it pays is what the definition pays: by placeholder, and remarked on where not."""
 
+import re
 import tomllib
 from copy import deepcopy
 from importlib.resources import files
@@ -63,3 +64,16 @@ def test_help_with_a_list_of_pays_that_the_family_does_not_make_is_refused():
     data = template("keno.toml", "Twenty of the numbers", "{pays} Twenty of the numbers")
     with pytest.raises(DefinitionError, match=r"game\.help\.en: contains \{pays\}"):
         build_game(data, "mine.toml")
+
+
+#: Words of the French texts that the English ones have too.
+IN_BOTH = {"Banco", "Inverse", "Punto", "Tableau"}
+
+
+@pytest.mark.requirement("C-18")
+@pytest.mark.parametrize("name", [*list_library_games(), *list_table_games()])
+def test_no_line_of_the_rules_is_the_same_in_french(name):
+    """Among them are the lines of the pay table, which the family writes into the text."""
+    english, french = ({*load_game(name).help[code].splitlines()} for code in ("en", "fr"))
+    words = {word for line in english & french for word in re.findall(r"[A-Za-z]{3,}", line)}
+    assert words <= IN_BOTH

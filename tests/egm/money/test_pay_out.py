@@ -175,6 +175,7 @@ def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand
     again.close()
 
 
+@pytest.mark.requirement("A-08")
 def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(rig, tmp_path):
     ticket = rig.machine.component(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
     again = restart(rig, tmp_path)  # numbered, never reserved in the journal
@@ -274,6 +275,7 @@ def test_a_restart_with_a_ticket_in_the_acceptor(rig, tmp_path, end):
     again.close()
 
 
+@pytest.mark.requirement("A-08")
 def test_a_restart_between_lock_and_order_frees_the_ticket(rig, tmp_path):
     number = rig.cash_out_ticket()
     rig.machine.component(TicketDesk).redeem_begin("ticket-77", number)

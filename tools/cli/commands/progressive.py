@@ -404,7 +404,7 @@ def admit_(machine: str, store: str | None) -> None:
         controller.admit(machine)
 
 
-@command.command("give-up")
+@command.command()
 @click.argument("machine")
 @STORE
 def dismiss(machine: str, store: str | None) -> None:
