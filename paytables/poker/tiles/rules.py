@@ -15,6 +15,7 @@ from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
 from paytables.poker.tiles.tiles import NAMED, TILES, is_worthless, level, list_settings
 from paytables.poker.two_hands import SPOT, TwoHands, Way
+from paytables.wording import format_count
 
 #: Tiles of a hand.
 HAND: Final = 4
@@ -106,10 +107,11 @@ def _index_tile_sets() -> dict[tuple[int, ...], int]:
 
 
 def _describe_hand(strength: int, language: int) -> str:
-    """Return a hand of two tiles as text: its points, or its rank among the twenty combinations."""
+    """Return a hand of two tiles as text in English (0) or French (1): its points, or its rank of twenty."""
     points = level(strength)
     if points < 10:
-        return f"{points} points" if points > 1 else f"{points} point"
+        french = f"{points} points" if points > 1 else f"{points} point"
+        return (format_count(points, "point"), french)[language]
     place = NAMED - (points - 10)
     kind = next(names for last, names in _KINDS if place <= last)
     return f"{kind[language]} ({place})"

@@ -107,6 +107,16 @@ def test_the_high_hand_is_equal_or_better():
         assert all(mask.bit_count() == 2 for *_, mask in ways)
 
 
+@pytest.mark.parametrize(
+    ("hand", "english", "french"),
+    [(("4-6", "5-5"), "0 points", "0 point"), (("5-6", "4-6"), "1 point", "1 point")],
+)
+def test_points_of_a_hand_are_counted_in_both_languages(hand, english, french):
+    low, high = (compute_strength(*(TILES.index(name) for name in each)) for each in (hand, ("1-2", "6-6")))
+    said = load_game("quebec-pai-gow").rules.describe_setting((low, high, 0))
+    assert (said["en"].split(" / ")[0], said["fr"].split(" / ")[0]) == (english, french)
+
+
 def settled(player, bank, stake):
     """What comes back (ss.108-111), hands being pairs of tiles as (low, high)."""
     low = worth(player[0]) > worth(bank[0]) and worth(player[0])[:2] != (-21, 0)
