@@ -8,8 +8,10 @@ import re
 
 import pytest
 from rigs.cards import dealing
-from test_void_rounds import ROUNDS, stake, table_of
+from test_void_rounds import ROUNDS, find_asked, stake, table_of
 
+from egm.kernel.events import EventType
+from egm.play.records.games import open_game
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 
 #: The mark of a journal in ids, which differs from machine to machine.
@@ -43,13 +45,61 @@ DEALS = {
     "chemin de fer, the player": ("monaco-chemin-de-fer", 6, "2s Ks 3h 6c", "Ad Ks 4c 6c", (1, 3, 4)),
 }
 
+BOARD = "Ac 9s 8d 3h Qc"
+#: Eleven answers end before the last one of the last street; the showdown has not begun.
+TO_THE_LAST_CHECK = ("pass",) * 11
+#: As above, with the answers that are given after the deal.
+LATER_DEALS = {
+    "hold'em, hole cards to the river": (
+        "quebec-texas-holdem-room",
+        f"As 7h Kd Ah 2c Kh {BOARD}",
+        f"Qs 7h Kd 4d 2c Kh {BOARD}",
+        TO_THE_LAST_CHECK,
+        (1, 3),
+    ),
+    "Omaha, hole cards to the river": (
+        "quebec-omaha-room",
+        f"As 7h Kd Ah 2c Kh 5s 6s 7s 8h 9d Td {BOARD}",
+        f"Qs 7h Kd 4d 2c Kh Jc 6s 7s 3c 9d Td {BOARD}",
+        TO_THE_LAST_CHECK,
+        (1, 3),
+    ),
+    "hold'em, who wins because the others fold shows nothing": (
+        "quebec-texas-holdem-room",
+        f"As 7h Kd Ah 2c Kh {BOARD}",
+        f"Qs 7h Kd 4d 2c Kh {BOARD}",
+        ("raise", "call", "fold", "bet", "fold"),
+        (1, 3),
+    ),
+    "hold'em, who has folded shows nothing at the showdown": (
+        "quebec-texas-holdem-room",
+        f"As 7h Kd Ah 2c Kh {BOARD}",
+        f"Qs 7h Kd 4d 2c Kh {BOARD}",
+        ("call", "call", "raise", "call", "fold", "bet", "call", *("check",) * 4),
+        (1, 3),
+    ),
+}
 
-def collect_messages(rooms, game, decks, cards):
-    """Deal a round of every position, up to its first decision; return what each screen was sent, as text."""
+
+def answer(rooms, option):
+    """Give the answer of the position that is asked; ``pass`` is a check, or a call where a bet is open."""
+    rig = find_asked(rooms)
+    options = rig.hands.told[-1].options
+    chosen = next(each for each in ("check", "call") if each in options) if option == "pass" else option
+    steps = len(open_game(rig.machine).steps)
+    rig.engine.handle(EventType.CHOOSE, value=chosen)
+    take_recorded_steps(table_of(rooms))
+    assert len(open_game(rig.machine).steps) == steps + 1, rig.notice
+
+
+def collect_messages(rooms, game, decks, cards, answers=()):
+    """Deal a round of every position, and give the answers; return what each screen was sent, as text."""
     stake(rooms, game, dealing(cards, decks))
     table_of(rooms).close(rooms[0].machine.games[game].digest)
     take_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
+    for option in answers:
+        answer(rooms, option)
     return [[MARK.sub("-", message.model_dump_json()) for message in rig.hands.told] for rig in rooms]
 
 
@@ -65,3 +115,18 @@ def test_what_a_screen_is_sent_does_not_depend_on_cards_that_its_position_may_no
     differs = {number for number, (one, other) in enumerate(zip(*sent, strict=True), 1) if one != other}
     assert not differs & {*blind}
     assert differs, "the deals differ for whoever may see them"
+
+
+@pytest.mark.requirement("S-33", "B-01", "P-01")
+@pytest.mark.parametrize("row", LATER_DEALS)
+def test_later_streets_and_a_game_without_showdown_turn_no_hidden_card(seats, tmp_path, row):
+    game, first, second, answers, blind = LATER_DEALS[row]
+    sent = []
+    for name, cards in (("first", first), ("second", second)):
+        (tmp_path / name).mkdir()
+        rooms = seats(game, count=len(ROUNDS[game]), folder=tmp_path / name)
+        sent.append(collect_messages(rooms, game, 1, cards, answers))
+        is_decided = [open_game(rig.machine).outcome is not None for rig in rooms]
+        assert is_decided == [answers is not TO_THE_LAST_CHECK] * len(rooms)
+    differs = {number for number, (one, other) in enumerate(zip(*sent, strict=True), 1) if one != other}
+    assert differs == {1, 2, 3} - {*blind}
