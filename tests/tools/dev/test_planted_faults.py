@@ -176,7 +176,7 @@ def a_collection_that_forgets_the_one_before(monkeypatch):
 
 def credit_that_a_clear_forgets(monkeypatch):
     """Neither the claims nor the check of the clear know of it."""
-    monkeypatch.setattr(ClaimBook, "credits", lambda _: None)
+    monkeypatch.setattr(ClaimBook, "claim_remaining_credits", lambda _: None)
     monkeypatch.setattr(meters.clear, "_check_clearance", lambda *_: None)
 
 
@@ -190,7 +190,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
         )
         return honest(book, claim, kind, *args, **said)
 
-    monkeypatch.setattr(ClaimBook, "entry", entry)
+    monkeypatch.setattr(ClaimBook, "build_entry", entry)
     monkeypatch.setattr(meters.clear, "_check_clearance", lambda *_: None)
 
 
