@@ -69,6 +69,14 @@ def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
     assert result.verdict.games > 3
 
 
+@pytest.mark.requirement("A-11")
+def test_what_three_players_and_the_staff_do_at_once_agrees_with_the_audit(tmp_path):
+    setup = CabinetSetup(positions=3, games=("maple-classic", "quebec-craps"))
+    result = run_case(tmp_path, at(setup, 8, actions=160, cuts=0))
+    assert result.verdict.findings == []
+    assert result.verdict.games > 3
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-05")
 @pytest.mark.parametrize("seed", LONG_SEEDS)
