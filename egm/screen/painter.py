@@ -157,28 +157,28 @@ class Painter:
         """Return the width of a line in pixels, with at least a word space between words."""
         pixels = max(_PIXELS_MIN, pixels)
         key = (self._files[face], pixels, words)
-        wide = _WIDTHS.get(key)
-        if wide is None:
+        width = _WIDTHS.get(key)
+        if width is None:
             if len(_WIDTHS) >= _WIDTHS_MAX:
                 _WIDTHS.clear()
-            wide, parts = self.font(face, pixels).size(words)[0], _SPACES.split(words)
+            width, parts = self.font(face, pixels).size(words)[0], _SPACES.split(words)
             if len(parts) > 1:
                 separate_width = sum(self._measure_line(face, pixels, part) for part in parts)
-                wide = max(wide, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
-            _WIDTHS[key] = wide
-        return wide
+                width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
+            _WIDTHS[key] = width
+        return width
 
     def _render_line(self, face: str, pixels: int, words: str) -> pygame.Surface:
         """Return the text in white; where the font would run words together, each word is set separately."""
         font = self.font(face, pixels)
-        wide = self._measure_line(face, pixels, words)
-        if font.size(words)[0] >= wide:
+        width = self._measure_line(face, pixels, words)
+        if font.size(words)[0] >= width:
             return font.render(words or " ", True, (255, 255, 255)).premul_alpha()
         parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(words)]
         low = max(_measure_accent_drop(font, part) for _, part in parts)
         tops = [low - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
-        high = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
-        line = pygame.Surface((wide, high), pygame.SRCALPHA)
+        height = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
+        line = pygame.Surface((width, height), pygame.SRCALPHA)
         left, space = 0, self._measure_word_space(face, max(_PIXELS_MIN, pixels))
         for top, (rendered, part) in zip(tops, parts, strict=True):
             if part:
@@ -268,11 +268,11 @@ class Painter:
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
         for size in dict.fromkeys((least, "tiny") if self.measure(words, style) > w else ()):
-            small, high = replace(style, size=size), self.theme.sizes[size] * 1.16
+            small, height = replace(style, size=size), self.theme.sizes[size] * 1.16
             lines = self.wrap_evenly(words, w, small)
-            if len(lines) > 1 and len(lines) * high <= h + 1:
+            if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
-                    middle = y + h / 2 + (i - (len(lines) - 1) / 2) * high
+                    middle = y + h / 2 + (i - (len(lines) - 1) / 2) * height
                     self.text(line, (at, middle), small, align=align, width=w)
                 return
             if len(lines) == 1:

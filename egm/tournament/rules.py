@@ -187,7 +187,11 @@ class Tournament(_Table):
     @model_validator(mode="after")
     def check_parts(self) -> "Tournament":
         """Refuse rules whose parts contradict each other; all contradictions are reported together."""
-        faults = [*self._iter_errors_in_rounds(), *self._iter_errors_in_prizes(), *self._iter_errors_in_machines()]
+        faults = [
+            *self._iter_errors_in_rounds(),
+            *self._iter_errors_in_prizes(),
+            *self._iter_errors_in_machines(),
+        ]
         if self.entries.closes > self.starts:
             faults.append(build_fault("entries.closes", f"it is after the start, {self.starts}"))
         if self.starts.year not in _YEARS:

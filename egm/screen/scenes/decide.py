@@ -48,9 +48,10 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
         if field is None:
             return []
         grid = Grid(stage.layout.field, field.heights)
-        high = max(66.0, stage.layout.finger)
+        height = max(66.0, stage.layout.finger)
         return [
-            (_find_hold_key_rect(grid, reel, high), Action("hold", reel)) for reel in range(len(grid.heights))
+            (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
+            for reel in range(len(grid.heights))
         ]
     if decision.kind == "pick":
         boxes = lay_out_pick_boxes(stage.layout.field, _build_pick_step(view).boxes)
@@ -66,18 +67,18 @@ def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Act
     """Return a button for each answer of a decision that has no picture."""
     x, y, w, h = layout.field
     count = len(decision.options)
-    wide = min(320.0, (w - 60) / max(1, count) - 20)
-    left = x + (w - count * (wide + 20) + 20) / 2
+    width = min(320.0, (w - 60) / max(1, count) - 20)
+    left = x + (w - count * (width + 20) + 20) / 2
     return [
-        ((left + i * (wide + 20), y + h - 150, wide, 100), Action("choose", option))
+        ((left + i * (width + 20), y + h - 150, width, 100), Action("choose", option))
         for i, option in enumerate(decision.options)
     ]
 
 
-def _find_hold_key_rect(grid: Grid, reel: int, high: float) -> Rect:
+def _find_hold_key_rect(grid: Grid, reel: int, height: float) -> Rect:
     """Return the rectangle of the key that holds a reel."""
     x, y, w, h = grid.find_reel_rect(reel)
-    return (x + 14, y + h - high - 8, w - 28, high)
+    return (x + 14, y + h - height - 8, w - 28, height)
 
 
 def _build_pick_step(view: View) -> PickStep:

@@ -103,13 +103,15 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
     x, y, w, h = stage.layout.field
     keys_a_row = 3 if stage.layout.is_telephone else 6
     rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
-    high = max(stage.layout.finger, 76.0) + 10
+    height = max(stage.layout.finger, 76.0) + 10
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
-        top = y + h - 16 - (len(rows) - n) * high
-        wide = min(300.0, (w - 40) / len(row))
-        left = x + (w - wide * len(row)) / 2
-        keys += [((left + i * wide + 5, top, wide - 10, high - 10), action) for i, action in enumerate(row)]
+        top = y + h - 16 - (len(rows) - n) * height
+        width = min(300.0, (w - 40) / len(row))
+        left = x + (w - width * len(row)) / 2
+        keys += [
+            ((left + i * width + 5, top, width - 10, height - 10), action) for i, action in enumerate(row)
+        ]
     return keys
 
 
@@ -181,9 +183,9 @@ def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
     if layout.is_telephone:
         return stage, layout.field
     if layout.is_portrait:
-        high = h * _WHEEL_PORTRAIT
-        remaining: Rect = (x, y + high, w, h - high)
-        return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, high)
+        height = h * _WHEEL_PORTRAIT
+        remaining: Rect = (x, y + height, w, h - height)
+        return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, height)
     side = w * _WHEEL_WIDE
     remaining = (x + side, y, w - side, h)
     return replace(stage, layout=replace(layout, field=remaining)), (x, y, side, h)
@@ -319,19 +321,19 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
             )
         return
     lies_over = p.measure(sign, small) > w - 10  # A name on several lines takes the complete cell.
-    wide = is_chip_beside_label(cell.rect) or lies_over
-    part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
+    fills_cell = is_chip_beside_label(cell.rect) or lies_over
+    part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
     p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
-        p.text(odds, (x + w / 2, y + (h - 17 if wide else h * 0.54)), printed, width=w - 6)
+        p.text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
 
 
 def _fits(stage: Stage, words: str, rect: Rect, style: Style) -> bool:
     """Return whether a text is readable in a rectangle, on several lines if necessary."""
     p, lines = stage.painter, stage.painter.wrap(words, rect[2], style)
-    high = len(lines) * stage.theme.sizes[style.size] * 1.16
-    return high <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
+    height = len(lines) * stage.theme.sizes[style.size] * 1.16
+    return height <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
 
 
 def _format_spot_odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:

@@ -199,17 +199,17 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
     beside = h < 2 * _OFTEN_HIGH
-    across, high = ((w - 10) / 2, h) if beside else (w, h / 2)
+    across, height = ((w - 10) / 2, h) if beside else (w, h / 2)
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
-    wide = across / count
+    width = across / count
     for n, (key, row) in enumerate(
         zip(("felt.most_often", "felt.least_often"), count_most_and_least(results, signs, count), strict=True)
     ):
-        left, top = (x + n * (across + 10), y) if beside else (x, y + n * high)
+        left, top = (x + n * (across + 10), y) if beside else (x, y + n * height)
         title = stage.texts.say(key, count=len(results))
         p.text(title, (left, top + 14), Style("strong", "caption", "text"), align="left", width=across)
         for i, (sign, times_) in enumerate(row):
-            cell: Rect = (left + i * wide, top + 28, wide - 6, high - 34)
+            cell: Rect = (left + i * width, top + 28, width - 6, height - 34)
             _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
             at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
             p.text(f"\u00d7{times_}", at, Style("numbers", "caption", "text"), width=cell[2] * 0.42)
@@ -328,13 +328,13 @@ def _draw_pay_lists(
                     compute_rows_height(stage, pay_rows, w + 20),
                 )
             )
-    while lists and h < sum(_ROW + high for _, _, high in lists):
+    while lists and h < sum(_ROW + height for _, _, height in lists):
         lists.pop()
-    spare = (h - sum(_ROW + high for _, _, high in lists)) / max(1, len(lists))
+    spare = (h - sum(_ROW + height for _, _, height in lists)) / max(1, len(lists))
     at, style = y, Style("strong", "caption", stage.look.accent)
-    for name, pay_rows, high in lists:
+    for name, pay_rows, height in lists:
         p.text(name, (x, at + _ROW / 2), style, align="left", width=w)
-        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, high + spare), pay_rows, _ROW)
+        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, height + spare), pay_rows, _ROW)
 
 
 def _format_spot_pay(stage: Stage, spot: Spot) -> str:
@@ -446,8 +446,8 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     style = Style("strong", "caption", "text")
     levels = list_levels_beside_field(stage)
     for i, level in enumerate(levels):
-        wide = w / len(levels)
-        draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
+        width = w / len(levels)
+        draw_level(stage, level, (x + i * width + 8, y + 8, width - 16, LEVELS_HIGH - 10), "caption")
     text_rect: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
     lines = format_question_lines(stage, table, decision) if decision is not None else []
     about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
@@ -469,10 +469,12 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     if not results:
         p.label(stage.texts.say("felt.past"), text_rect, style)
         return
-    wide = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in results) else 74
-    room = int((w - 24) // wide)
+    width = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in results) else 74
+    room = int((w - 24) // width)
     for i, result in enumerate(results[:room]):
-        _draw_result(stage, table, result, (x + 12 + i * wide, text_rect[1] + 4, wide - 4, 38), newest=i == 0)
+        _draw_result(
+            stage, table, result, (x + 12 + i * width, text_rect[1] + 4, width - 4, 38), newest=i == 0
+        )
 
 
 def describe_felt_status(stage: Stage) -> str:

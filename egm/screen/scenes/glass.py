@@ -118,22 +118,22 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     step = min(
         64.0, (h - head - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns))
     )
-    size, wide = "lead" if step > 44 else "small", (w - 36) / columns
+    size, width = "lead" if step > 44 else "small", (w - 36) / columns
     for i, (catch, words) in enumerate(prizes):
-        left, middle = x + 18 + i % columns * wide, y + head + (i // columns + 0.5) * step
+        left, middle = x + 18 + i % columns * width, y + head + (i // columns + 0.5) * step
         p.text(
             texts.say("keno.catch", count=catch),
             (left + 8, middle),
             Style("strong", "small" if step > 30 else "caption", "text"),
             align="left",
-            width=wide * 0.58,
+            width=width * 0.58,
         )
         p.text(
             words,
-            (left + wide - 8, middle),
+            (left + width - 8, middle),
             Style("numbers", size, "meter"),
             align="right",
-            width=wide * 0.32,
+            width=width * 0.32,
         )
     _draw_ticket_kinds(stage, game, right)
 
@@ -263,6 +263,6 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     ):
         line = y + h - foot + 4
         p.shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
-        high = (foot - 11) / len(lines)
+        height = (foot - 11) / len(lines)
         for i, words in enumerate(lines):
-            p.label(words, (x + 18, line + 3 + i * high, w - 36, high), style)
+            p.label(words, (x + 18, line + 3 + i * height, w - 36, height), style)

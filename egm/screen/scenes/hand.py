@@ -70,16 +70,16 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
         x, y, w, h = layout.field
-        high, top, left, wide = layout.finger, y + h - len(rows) * layout.finger, x, w
+        height, top, left, width = layout.finger, y + h - len(rows) * layout.finger, x, w
     else:
         x, y, w, h = layout.left
-        high = min(70.0, (h - _AROUND) / len(rows))
-        top, left, wide = y + 10, x + 10, w - 20
+        height = min(70.0, (h - _AROUND) / len(rows))
+        top, left, width = y + 10, x + 10, w - 20
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         at, shares = left, [_count_key_letters(table, action) for action in row]
         for action, share in zip(row, shares, strict=True):
-            keys.append(((at, top + n * high, wide * share / sum(shares), high), action))
+            keys.append(((at, top + n * height, width * share / sum(shares), height), action))
             at += keys[-1][0][2]
     return keys
 

@@ -138,10 +138,10 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
     if not layout.is_portrait:
         return (x + 12, y + h - 136, w - 24, _KEY)
     if layout.is_telephone:
-        wide = (w - 36) / 2
-        return (x + w - 12 - wide, y + h - FINGER - 8, wide, FINGER)
-    wide = (w - 48) / 3
-    return (x + w - 12 - wide, y + h - 70, wide, _KEY)
+        width = (w - 36) / 2
+        return (x + w - 12 - width, y + h - FINGER - 8, width, FINGER)
+    width = (w - 48) / 3
+    return (x + w - 12 - width, y + h - 70, width, _KEY)
 
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -155,7 +155,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _should_show_marks(view) else []
     if not has_changed_marks_since_game(view):
         return []
-    wide = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
+    width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
     keys: list[tuple[Rect, Action]] = []
     chosen = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
@@ -168,12 +168,12 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         for n, action in enumerate(chosen)
     ]
     if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
-        keys.append(((left, low, wide, _KEY), Action("new_card")))
+        keys.append(((left, low, width, _KEY), Action("new_card")))
     if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
-        keys.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
+        keys.append(((left + width + 12, low, width, _KEY), Action("new_group")))
     room, top = w - 16, y + 40
     columns = 4 if not layout.is_portrait else int(room // (layout.finger + 4))
-    side, tall = room / columns, 60.0
+    side, height = room / columns, 60.0
     shown_cards = (
         range(len(slip.cards))
         if not layout.is_portrait
@@ -182,7 +182,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if len(slip.cards) > 1:
         keys += [
             (
-                (x + 10 + i % columns * side, top + i // columns * (tall + 5), side - 4, tall),
+                (x + 10 + i % columns * side, top + i // columns * (height + 5), side - 4, height),
                 Action("card", card),
             )
             for i, card in enumerate(shown_cards)
@@ -329,9 +329,9 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
     """Return the rectangle of a number on the Keno board."""
     x, y, w, h = board
     numbers, columns = size
-    wide, tall = w / columns, h / -(-numbers // columns)
+    width, height = w / columns, h / -(-numbers // columns)
     column, row = (number - 1) % columns, (number - 1) // columns
-    return (x + column * wide + 2.5, y + row * tall + 2.5, wide - 5, tall - 5)
+    return (x + column * width + 2.5, y + row * height + 2.5, width - 5, height - 5)
 
 
 def find_best_card(step: KenoStep) -> Card | None:
@@ -344,10 +344,10 @@ def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
     x, y, w, h = layout.field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0
-        high = h - layout.tray - 2 * edge - 8
-        return (x + edge, y + edge, w - 2 * edge, high), (
+        height = h - layout.tray - 2 * edge - 8
+        return (x + edge, y + edge, w - 2 * edge, height), (
             x + edge,
-            y + edge + high + 8,
+            y + edge + height + 8,
             w - 2 * edge,
             layout.tray,
         )

@@ -94,9 +94,9 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
         return right
     x, y, w, h = right
     lines = _shorten(stage, _lay_out_lines(stage, rows, w - 36), _MOST_LINES)
-    high = len(lines) * _LINE
-    _draw_lines(stage, lines, (x + 18, y + h - foot - high, w - 36, high))
-    return (x, y, w, h - high)
+    height = len(lines) * _LINE
+    _draw_lines(stage, lines, (x + 18, y + h - foot - height, w - 36, height))
+    return (x, y, w, h - height)
 
 
 def _shorten(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
@@ -109,16 +109,16 @@ def _shorten(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tupl
     return [*shown, (stage.texts.say("felt.limits_more"), "")]
 
 
-def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], wide: float) -> list[tuple[str, str]]:
+def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:
     """Return the lines of the sign, its heading first. A name that does not fit beside its limits has its own line."""
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
-        room = wide - p.measure(amounts, _STYLE) - _SPACE
+        room = width - p.measure(amounts, _STYLE) - _SPACE
         words = _join_names(stage, names, room)
         if p.measure(words, _STYLE) <= room:
             lines.append((words, amounts))
         else:
-            lines += [(_join_names(stage, names, wide), ""), ("", amounts)]
+            lines += [(_join_names(stage, names, width), ""), ("", amounts)]
     return lines
 
 

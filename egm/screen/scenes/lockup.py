@@ -314,11 +314,11 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
         )
     if who:
         rows = _format_who_can_help(stage, words, w)
-        high = 8 + 36.0 * max(2, len(rows))
-        p.shade((x + 10, y + h - 12 - high, w - 20, high), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
+        height = 8 + 36.0 * max(2, len(rows))
+        p.shade((x + 10, y + h - 12 - height, w - 20, height), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
         style = Style("strong", "body", mix(colour, WHITE, 0.6))
         for i, row in enumerate(rows):
-            middle = y + h - 12 - high / 2 + (i - (len(rows) - 1) / 2) * 36
+            middle = y + h - 12 - height / 2 + (i - (len(rows) - 1) / 2) * 36
             p.text(row, (x + w / 2, middle), style, width=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
         since = stage.view.now - stage.view.scene_at

@@ -49,12 +49,12 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
         lines = _format_chance_lines(stage, chances)
-        high = (step - 8) / (len(lines) + 0.4)
+        height = (step - 8) / (len(lines) + 0.4)
         for i, (words, figure) in enumerate(lines):
-            middle = top + (i + 0.7) * high
-            size = "body" if high >= 40 else "small" if high >= 29 else "caption"
-            line: Rect = (x + 16, middle - high / 2, w * 0.62, high)
-            text_size = "small" if high >= _TWO_LINES else "caption"
+            middle = top + (i + 0.7) * height
+            size = "body" if height >= 40 else "small" if height >= 29 else "caption"
+            line: Rect = (x + 16, middle - height / 2, w * 0.62, height)
+            text_size = "small" if height >= _TWO_LINES else "caption"
             p.label(words, line, Style("text", size, "text"), align="left", least=text_size)
             style = Style("strong", size, "meter")
             p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)

@@ -59,11 +59,11 @@ def draw_odometer(
     """
     x, y, w, h = rect
     shares = [_WIDE if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _NARROW for c in words]
-    high = min(h, w / max(0.1, sum(shares)))
-    left, top = x + (w - high * sum(shares)) / 2, y + (h - high) / 2
+    height = min(h, w / max(0.1, sum(shares)))
+    left, top = x + (w - height * sum(shares)) / 2, y + (h - height) / 2
     for char, share, turn in zip(words, shares, compute_drum_turns(words, thousandths), strict=True):
-        cell: Rect = (left, top, share * high, high)
-        left += share * high
+        cell: Rect = (left, top, share * height, height)
+        left += share * height
         if char.isdigit():
             _draw_drum(painter, cell, int(char), turn, dim=dim)
         elif char.strip("\u00a0\u202f "):

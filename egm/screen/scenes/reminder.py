@@ -31,8 +31,8 @@ def find_due_reminder(stage: Stage) -> Reminder | None:
 def _find_plate_rect(layout: Layout) -> Rect:
     """Return the rectangle of the reminder's plate over the field."""
     x, y, w, h = layout.field
-    wide, high = min(w, 940.0), 480.0
-    return (x + (w - wide) / 2, y + (h - high) / 2, wide, high)
+    width, height = min(w, 940.0), 480.0
+    return (x + (w - width) / 2, y + (h - height) / 2, width, height)
 
 
 def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
@@ -41,14 +41,14 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     if reminder is None:
         return []
     x, y, w, h = _find_plate_rect(stage.layout)
-    low, wide = y + h - 112, (w - 120) / 2
+    low, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
     if stage.view.accepts("acknowledge") and reminder.kind in {"time", "spend"}:
-        keys.append(((x + w - 40 - wide, low, wide, FINGER), Action("acknowledge")))
+        keys.append(((x + w - 40 - width, low, width, FINGER), Action("acknowledge")))
     if stage.view.accepts("cash_out"):
-        keys.append(((x + 40, low, wide, FINGER), Action("cash_out")))
+        keys.append(((x + 40, low, width, FINGER), Action("cash_out")))
     if len(keys) == 1:
-        return [((x + (w - wide) / 2, low, wide, FINGER), keys[0][1])]
+        return [((x + (w - width) / 2, low, width, FINGER), keys[0][1])]
     return keys
 
 
@@ -111,9 +111,9 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     """Return the time and money limits offered to the player: what is limited, the value, and its key's rectangle."""
     x, y, w, h = rect
-    wide, high = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
+    width, height = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
     return [
-        (of, value, (x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, high))
+        (of, value, (x + i * (width + 12), y + h * (0.34 + 0.38 * row), width, height))
         for row, (of, values) in enumerate((("minutes", MINUTES), ("cents", CENTS)))
         for i, value in enumerate(values)
     ]

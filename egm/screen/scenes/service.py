@@ -67,8 +67,8 @@ class Plan:
 def find_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the BACK key, at the same place on every service page."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
-    wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
-    return (x + inset, layout.bar[1] - 10 - high, wide, high)
+    width, height = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
+    return (x + inset, layout.bar[1] - 10 - height, width, height)
 
 
 def _find_page_margin(layout: Layout) -> float:
@@ -97,16 +97,16 @@ def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
     leaving = [one for one in page.actions if one.style == "back"]
     others = [one for one in page.actions if one.style != "back"]
     low = leaving if as_tiles else [*leaving, *others]
-    per_row, wide = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
+    per_row, width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
     rows = max(1, -(-len(low) // per_row))
     foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
             (  # From the lowest row up, so that the first key, BACK, is always in the same position.
-                x + inset + (i % per_row) * (wide + _GAP),
+                x + inset + (i % per_row) * (width + _GAP),
                 foot_top + (rows - 1 - i // per_row) * (key + _GAP),
-                wide,
+                width,
                 key,
             ),
             one,
@@ -115,7 +115,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
     )
     if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
-        foot = ((back, leave), ((*first[:2], min(2 * wide + _GAP, x + w - inset - first[0]), key), confirm))
+        foot = ((back, leave), ((*first[:2], min(2 * width + _GAP, x + w - inset - first[0]), key), confirm))
     tiles = _lay_out_action_tiles(body, others, portrait=layout.is_portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
@@ -143,8 +143,8 @@ def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: L
         keys = least_height if not layout.is_telephone else max(least_height, min(best, h - _FACTS))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
-    wide = w * (0.6 if prompt.kind in WRITTEN else 0.42)
-    return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
+    width = w * (0.6 if prompt.kind in WRITTEN else 0.42)
+    return (x, y, w - width - 24, h), (x + w - width, y, width, h)
 
 
 def _lay_out_action_tiles(
@@ -154,9 +154,9 @@ def _lay_out_action_tiles(
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
-    wide, tall = (w - (columns - 1) * _GAP) / columns, min(132.0, (h - 16 - (rows - 1) * _GAP) / rows)
+    width, height = (w - (columns - 1) * _GAP) / columns, min(132.0, (h - 16 - (rows - 1) * _GAP) / rows)
     return tuple(
-        ((x + (i % columns) * (wide + _GAP), y + 8 + (i // columns) * (tall + _GAP), wide, tall), one)
+        ((x + (i % columns) * (width + _GAP), y + 8 + (i // columns) * (height + _GAP), width, height), one)
         for i, one in enumerate(actions)
     )
 
@@ -246,8 +246,8 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
     if laid.pager:
         sheets = lay_out_listing(stage, page, laid.body).sheets
         words = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
-        (left, low, wide, high), _ = laid.pager[0]
-        at = (left + wide + _BETWEEN / 2, low + high / 2)
+        (left, low, width, height), _ = laid.pager[0]
+        at = (left + width + _BETWEEN / 2, low + height / 2)
         stage.painter.text(words, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
 
 
@@ -348,8 +348,8 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
     x, y, w, h = rect
     names = (*TONES, "alarm")
     step = h / len(names)
-    tall = min(104.0, step - 14)
-    return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, tall) for i, name in enumerate(names)}
+    height = min(104.0, step - 14)
+    return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, height) for i, name in enumerate(names)}
 
 
 def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
@@ -367,9 +367,9 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
     """Return the rectangles that the touch test shows, side by side over the whole page."""
     x, y, w, h = rect
     columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
-    wide, tall = w / columns, h / rows
+    width, height = w / columns, h / rows
     return [
-        (x + (i % columns) * wide + 4, y + (i // columns) * tall + 4, wide - 8, tall - 8)
+        (x + (i % columns) * width + 4, y + (i // columns) * height + 4, width - 8, height - 8)
         for i in range(columns * rows)
     ]
 

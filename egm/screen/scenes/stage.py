@@ -262,16 +262,16 @@ def draw_button(
 def draw_focus(stage: Stage, rect: Rect) -> None:
     """Draw the frame around the focused target; its corners make it recognizable without colour."""
     x, y, w, h = rect
-    wide, tall = w + 20, h + 20
+    width, height = w + 20, h + 20
 
     def render_focus_frame(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (wide, tall), 2)
-        ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 9, (0, 0, 0, 220))
-        ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 5, WHITE)
-        for cx, sx in ((5.0, 1), (wide - 5, -1)):
-            for cy, sy in ((5.0, 1), (tall - 5, -1)):
+        ink = Ink(size, (width, height), 2)
+        ink.stroke(box(5, 5, width - 10, height - 10, 22), 9, (0, 0, 0, 220))
+        ink.stroke(box(5, 5, width - 10, height - 10, 22), 5, WHITE)
+        for cx, sx in ((5.0, 1), (width - 5, -1)):
+            for cy, sy in ((5.0, 1), (height - 5, -1)):
                 corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
                 ink.fill(corner, stage.theme.colour("meter"))
         return ink.finish()
 
-    stage.painter.art(("focus",), (x - 10, y - 10, wide, tall), render_focus_frame)
+    stage.painter.art(("focus",), (x - 10, y - 10, width, height), render_focus_frame)

@@ -416,11 +416,11 @@ def _draw_permanent_notes(stage: Stage) -> None:
             low = layout.left[1] + layout.left[3] + 16
             p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
-            wide = _compute_title_left_width(layout)
-            if p.measure(words, style) <= wide:
-                p.label(words, (30, 54, wide, 37), style, align="left")
+            width = _compute_title_left_width(layout)
+            if p.measure(words, style) <= width:
+                p.label(words, (30, 54, width, 37), style, align="left")
             else:  # A table has two figures.
-                p.write_paragraph(words, (30, 54, wide, 42), replace(style, size="tiny"), leading=1.25)
+                p.write_paragraph(words, (30, 54, width, 42), replace(style, size="tiny"), leading=1.25)
 
 
 def _compute_title_left_width(layout: Layout) -> float:

@@ -81,11 +81,15 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
-        wide, step = (w - 36) / 3, (h - 46 - 40) / -(-count // 3)
-        return [(x + 12 + (i % 3) * (wide + 6), y + 46 + i // 3 * step, wide, step - 6) for i in range(count)]
+        width, step = (w - 36) / 3, (h - 46 - 40) / -(-count // 3)
+        return [
+            (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * step, width, step - 6) for i in range(count)
+        ]
     if layout.is_portrait:
-        wide, step = (w - 30) / 2, (h - 116) / -(-count // 2)
-        return [(x + 12 + (i % 2) * (wide + 6), y + 50 + i // 2 * step, wide, step - 6) for i in range(count)]
+        width, step = (w - 30) / 2, (h - 116) / -(-count // 2)
+        return [
+            (x + 12 + (i % 2) * (width + 6), y + 50 + i // 2 * step, width, step - 6) for i in range(count)
+        ]
     return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(count)]
 
 
