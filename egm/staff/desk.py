@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import ServicePage, Words
+from egm.kernel.service_pages import PageText, ServicePage
 from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
 from egm.progressive.keys import ProgressiveKey
@@ -31,7 +31,7 @@ Severity = Literal["info", "warning", "alarm"]
 class Stay:
     """Result of an answered menu page: stay at the open page, and show a notice."""
 
-    notice: Words | None = None
+    notice: PageText | None = None
     severity: Severity = "info"
 
 
@@ -47,7 +47,7 @@ class Back:
     """Result of an answered menu page: leave the open page, or several pages at once."""
 
     pages: int = 1
-    notice: Words | None = None
+    notice: PageText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class ServiceDesk:
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
     """Monotonic start of each recorded lock of staff numbers."""
-    _notice: Words | None = None
+    _notice: PageText | None = None
     _severity: Severity = "info"
     _turn: int = 0
     """The number of answers so far, which makes each page's id unique."""
@@ -235,7 +235,7 @@ class ServiceDesk:
         if count:
             del self.pages[-count:]
 
-    def _set_notice(self, notice: Words | None, severity: Severity = "info") -> None:
+    def _set_notice(self, notice: PageText | None, severity: Severity = "info") -> None:
         """Store the notice that the open page shows next."""
         self._notice, self._severity = notice, severity
 

@@ -14,7 +14,7 @@ from egm.config.cabinet_file import Inventory
 from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageTable, Words
+from egm.kernel.service_pages import PageTable, PageText
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.keys import StaffKey
 from egm.staff.words import build_pair_table, say, say_plain, say_time
@@ -153,7 +153,7 @@ class InventorySheet:
         )
 
 
-def _build_game_row(game: Mapping[str, str]) -> tuple[Words, Words]:
+def _build_game_row(game: Mapping[str, str]) -> tuple[PageText, PageText]:
     """Return the row of the technical sheet about a game: its name and version, its return and certificate date."""
     name = say_plain(f"{game['game']} {game['version']}")
     date = game["certified_on"] or "-"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import LANGUAGES, Features
-from egm.kernel.service_pages import ServicePage, Words
+from egm.kernel.service_pages import PageText, ServicePage
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
@@ -153,7 +153,7 @@ class Menu:
         }
 
 
-def iter_page_words(page: ServicePage) -> Iterator[Words]:
+def iter_page_words(page: ServicePage) -> Iterator[PageText]:
     """Yield every text of a page."""
     yield page.title
     yield from (words for words in (page.person, page.notice) if words is not None)
@@ -170,14 +170,14 @@ def iter_page_words(page: ServicePage) -> Iterator[Words]:
             yield from row.cells
 
 
-def translate_words(words: Words, language: str) -> str:
+def translate_words(words: PageText, language: str) -> str:
     """Return a text in a language. Raises CatalogueError if the catalogue lacks it."""
     return _format_words(words, TEXTS[language])
 
 
-def _format_words(words: Words, texts: Texts) -> str:
+def _format_words(words: PageText, texts: Texts) -> str:
     """Return a text in the language of ``texts``, with its values."""
-    return texts.format_page_words(words, lambda cents: texts.money(cents, "USD"))
+    return texts.format_page_text(words, lambda cents: texts.money(cents, "USD"))
 
 
 def list_enabled_actions(page: ServicePage) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
+from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, Move, refuse
 from egm.staff.words import (
@@ -102,7 +102,7 @@ def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
     return () if fault is None else (fault,)
 
 
-def _iter_rows(machine: Machine) -> Iterator[tuple[str | Words, Words]]:
+def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     """Yield the rows of the installed rules: a label and its value."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -19,7 +19,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest, find_last_signed_file
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.timekeeping import Evidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
 from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
@@ -244,10 +244,10 @@ class Signing(SignerProofs):
         replace_private(self.file, text)
 
 
-def _format_device_kinds(draft: Draft) -> Words:
+def _format_device_kinds(draft: Draft) -> PageText:
     """Return the kinds of the drafted devices as a list."""
     named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
-    return Words(kind="list", value=", ", values={**named})
+    return PageText(kind="list", value=", ", values={**named})
 
 
 @dataclass(slots=True, kw_only=True)

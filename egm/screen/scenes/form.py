@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from egm.kernel.service_pages import PageAction, Words
+from egm.kernel.service_pages import PageAction, PageText
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Linear
 from egm.screen.painter import Rect, Style
@@ -25,11 +25,11 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
 _MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
-def format_page_text(stage: Stage, words: Words) -> str:
+def format_page_text(stage: Stage, words: PageText) -> str:
     """Return a text of a service page in the language of the person who reads the page."""
     if words.kind == "say":
         return format_message(stage, str(words.value), words.values)
-    return stage.texts.format_page_words(words, stage.money)
+    return stage.texts.format_page_text(words, stage.money)
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:

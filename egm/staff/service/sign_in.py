@@ -15,7 +15,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.kernel.entries import Entry
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageText, Prompt, ServicePage
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded
 from egm.people.roles import Role
@@ -47,7 +47,7 @@ class SignIn(MenuPage):
     """
 
     then: Callable[[Machine, Person], Move]
-    title: Words
+    title: PageText
     permission: Permission | None = None
     not_id: str = ""
 
