@@ -191,9 +191,9 @@ class Texts:
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text of this language among ``names`` (by language code), or else the first."""
-        for code, words in names.items():
+        for code, text in names.items():
             if language_from_code(code) == self.language:
-                return typeset(words, self.language)
+                return typeset(text, self.language)
         return next(iter(names.values()), default)
 
     def money(self, amount_cents: int, currency: str) -> str:

@@ -203,11 +203,11 @@ def _draw_foot(stage: Stage) -> None:
     snapshot, (width, height) = stage.view.snapshot, stage.layout.size
     if snapshot is None:
         return
-    words = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    text = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
     at = height - 38
     edge = (0, 0, 0, 160)
     style = Style("text", "small", "text_dim", 1.5, edge)
-    stage.painter.text(words, (40, at), style, align="left", width=width * 0.6)
+    stage.painter.text(text, (40, at), style, align="left", width=width * 0.6)
     clock = stage.texts.clock(stage.view.time_utc)
     style = Style("strong", "lead", "text", 2, edge)
     stage.painter.text(clock, (width - 40, at), style, align="right", width=width * 0.3)

@@ -305,11 +305,11 @@ class Web:
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 
-    def set_text(self, words: str) -> None:
+    def set_text(self, text: str) -> None:
         """Send the picture's text for screen readers to the page, if it has changed."""
-        if words != self._words:
-            self._words = words
-            self._queue_message(json.dumps({"words": words}))
+        if text != self._words:
+            self._words = text
+            self._queue_message(json.dumps({"words": text}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound in the browser; without a browser, there is no sound."""

@@ -168,7 +168,7 @@ class Window:
         if self._above is not None:
             self._above.start_if_possible()
 
-    def set_text(self, words: str) -> None:
+    def set_text(self, text: str) -> None:
         """Ignore the text: a window has no screen reader."""
 
     def close(self) -> None:

@@ -190,7 +190,7 @@ class Pick(SetupStep):
     def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page with one line per item to choose from."""
         rows = tuple(
-            PageRow(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
+            PageRow(cells=(text,), action=f"pick:{place}") for place, (_, text) in enumerate(self.options())
         )
         prompt = Prompt(label=say("service.search"), kind="find") if len(rows) > _SEEN else None
         return self._build_page(PageTable(rows=rows), prompt=prompt)
@@ -319,8 +319,8 @@ class Toggle(SetupStep):
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),))
         chosen = set(self.chosen(draft))
         rows = tuple(
-            PageRow(cells=(words,), action=f"toggle:{place}", mark="good" if name in chosen else "")
-            for place, (name, words) in enumerate(self.options(draft))
+            PageRow(cells=(text,), action=f"toggle:{place}", mark="good" if name in chosen else "")
+            for place, (name, text) in enumerate(self.options(draft))
         )
         if not chosen:
             rows = (PageRow(cells=(say("first.one_at_least"),), mark="warning"), *rows)

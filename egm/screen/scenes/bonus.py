@@ -157,12 +157,12 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, asks_player
     draw_board_background(stage)
     p = stage.painter
     x, y, w, _ = stage.layout.field
-    words = (
+    text = (
         stage.texts.say("feature.pick")
         if asks_player
         else stage.texts.number(sum(i.credits for i in opened.values()))
     )
-    p.text(words, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
+    p.text(text, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
     for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, count)):
         if i in opened:
             p.panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)

@@ -353,17 +353,17 @@ def draw_cards(
         if not _can_hold_cards(stage):
             _draw_hand_outline(stage, place)
         _draw_hand_cards(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
-        words = "  ·  ".join(_format_hand_texts(stage, hand, hands, still=time is None))
-        if words:
+        text = "  ·  ".join(_format_hand_texts(stage, hand, hands, still=time is None))
+        if text:
             turn = time is None and decision is not None and hand.id == decision.display.get("hand")
-            _draw_hand_text(stage, place, words, lit=turn)
+            _draw_hand_text(stage, place, text, lit=turn)
         if flying is not None and flying[0] == hand.id:
             _draw_flying_card(stage, place.cards, flying, len(hand.cards))
     if holding:
         for i, (x, y, w, h) in enumerate(places[0].cards):
             is_held = bool(stage.view.held >> i & 1)
-            words = stage.texts.say("feature.held" if is_held else "feature.hold")
-            draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=is_held)
+            text = stage.texts.say("feature.held" if is_held else "feature.hold")
+            draw_button(stage, (x, y + h + 8, w, _HOLD), text, lit=is_held)
 
 
 def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
@@ -455,9 +455,9 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
                 draw_card(stage, rect, BACK)
             continue
         _draw_hand_outline(stage, place)
-        words = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
-        if words:
-            _draw_hand_text(stage, place, words, lit=False)
+        text = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
+        if text:
+            _draw_hand_text(stage, place, text, lit=False)
 
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
@@ -482,16 +482,16 @@ def _draw_flying_card(
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
-def _draw_hand_text(stage: Stage, place: HandLayout, words: str, *, lit: bool) -> None:
+def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, lit: bool) -> None:
     """Draw a hand's texts below it, on a plate if more cards lie there than its area has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
     free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.
     style = Style("strong", "small", "text", 1)
-    height = SAYS if stage.painter.measure(words, style) <= w - 16 else min(free, SAYS_NARROW)
+    height = SAYS if stage.painter.measure(text, style) <= w - 16 else min(free, SAYS_NARROW)
     plate, last = (x + 4, top, w - 8, height), place.cards[-1]
     if lit:
         stage.painter.panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")
     elif last[1] + last[3] > y + h + 1:
         stage.painter.panel(plate, radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
-    stage.painter.label(words, (x + 8, top + 2, w - 16, height - 4), style)
+    stage.painter.label(text, (x + 8, top + 2, w - 16, height - 4), style)

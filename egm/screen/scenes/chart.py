@@ -63,8 +63,8 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
             p.panel(cell, radius=4, fill=_FILLS[letter])
             if letter != ".":
                 p.label(_format_letter(stage, letter), cell, Style("strong", size, "text"))
-    words = stage.texts.say("chart.legend")
-    p.write_paragraph(words, (x, y + (len(rows) + 1) * height + 8, w, 56), Style("text", "caption", "text"))
+    text = stage.texts.say("chart.legend")
+    p.write_paragraph(text, (x, y + (len(rows) + 1) * height + 8, w, 56), Style("text", "caption", "text"))
 
 
 def _format_letter(stage: Stage, letter: str) -> str:

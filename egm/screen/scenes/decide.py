@@ -132,16 +132,16 @@ def _draw_answers(stage: Stage) -> None:
     """Draw a button for each answer; a card colour shows its suit with the text."""
     for rect, action in lay_out_answers(stage):
         word = f"decide.{action.value}"
-        words = stage.texts.say(word) if stage.texts.has(word) else str(action.value)
+        text = stage.texts.say(word) if stage.texts.has(word) else str(action.value)
         if action.value not in _SUITS:
-            draw_button(stage, rect, words, size="lead")
+            draw_button(stage, rect, text, size="lead")
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
         style, suit = Style("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE:
             stage.painter.art(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
-            stage.painter.text(words, (x + w / 2, y + h - 26), replace(style, size="body"), width=w - 24)
+            stage.painter.text(text, (x + w / 2, y + h - 26), replace(style, size="body"), width=w - 24)
             continue
         stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
-        stage.painter.text(words, (x + w / 2 + 36, y + h / 2), style, width=w - 130)
+        stage.painter.text(text, (x + w / 2 + 36, y + h / 2), style, width=w - 130)

@@ -283,10 +283,10 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     drop = 3 if down else 0
     paint: Paint | str = "text" if on else (150, 143, 176, 255)
     icon = name in {"service", "help", "games", "language", "volume"}
-    words = format_key_label(stage, name)
+    text = format_key_label(stage, name)
     if name == "play":
         p.text(
-            words,
+            text,
             (x + w / 2, y + h / 2 + drop),
             Style("heavy", "title", paint, 2, (0, 40, 16, 200)),
             width=w - 60,
@@ -296,10 +296,10 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
         colour = WHITE if on else (150, 143, 176, 255)
         icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
         p.art(("icon", sign, on), icon_rect, partial(render_own_picture, sign, colour=colour))
-        p.text(words, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
+        p.text(text, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
-        style = Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
-        p.label(words, (x + 11, y + drop, w - 22, h), style)
+        style = Style("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
+        p.label(text, (x + 11, y + drop, w - 22, h), style)
 
 
 def draw_residual_key(stage: Stage) -> None:

@@ -132,9 +132,9 @@ def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
     x, y = at
     stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, on=on))
     ink: Colour = BLACK if on else WHITE
-    words = stage.texts.say("felt.on" if on else "felt.off")
+    text = stage.texts.say("felt.on" if on else "felt.off")
     stage.painter.text(
-        words, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
+        text, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
     )
 
 

@@ -141,8 +141,8 @@ def _lay_out_board_controls(
     for i, door in enumerate(DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
         command = BenchCommand(device=board, action="door", values=values)
-        words = texts.say(f"drawer.door_{door}")
-        controls.append(Control(find_control_rect("doors", i), words, (command,), door in opened))
+        text = texts.say(f"drawer.door_{door}")
+        controls.append(Control(find_control_rect("doors", i), text, (command,), door in opened))
     for i, key in enumerate(KEYS):
         turned = key in view.bench[board].get("keys_on", ())
         ways = (True, False) if key == KEYS[0] else (not turned,)

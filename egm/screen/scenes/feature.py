@@ -63,8 +63,8 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
         number = Style("numbers", "hero", "meter", 4, (20, 6, 0, 230))
         p.text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width=w - 80)
     p.text(name, (x + w / 2, middle + height), style, width=w - 90)
-    words = stage.texts.say("feature.begins")
-    p.text(words, (x + w / 2, middle + 110), Style("strong", "lead", "text", 2), width=w - 120)
+    text = stage.texts.say("feature.begins")
+    p.text(text, (x + w / 2, middle + 110), Style("strong", "lead", "text", 2), width=w - 120)
 
 
 def _draw_searchlights(stage: Stage, strength: float) -> None:

@@ -329,9 +329,9 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
         p.text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
 
 
-def _fits(stage: Stage, words: str, rect: Rect, style: Style) -> bool:
+def _fits(stage: Stage, text: str, rect: Rect, style: Style) -> bool:
     """Return whether a text is readable in a rectangle, on several lines if necessary."""
-    p, lines = stage.painter, stage.painter.wrap(words, rect[2], style)
+    p, lines = stage.painter, stage.painter.wrap(text, rect[2], style)
     height = len(lines) * stage.theme.sizes[style.size] * 1.16
     return height <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
 
@@ -376,11 +376,11 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
         windows = list_street_sheets(table, stage.layout)
         sheet_number = int(action.value)
         lit = stage.view.chips.sheet % (len(windows) + 1) == sheet_number
-        words = stage.texts.say("felt.outside")
+        text = stage.texts.say("felt.outside")
         if sheet_number < len(windows):
             first, count = windows[sheet_number]
-            words = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
-        draw_key(stage, inner, words, lit=lit)
+            text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
+        draw_key(stage, inner, text, lit=lit)
         return
     lit = find_open_part(table, stage.view.chips, stage.layout) == action.value
     draw_part_key(stage, table, inner, str(action.value), lit=lit)
@@ -461,16 +461,16 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
     keys = lay_out_felt_answers(stage, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt != "cards":
-        words = format_question(stage, decision)
+        text = format_question(stage, decision)
         style = Style("heavy", "title", stage.look.accent)
-        stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
+        stage.painter.text(text, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = keys[0][0][1] - 24 if table.felt == "cards" and keys else y + 170
         staked = stage.money(int(decision.display.get("staked", 0)) * unit)
-        words = (
+        text = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         )
-        stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
+        stage.painter.text(text, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     dice = [int(face) for face in decision.display.get("dice", ())]
     if dice and keys:
         top = y + 210

@@ -189,8 +189,8 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
     room = int((w - 28) // 60)
     for i, result in enumerate(results[:room]):
         _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
-    words, top = stage.texts.say("felt.past"), y + 96
-    used = p.write_paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
+    text, top = stage.texts.say("felt.past"), y + 96
+    used = p.write_paragraph(text, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
     return top + used
 
 
@@ -244,20 +244,20 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     lines = format_spot_lines(stage, spot, unit)
     gap, leading, size = 4, 1.2, "caption"
     if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
-        terms = "  ·  ".join(words for words, colour in lines if colour != "amber")
+        terms = "  ·  ".join(text for text, colour in lines if colour != "amber")
         lines = [(terms, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
         gap, leading = 1, 1.1
     name = stage.texts.choose_translation(spot.names)
     top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
-    rows = sum(len(p.wrap(words, w, Style("strong", size, colour))) for words, colour in lines)
+    rows = sum(len(p.wrap(text, w, Style("strong", size, colour))) for text, colour in lines)
     row = stage.theme.sizes[size]
     if top + rows * row * leading + len(lines) * gap > y + h:
         size = "tiny"
     elif top + rows * row * 1.2 + len(lines) * gap <= y + h:
         leading = 1.2  # An accent on a capital letter stays clear of the line above it.
-    for words, colour in lines:
+    for text, colour in lines:
         style = Style("strong", size, colour)
-        top += p.write_paragraph(words, (x, top + gap, w, 60), style, leading=leading) + gap
+        top += p.write_paragraph(text, (x, top + gap, w, 60), style, leading=leading) + gap
     return top - y
 
 
@@ -265,11 +265,11 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
     """Draw what a decision is about: the bet, its stake and the cost of the answers; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     top = y
-    for words, cost, style in format_question_lines(stage, table, decision):
+    for text, cost, style in format_question_lines(stage, table, decision):
         if top + _ROW > y + h:
             break
         at = top + _ROW / 2
-        p.text(words, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
+        p.text(text, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
         if cost:
             p.text(cost, (x + w, at), replace(style, paint="meter"), align="right", width=w * 0.32)
         top += _ROW
@@ -295,8 +295,8 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
     for option, cost in decision.costs.items():
         lines.append((format_option(stage, option), f"+{stage.money(cost * unit)}", low))
     if added is not None:
-        words = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added))
-        lines.append((words, "", replace(low, paint="meter")))
+        text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added))
+        lines.append((text, "", replace(low, paint="meter")))
     return lines
 
 
@@ -319,7 +319,7 @@ def _draw_pay_lists(
         rows = [
             (stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in spot_rows
         ]
-        pay_rows = [PayRow(words, pays, is_won=name in won) for words, pays, name in rows]
+        pay_rows = [PayRow(text, pays, is_won=name in won) for text, pays, name in rows]
         if pay_rows:
             lists.append(
                 (
@@ -415,8 +415,8 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
     for i, settlement in enumerate(rows[:room]):
         at = y + (i + 0.5) * step
         if i == room - 1 and len(rows) > room:
-            words = stage.texts.say("felt.more", count=len(rows) - i)
-            p.text(words, (x, at), Style("text", "caption", "text"), align="left", width=w)
+            text = stage.texts.say("felt.more", count=len(rows) - i)
+            p.text(text, (x, at), Style("text", "caption", "text"), align="left", width=w)
             break
         spot, back = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
@@ -503,12 +503,12 @@ def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
     if felt.button is not None:
         turn = stage.texts.say("felt.button_turn", number=felt.button + 1)
         return f"{stage.texts.say('felt.place_stakes')}  \u00b7  {turn}"
-    words = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
+    text = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
     if felt.bank is None:
-        return words
+        return text
     amount = stage.money(felt.banco * snapshot.denomination_cents)
     key = "felt.bank_again" if felt.banco else "felt.bank_turn"
-    return f"{words}  \u00b7  {stage.texts.say(key, number=felt.bank + 1, amount=amount)}"
+    return f"{text}  \u00b7  {stage.texts.say(key, number=felt.bank + 1, amount=amount)}"
 
 
 def _format_bets_in_round(stage: Stage, spot: Spot) -> str:

@@ -25,11 +25,11 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
 _MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
-def format_page_text(stage: Stage, words: PageText) -> str:
+def format_page_text(stage: Stage, text: PageText) -> str:
     """Return a text of a service page in the language of the person who reads the page."""
-    if words.kind == "say":
-        return format_message(stage, str(words.value), words.values)
-    return stage.texts.format_page_text(words, stage.money)
+    if text.kind == "say":
+        return format_message(stage, str(text.value), text.values)
+    return stage.texts.format_page_text(text, stage.money)
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
@@ -47,18 +47,18 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
         icon_rect,
         partial(render_own_picture, action.style, colour=colour),
     )
-    words = format_page_text(stage, action.label)
+    text = format_page_text(stage, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE) else "small"
     room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
-    p.label(words, room, Style("strong", size, colour), align="left")
+    p.label(text, room, Style("strong", size, colour), align="left")
 
 
-def draw_key(stage: Stage, rect: Rect, words: str) -> None:
+def draw_key(stage: Stage, rect: Rect, text: str) -> None:
     """Draw one of the screen's own keys on a page, such as the key for more rows."""
     fill, edge = _STYLES["go"]
     stage.painter.panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
-    style = Style("heavy", "lead" if len(words) == 1 else "small", WHITE)
-    stage.painter.text(words, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
+    style = Style("heavy", "lead" if len(text) == 1 else "small", WHITE)
+    stage.painter.text(text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
 
 
 def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:

@@ -51,10 +51,10 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     if share < 1:
         return
     won = step.credits > 0
-    words = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
+    text = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
     paint = build_gold_gradient(stage.theme) if won else stage.theme.colour("text_dim")
     style = Style("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
-    stage.painter.text(words, (x + w / 2, y + h - 96), style, width=w - 80)
+    stage.painter.text(text, (x + w / 2, y + h - 96), style, width=w - 80)
 
 
 def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
@@ -105,9 +105,9 @@ def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
     x, y, w, _ = stage.layout.field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)
-        words = stage.texts.say(key)
+        text = stage.texts.say(key)
         at = y + 40 + _CARD[1] / 2 * _choose_card_scale(stage)
-        stage.painter.text(words, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
+        stage.painter.text(text, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
         style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
         stage.painter.text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field

@@ -235,7 +235,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     lines = field.lines[: 6 if not stage.layout.is_portrait else 4]
     height = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
     top = y + h - height
-    for i, (icons, words) in enumerate(rows):
+    for i, (icons, text) in enumerate(rows):
         middle = top + (i + 0.5) * step
         p.shade((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
         for n, symbol in enumerate(icons):
@@ -243,7 +243,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
             p.put(render_symbol(stage, field, symbol, size), (p.px(x + 12 + n * 54), p.px(middle - 28)))
         at = (x + 30 + 54 * len(icons), middle - 3)
         style = Style("strong", "small", "text")
-        p.text(words, at, style, align="left", width=w - 44 - 54 * len(icons))
+        p.text(text, at, style, align="left", width=w - 44 - 54 * len(icons))
     if len(lines) > 1:
         width = (w - 20) / len(lines)
         for i, line in enumerate(lines):
@@ -274,8 +274,7 @@ def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
         for given, times in prize.gives
     ]
     return " + ".join(
-        words if times == 1 else stage.texts.say("help.kind", count=times, name=words)
-        for words, times in gifts
+        text if times == 1 else stage.texts.say("help.kind", count=times, name=text) for text, times in gifts
     )
 
 
@@ -291,10 +290,10 @@ def describe_bet_limits(stage: Stage) -> str:
             stage.texts.number(of(list_offered_costs(view), default=0)) for of in (min, max)
         )
         return say("help.unit", amount=stage.money(cents), least=lowest_text, most=highest_text)
-    words = say("help.unit_table", amount=stage.money(cents), least=limits[0], most=limits[1])
+    text = say("help.unit_table", amount=stage.money(cents), least=limits[0], most=limits[1])
     if snapshot.most_staked_cents is None:
-        return words
-    return f"{words} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"
+        return text
+    return f"{text} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"
 
 
 def _draw_game_facts(stage: Stage, rect: Rect) -> None:
@@ -370,9 +369,9 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
             )
         for i, bet in enumerate(options):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
-            words = number(credits_) if credits_ else NO_PRIZE
+            text = number(credits_) if credits_ else NO_PRIZE
             p.text(
-                words,
+                text,
                 (left + (i + 0.5) * column, middle),
                 Style("numbers", "lead", "meter"),
                 width=column - 10,
@@ -387,10 +386,10 @@ def _draw_prize_name(
     awards = _format_additional_awards(stage, prize)
     two = bool(awards) and stage.layout.is_portrait
     first = [name] if two or not awards else [f"{name} + {awards}"]
-    for i, words in enumerate(first + ([awards] if two else [])):
+    for i, text in enumerate(first + ([awards] if two else [])):
         y = at[1] + (24 * i - 12 if two else 0)
         style, height = Style("text", "caption" if two else "small", "text"), 24.0 if two else 48.0
-        stage.painter.label(words, (at[0], y - height / 2, width, height), style, align="left")
+        stage.painter.label(text, (at[0], y - height / 2, width, height), style, align="left")
 
 
 def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
@@ -442,12 +441,12 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
         top = y + 88 + row * step
         p.shade((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (step - 3) / 2
-        words = stage.texts.say("keno.catch", count=catch)
-        p.text(words, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
+        text = stage.texts.say("keno.catch", count=catch)
+        p.text(text, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
         for i, spot in enumerate(spots):
-            words = format_catch_award(stage, int(spot), catch) or NO_PRIZE
+            text = format_catch_award(stage, int(spot), catch) or NO_PRIZE
             p.text(
-                words,
+                text,
                 (x + head + (i + 0.5) * column, middle),
                 Style("numbers", "body", "meter"),
                 width=column - 8,

@@ -275,27 +275,27 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     ways = sum(sum(count_paid_ways(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
     count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
-    words = texts.format_count(f"keno.own_{kind}", count)
+    text = texts.format_count(f"keno.own_{kind}", count)
     if slip.draws > 1:
-        words += texts.say("keno.and_draws", count=slip.draws)
-    return words, compute_bet_credits(view) * unit_cents
+        text += texts.say("keno.and_draws", count=slip.draws)
+    return text, compute_bet_credits(view) * unit_cents
 
 
 def _draw_purchase(stage: Stage) -> None:
     """Draw the ticket bought without marks and its price in large type, then the slip's mandatory texts."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    p, (words, price_cents) = stage.painter, describe_purchase(stage)
+    p, (text, price_cents) = stage.painter, describe_purchase(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
     if stage.layout.is_telephone:  # On a telephone, the slip has the other texts.
-        p.label(words, (x + 16, y + 40, w * 0.62, 52), style, align="left")
+        p.label(text, (x + 16, y + 40, w * 0.62, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         return
     if stage.layout.is_portrait:
-        p.label(words, (x + 16, y + 40, w * 0.64, 52), style, align="left")
+        p.label(text, (x + 16, y + 40, w * 0.64, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         room = (x + 16, y + 92, w - 32, h)
     else:
-        y += 50 + p.write_paragraph(words, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
+        y += 50 + p.write_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
         p.text(price, (x + w / 2, y + 32), Style("numbers", "title", "meter"), width=w - 32)
         room = (x + 16, y + 66, w - 32, h)
     p.write_paragraph(
@@ -305,11 +305,11 @@ def _draw_purchase(stage: Stage) -> None:
 
 def describe_slip(stage: Stage) -> str:
     """Return the count of marked numbers while they make no valid ticket, or else the ticket's cost."""
-    words, price_cents = describe_purchase(stage)
+    text, price_cents = describe_purchase(stage)
     if not stage.view.slip.has_marks:
         return stage.texts.say("keno.buys_now")
     count = stage.texts.say("keno.marking", count=len(stage.view.slip.numbers))
-    return f"{count}  ·  {stage.money(price_cents)}" if words else count
+    return f"{count}  ·  {stage.money(price_cents)}" if text else count
 
 
 def map_numbers_to_group_letters(slip: Slip) -> dict[int, str]:
@@ -440,8 +440,8 @@ def _draw_tray(
 ) -> None:
     """Draw the Keno balls drawn so far, of ``ball_count``, in their order; ``pay_text`` is what the draw has paid."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    words = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
-    _draw_tray_background(stage, words + pay_text)
+    text = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
+    _draw_tray_background(stage, text + pay_text)
     head = 44.0 if not stage.layout.is_telephone else 36.0
     foot = 142 if not stage.layout.is_portrait else 124 if not stage.layout.is_telephone else FINGER + 16
     columns = 4 if not stage.layout.is_portrait else 10
@@ -453,11 +453,11 @@ def _draw_tray(
         draw_ball(stage, (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6), ball, hit=ball in marked)
 
 
-def _draw_tray_background(stage: Stage, words: str) -> None:
+def _draw_tray_background(stage: Stage, text: str) -> None:
     """Draw the empty tray of balls with its heading."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
-    p.text(words, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
+    p.text(text, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
 
 
 def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
@@ -486,15 +486,15 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
     caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]
-    words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
+    text = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
-        words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
+        text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
     # Leave room for the key.
     foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY + 12)
-    p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
+    p.text(text, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
-        words = stage.texts.format_count("keno.pays", step.credits)
-        p.text(words, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
+        text = stage.texts.format_count("keno.pays", step.credits)
+        p.text(text, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
 
 
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:

@@ -118,13 +118,13 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         return
     field: Rect = (x + w / 2 - min(w, 620.0) / 2, y + _LABEL, min(w, 620.0), _FIELD)
     p.panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
-    words = format_shown_input(prompt, stage.view.desk)
+    text = format_shown_input(prompt, stage.view.desk)
     if prompt.kind == "amount":
-        words = stage.money(int(words or "0"))
+        text = stage.money(int(text or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
-    if words:
+    if text:
         style = Style(face, "title" if prompt.kind not in WRITTEN else "lead", "meter")
-        p.text(words, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
+        p.text(text, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
     elif prompt.kind == "serial":
         p.label(stage.texts.say("first.refused.name"), field, Style("text", "small", "text_dim"))
     for key_rect, action in lay_out_keypad(stage, prompt, rect):
@@ -143,10 +143,10 @@ def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -
     down = stage.view.pressed == action.name and stage.view.now - stage.view.pressed_at < 0.12
     p.panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
     if action.name == "type":
-        words = str(action.value) if action.value != " " else stage.texts.say("page.space")
+        text = str(action.value) if action.value != " " else stage.texts.say("page.space")
     elif action.name == "enter":
-        words = format_page_text(stage, prompt.confirm)
+        text = format_page_text(stage, prompt.confirm)
     else:
-        words = stage.texts.say(f"page.{action.name}")
+        text = stage.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
-    p.label(words, (x + 6, y, w - 12, h), Style("heavy", size, WHITE))
+    p.label(text, (x + 6, y, w - 12, h), Style("heavy", size, WHITE))

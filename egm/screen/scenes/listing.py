@@ -94,9 +94,9 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, .
     return tuple(table for table in matching_tables if table.rows)
 
 
-def _normalise_for_search(words: str) -> str:
+def _normalise_for_search(text: str) -> str:
     """Return a text in lower case and without accents, for searching."""
-    decomposed = unicodedata.normalize("NFKD", words.casefold())
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
@@ -109,7 +109,7 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
     """Return the lines of a service page's table: its title, column heads and rows, with their heights."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
-    heads = tuple(format_page_text(stage, words) for words in table.columns)
+    heads = tuple(format_page_text(stage, text) for text in table.columns)
     inset = 40.0 if any(row.mark for row in table.rows) else 0.0
     shares = _compute_column_shares(stage, [heads, *rows], count, width - inset)
     aligned = tuple(_choose_alignment(table.rows, i, count) for i in range(count))

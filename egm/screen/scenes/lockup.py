@@ -60,12 +60,12 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
         else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
     )
     stage.painter.shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
-    words = describe_scene_with_journal_head(stage, scene)
+    text = describe_scene_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
-    height = max(560.0, _compute_needed_height(stage, scene, words, width))
+    height = max(560.0, _compute_needed_height(stage, scene, text, width))
     x = (stage.layout.size[0] - width) / 2
     y = _find_plate_top(stage, height) - 40 * (1 - share)
-    _draw_plate(stage, (x, y, width, height), scene, words)
+    _draw_plate(stage, (x, y, width, height), scene, text)
 
 
 def _find_plate_top(stage: Stage, height: float) -> float:
@@ -76,19 +76,19 @@ def _find_plate_top(stage: Stage, height: float) -> float:
     return max((layout.stage[3] - height) / 2, low)
 
 
-def _compute_needed_height(stage: Stage, scene: Scene, words: "LockupText", width: float) -> float:
+def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:
     """Return the height of a lock-up's plate that has room for all its texts."""
     style = Style("text", "body", "text")
-    rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
-    head = 210 + (0 if not words.large else 126 if words.money else 84)
+    rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in text.lines)
+    head = 210 + (0 if not text.large else 126 if text.money else 84)
     moving = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
-    foot = 52 + 36 * max(2, len(_format_who_can_help(stage, words, width)))
-    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + foot + moving
+    foot = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
+    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(text.lines) + foot + moving
 
 
-def _format_who_can_help(stage: Stage, words: "LockupText", width: float) -> list[str]:
+def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list[str]:
     """Return the text that says who can clear the lock-up, in lines that fit the plate."""
-    return stage.painter.wrap_evenly(words.who, width - 80, Style("strong", "body")) if words.who else []
+    return stage.painter.wrap_evenly(text.who, width - 80, Style("strong", "body")) if text.who else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ class LockupText:
 
 def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
     """Return the texts of a scene, with the journal head if staff should note it."""
-    words, snapshot = describe_scene(stage, scene), stage.view.snapshot
+    text, snapshot = describe_scene(stage, scene), stage.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _NOTED:
-        return words
+        return text
     head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
-    return replace(words, lines=(*words.lines, head))
+    return replace(text, lines=(*text.lines, head))
 
 
 def describe_scene(stage: Stage, scene: Scene) -> LockupText:
@@ -286,31 +286,31 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
     return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
 
 
-def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: LockupText) -> None:
+def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up scene: its sign, texts and picture, and who can end the lock-up."""
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_SIGNS[scene][0])
     p.art(("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour))
     p.art(
-        ("sign", scene, words.sign),
+        ("sign", scene, text.sign),
         (x + w / 2 - _SIGN / 2, y - _SIGN * _RAISED, _SIGN, _SIGN),
-        lambda size: _draw_sign(size, words.sign or _SIGNS[scene][1], colour),
+        lambda size: _draw_sign(size, text.sign or _SIGNS[scene][1], colour),
     )
-    title, large, lines, who = words.title, words.large, words.lines, words.who
+    title, large, lines, who = text.title, text.large, text.lines, text.who
     top = y + 148
     p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), least="body")
     top += 62
     if large:
         style = (
             Style("numbers", "hero", "meter")
-            if words.money
+            if text.money
             else Style("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
         )
-        if words.money:
+        if text.money:
             p.text(large, (x + w / 2, top + 52), style, width=w - 120)
         else:
             p.label(large, (x + 60, top - 12, w - 120, 80), style, least="body")
-        top += 126 if words.money else 84
+        top += 126 if text.money else 84
     for line in lines:
         top += (
             p.write_paragraph(
@@ -319,7 +319,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: LockupText) -> No
             + 4
         )
     if who:
-        rows = _format_who_can_help(stage, words, w)
+        rows = _format_who_can_help(stage, text, w)
         height = 8 + 36.0 * max(2, len(rows))
         p.shade((x + 10, y + h - 12 - height, w - 20, height), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
         style = Style("strong", "body", mix(colour, WHITE, 0.6))

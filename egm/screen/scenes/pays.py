@@ -103,9 +103,9 @@ def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
     for pay in rows:
-        words, count = stage.texts.choose_translation(pay.names), times[pay.name]
-        words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        pay_rows.append(PayRow(words, format_pay(stage, pay), is_won=count > 0 or pay.name == won))
+        text, count = stage.texts.choose_translation(pay.names), times[pay.name]
+        text = stage.texts.say("felt.times", count=count, name=text) if count else text
+        pay_rows.append(PayRow(text, format_pay(stage, pay), is_won=count > 0 or pay.name == won))
     return pay_rows
 
 
@@ -141,9 +141,9 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
         height = max(least_height, min(most, least_height + additional_height))
         if row.is_won:
             p.panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge="meter")
-        for i, words in enumerate(lines):
+        for i, text in enumerate(lines):
             at = top + height / 2 + (i - (len(lines) - 1) / 2) * line
-            p.text(words, (x + _INSET, at), style, align="left", width=w)
+            p.text(text, (x + _INSET, at), style, align="left", width=w)
         p.text(row.pays, (x + w - _INSET, top + height / 2), pays, align="right", width=w / 2)
         top += height
     return top - y

@@ -75,9 +75,9 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
             draw_focus(stage, target_rect)
     _draw_recall_frame(stage)
     _draw_recall_facts(stage, page, replay)
-    severity, words = describe_standing_faults(stage)
-    if words:
-        draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, words)
+    severity, text = describe_standing_faults(stage)
+    if text:
+        draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, text)
     for rect, page_action in _lay_out_action_keys(stage, page):
         draw_action(stage, rect, page_action)
 
@@ -92,12 +92,12 @@ def _draw_recall_frame(stage: Stage) -> None:
         (x + w, y, 30, h),
     ):
         p.art(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
-    words = stage.texts.say("page.recall")
+    text = stage.texts.say("page.recall")
     style = Style("heavy", "body", BLACK)
-    width = p.measure(words, style) + 60
+    width = p.measure(text, style) + 60
     at: Rect = (x + w / 2 - width / 2, y - 37, width, 44)  # On the hatching, covering nothing of the game.
     p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
-    p.text(words, (x + w / 2, at[1] + 22), style, width=width - 30)
+    p.text(text, (x + w / 2, at[1] + 22), style, width=width - 30)
 
 
 def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:

@@ -79,9 +79,9 @@ def draw_reminder(stage: Stage) -> None:
     until = stage.texts.clock(reminder.until_utc) if reminder.until_utc else ""
     whose = "" if reminder.own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{whose}"
-    words = say(f"{key}_until", time=until) if until else say(key)
+    text = say(f"{key}_until", time=until) if until else say(key)
     lines: Rect = (x + 50, y + 252, w - 100, 110)
-    p.write_paragraph(words, lines, Style("text", "body", "text"), align="centre", leading=1.25)
+    p.write_paragraph(text, lines, Style("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(stage):
         key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
         draw_button(stage, key_rect, say(key), size="body")

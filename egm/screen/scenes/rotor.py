@@ -86,9 +86,9 @@ def draw_rotor(
     plate: Rect = (cx - height * 0.64, cy - height / 2, height * 1.28, height)
     p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-    words = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
+    text = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
     style = Style("heavy", "hero" if height > 120 else "title", ink)
-    p.label(words, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
+    p.label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
 def find_pocket_index(table: Table, pocket: str, part: object) -> int:
@@ -144,8 +144,8 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel):
         pale = table.colours.get(pocket) in {"white", "yellow"}
-        words = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
-        sign = font.render(words, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
+        text = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
+        sign = font.render(text, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
         turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
         at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))

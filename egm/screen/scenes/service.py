@@ -245,10 +245,10 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
     """Draw the page number between the keys that turn pages."""
     if laid.pager:
         sheets = lay_out_listing(stage, page, laid.body).sheets
-        words = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
+        text = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
         (left, low, width, height), _ = laid.pager[0]
         at = (left + width + _BETWEEN / 2, low + height / 2)
-        stage.painter.text(words, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
+        stage.painter.text(text, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
@@ -293,8 +293,8 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     bands = [describe_standing_faults(stage)]
     if page.notice is not None:
         bands.append((page.notice_severity, format_page_text(stage, page.notice)))
-    for i, (severity, words) in enumerate(band for band in bands if band[1]):
-        draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, words)
+    for i, (severity, text) in enumerate(band for band in bands if band[1]):
+        draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, text)
 
 
 def describe_standing_faults(stage: Stage) -> tuple[str, str]:
@@ -310,14 +310,14 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     return "alarm" if grave else "warning", "  ·  ".join([*opened, *dict.fromkeys(faults)])
 
 
-def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
+def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:
     """Draw a line across the page with a mark: the result of the last answer, or open doors and faults."""
     colour = stage.theme.colour(_SEVERITY[severity])
     stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
     draw_mark(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = Style("strong", "small", mix(colour, WHITE, 0.45))
     room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
-    stage.painter.label(words, room, style, align="left")
+    stage.painter.label(text, room, style, align="left")
 
 
 # ---------------------------------------------------------------------- the screen's own tests
@@ -357,9 +357,9 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     desk, now = stage.view.desk, stage.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = stage.texts.number(round(TONES.get(name, 0)))
-        words = stage.texts.say(f"page.{name}", hertz=hertz)
+        text = stage.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
-            stage, key_rect, words, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
+            stage, key_rect, text, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
         )
 
 
@@ -380,8 +380,8 @@ def _draw_calibration_cross(stage: Stage) -> None:
     x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         stage.painter.shade(rect, WHITE)
-    words = stage.texts.say("page.cross", number=number + 1, of=len(CROSSES))
-    stage.painter.text(words, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
+    text = stage.texts.say("page.cross", number=number + 1, of=len(CROSSES))
+    stage.painter.text(text, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
 
 
 def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:

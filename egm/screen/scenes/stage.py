@@ -231,10 +231,10 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     return stage.texts.say_by_count(key, worded | short)
 
 
-def draw_caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
+def draw_caption(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
-    stage.painter.label(words, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
+    stage.painter.label(text, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
 
 
 def format_stage_name(stage: Stage, name: str) -> str:
@@ -245,7 +245,7 @@ def format_stage_name(stage: Stage, name: str) -> str:
 
 
 def draw_button(
-    stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False, size: str = "small"
+    stage: Stage, rect: Rect, text: str, *, on: bool = True, lit: bool = False, size: str = "small"
 ) -> None:
     """Draw a flat button with text, as on pages and in the drawer; ``lit`` if its option is active."""
     p = stage.painter
@@ -253,7 +253,7 @@ def draw_button(
     edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
     p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
     p.label(
-        words,
+        text,
         (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),
         Style("strong", size, "text" if on else "text_dim"),
     )

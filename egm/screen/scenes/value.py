@@ -77,8 +77,8 @@ def draw_value(stage: Stage) -> None:
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
         style = Style("strong", "body", "text")
-        words = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
-        stage.painter.text(words, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
+        text = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
+        stage.painter.text(text, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
         return
     stage.painter.text(
         stage.money(amount),
@@ -89,12 +89,12 @@ def draw_value(stage: Stage) -> None:
     )
     style = Style("strong", "small", "text")
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
-    words = (
+    text = (
         stage.texts.say(value_key)
         if stage.texts.has(value_key)
         else format_message(stage, f"notice.{notice.code}", notice.values)
     )
-    stage.painter.text(words, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
+    stage.painter.text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
 
 
 def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: bool) -> None:
