@@ -53,7 +53,7 @@ class PageRow(_Part):
 
     cells: tuple[PageText, ...]
     action: str = ""
-    mark: Literal["", "good", "warning", "alarm"] = ""
+    icon: Literal["", "good", "warning", "alarm"] = ""
     """Shown by a symbol as well as by colour."""
 
 

@@ -204,7 +204,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
             say(f"service.recall.{_describe_play_state(play)}"),
         ),
         action=play.play_id,
-        mark="" if play.end is not None else "warning",
+        icon="" if play.end is not None else "warning",
     )
 
 

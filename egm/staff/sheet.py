@@ -147,7 +147,7 @@ class InterventionSheet:
                         if self.ended
                         else say_plain(""),
                     ),
-                    mark="warning" if name in self.moved else "",
+                    icon="warning" if name in self.moved else "",
                 )
                 for name in names
             ),

@@ -46,7 +46,7 @@ class TournamentPage(MenuPage):
             )
         faults = _list_faults(machine)
         if faults:
-            rows = tuple(PageRow(cells=(say_plain(fault),), mark="warning") for fault in faults)
+            rows = tuple(PageRow(cells=(say_plain(fault),), icon="warning") for fault in faults)
             tables.append(PageTable(title=say("service.tournament.faults"), rows=rows))
         return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
 

@@ -51,7 +51,7 @@ class Link(SetupStep):
         except OperatorError as error:
             tables.append(build_error_table(error))
         if self.message is not None:
-            tables.append(PageTable(rows=(PageRow(cells=(self.message,), mark="good"),)))
+            tables.append(PageTable(rows=(PageRow(cells=(self.message,), icon="good"),)))
         actions = (
             PageAction(id="request", label=say("service.link.link_request")),
             PageAction(id="answer", label=say("service.link.link_answer")),

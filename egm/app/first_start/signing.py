@@ -96,7 +96,7 @@ class SignerProofs(SetupStep):
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         rows = tuple(
-            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), mark="good") for person in self.proved
+            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), icon="good") for person in self.proved
         )
         missing = PageRow(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
         return self._build_page(PageTable(rows=(missing, *rows)), prompt=prompt)
@@ -223,7 +223,7 @@ class Signing(SignerProofs):
         if not self.may_sign(draft):
             rows = (*rows, (say("first.not_yet"), say_plain("")))
         fault_rows = tuple(
-            PageRow(cells=(say_plain(fault),), mark="alarm" if fault.is_fatal else "warning")
+            PageRow(cells=(say_plain(fault),), icon="alarm" if fault.is_fatal else "warning")
             for fault in self.faults
         )
         return (

@@ -248,13 +248,13 @@ class Devices(SetupStep):
                     if device.port == "bench"
                     else say_plain(_format_identification(device)),
                 ),
-                mark="warning" if device.port == "bench" else "good",
+                icon="warning" if device.port == "bench" else "good",
             )
             for device in draft.devices
         )
         silent = [port for port in self.ports() if port not in {device.port for device in draft.devices}]
         rows += tuple(
-            PageRow(cells=(say("first.devices.silent"), say_plain(port)), mark="warning") for port in silent
+            PageRow(cells=(say("first.devices.silent"), say_plain(port)), icon="warning") for port in silent
         )
         again = PageAction(id="again", label=say("first.devices.again"))
         simulated = PageAction(
@@ -319,11 +319,11 @@ class Toggle(SetupStep):
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),))
         chosen = set(self.chosen(draft))
         rows = tuple(
-            PageRow(cells=(text,), action=f"toggle:{place}", mark="good" if name in chosen else "")
+            PageRow(cells=(text,), action=f"toggle:{place}", icon="good" if name in chosen else "")
             for place, (name, text) in enumerate(self.options(draft))
         )
         if not chosen:
-            rows = (PageRow(cells=(say("first.one_at_least"),), mark="warning"), *rows)
+            rows = (PageRow(cells=(say("first.one_at_least"),), icon="warning"), *rows)
         return self._build_page(
             PageTable(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),)
         )
@@ -378,7 +378,7 @@ class Staff(SetupStep):
             return ()
         row = PageRow(
             cells=(say("first.staff.short", count=short), _format_permitted_roles(Permission.CONFIGURE)),
-            mark="warning",
+            icon="warning",
         )
         return (PageTable(rows=(row,)),)
 

@@ -1,4 +1,4 @@
-"""Building blocks of service pages: texts, keys and marks."""
+"""Building blocks of service pages: texts, keys and icons."""
 
 from functools import partial
 from typing import Final
@@ -21,8 +21,8 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "danger": ((110, 18, 34, 255), (255, 120, 130, 255)),
     "back": ((52, 48, 66, 255), (150, 144, 176, 255)),
 }
-#: The picture of each mark, and its colour in the theme.
-_MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
+#: The picture of each icon, and its colour in the theme.
+_ICONS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
 def format_page_text(stage: Stage, text: PageText) -> str:
@@ -61,8 +61,8 @@ def draw_key(stage: Stage, rect: Rect, text: str) -> None:
     stage.painter.text(text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
 
 
-def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
-    """Draw a mark of a service page: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
-    sign, paint = _MARKS.get(mark, ("alarm", "alarm"))
+def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:
+    """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
+    sign, paint = _ICONS.get(icon, ("alarm", "alarm"))
     make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
-    stage.painter.art(("page mark", mark), rect, make)
+    stage.painter.art(("page icon", icon), rect, make)

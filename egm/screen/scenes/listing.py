@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.screen.painter import Align, Rect, Style
-from egm.screen.scenes.form import draw_mark, format_page_text
+from egm.screen.scenes.form import draw_icon, format_page_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
@@ -35,9 +35,9 @@ class Line:
     shares: tuple[float, ...]
     height: float
     action: str = ""
-    mark: str = ""
+    icon: str = ""
     inset: float = 0.0
-    """Width for the marks of the table's rows."""
+    """Width for the icons of the table's rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
     heads = tuple(format_page_text(stage, text) for text in table.columns)
-    inset = 40.0 if any(row.mark for row in table.rows) else 0.0
+    inset = 40.0 if any(row.icon for row in table.rows) else 0.0
     shares = _compute_column_shares(stage, [heads, *rows], count, width - inset)
     aligned = tuple(_choose_alignment(table.rows, i, count) for i in range(count))
     lines: list[Line] = []
@@ -122,7 +122,7 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
     least_height = touched if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
         height = max(least_height, _compute_row_height(stage, cells, shares, width - inset))
-        lines.append(Line("row", cells, aligned, shares, height, row.action, row.mark, inset))
+        lines.append(Line("row", cells, aligned, shares, height, row.action, row.icon, inset))
     if not rows:
         lines.append(Line("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW))
     return lines
@@ -231,8 +231,8 @@ def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
             p.panel((x, y, w, h - 5), radius=10, fill=(36, 48, 80, 255), edge=(110, 136, 200, 255), line=2)
         else:
             p.shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
-        if line.mark:
-            draw_mark(stage, line.mark, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
+        if line.icon:
+            draw_icon(stage, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
         _draw_cells(stage, line, (x + line.inset, y, w - line.inset, h - 4))
 
 

@@ -13,7 +13,7 @@ from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.form import draw_action, draw_key, draw_mark, format_page_text
+from egm.screen.scenes.form import draw_action, draw_icon, draw_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -311,10 +311,10 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
 
 
 def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:
-    """Draw a line across the page with a mark: the result of the last answer, or open doors and faults."""
+    """Draw a line across the page with an icon: the result of the last answer, or open doors and faults."""
     colour = stage.theme.colour(_SEVERITY[severity])
     stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
-    draw_mark(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
+    draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = Style("strong", "small", mix(colour, WHITE, 0.45))
     room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
     stage.painter.label(text, room, style, align="left")
@@ -390,5 +390,5 @@ def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:
     stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
     if on:
         side = min(rect[2], rect[3]) * 0.5
-        mark_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
-        draw_mark(stage, "good", mark_rect)
+        icon_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
+        draw_icon(stage, "good", icon_rect)

@@ -36,7 +36,7 @@ class DeviceList(MenuPage):
                     _find_worst_fault(machine, kind),
                 ),
                 action=f"device:{name}",
-                mark="warning" if _find_worst_fault(machine, kind).value else "good",
+                icon="warning" if _find_worst_fault(machine, kind).value else "good",
             )
             for name, kind in bench.kinds.items()
         )
@@ -234,7 +234,7 @@ def _build_input_table(machine: Machine) -> PageTable:
         rows=tuple(
             PageRow(
                 cells=(say_code(section, name), say("service.test.on" if is_on else "service.test.off")),
-                mark="good" if is_on else "",
+                icon="good" if is_on else "",
             )
             for group, section, names in groups
             for name in names

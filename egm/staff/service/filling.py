@@ -108,7 +108,7 @@ class Filling(MenuPage):
         return tuple(
             PageRow(
                 cells=(say(f"service.needs.{code_of(guard)}"),),
-                mark="good" if guard(machine, event) else "warning",
+                icon="good" if guard(machine, event) else "warning",
             )
             for guard in self.form.needs
         )

@@ -27,7 +27,7 @@ class SheetList(MenuPage):
                     _format_end(sheet),
                 ),
                 action=sheet.id,
-                mark="" if sheet.ended else "warning",
+                icon="" if sheet.ended else "warning",
             )
             for sheet in _list_last_sheets(machine)
         )

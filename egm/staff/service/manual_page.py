@@ -20,7 +20,7 @@ class Manual(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
         standing = tuple(
-            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
+            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{place}", icon="warning")
             for place, code in enumerate(list_fault_codes())
             if code in machine.faults
         )

@@ -130,7 +130,7 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
                     say_plain("") if handpay is None else say_money(handpay.amount_cents),
                 ),
                 action="" if number == machine.position.number else f"position:{number}",
-                mark="" if handpay is None else "warning",
+                icon="" if handpay is None else "warning",
             )
         )
     yield PageTable(columns=build_column_titles("position", "state", "handpay"), rows=tuple(rows))

@@ -159,7 +159,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
             _format_entry_subject(record),
             say_person(find_author(entry)),
         ),
-        mark="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
+        icon="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
     )
 
 
@@ -252,7 +252,7 @@ def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the time, and of past corrections of the clock, which the operating system owns."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
-        PageRow(cells=(say_time(change["last_entry"]), say_time(change["now"])), mark="warning")
+        PageRow(cells=(say_time(change["last_entry"]), say_time(change["now"])), icon="warning")
         for change in map(recall.read_details, changes)
     )
     return (

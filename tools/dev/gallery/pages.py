@@ -111,7 +111,7 @@ def meters() -> ServicePage:
                 both("Main door opened", "Porte principale ouverte"),
                 plain(str(4812 - i)),
             ),
-            mark="alarm" if i % 5 == 0 else "good" if i % 5 == 1 else "warning",
+            icon="alarm" if i % 5 == 0 else "good" if i % 5 == 1 else "warning",
         )
         for i in range(16)
     )
