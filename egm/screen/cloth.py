@@ -68,7 +68,7 @@ class _Streets:
         x, y, _, _ = self.find_rect(u, v, 0.0, 0.0)
         return (x, y)
 
-    def contains_street(self, u: float) -> bool:
+    def has_street(self, u: float) -> bool:
         """Return whether the grid of streets contains the street position ``u``."""
         return self.first <= u <= self.first + self.count
 
@@ -286,7 +286,7 @@ def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[FeltCell
     ]
     for number in range(1, 37):
         at = _find_pocket_centre(str(number))
-        if at is not None and grid.contains_street(at[0]):
+        if at is not None and grid.has_street(at[0]):
             cells.append(FeltCell(grid.find_rect(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
     return cells
 
@@ -319,7 +319,7 @@ def _lay_out_inside_bets(
         (u, v, du, dv), point = _place_inside_bet(spot.covers, zeros)
         if spot.id in shared:
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
-        if grid.contains_street(point[0]):
+        if grid.has_street(point[0]):
             chips_at.append((spot.id, grid.find_point(*point)))
             if spot.group == part and grid.first <= u and u + du <= last:
                 touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))

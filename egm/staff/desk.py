@@ -169,8 +169,8 @@ class ServiceDesk:
         The first request to leave a form with entries is answered with a warning; the second leaves the form.
         """
         self._turn += 1
-        if (action == "leave" and self._would_lose_entries(self.pages)) or (
-            action == "back" and self._would_lose_entries(self.pages[-1:])
+        if (action == "leave" and self._has_unwarned_entries(self.pages)) or (
+            action == "back" and self._has_unwarned_entries(self.pages[-1:])
         ):
             self._warned = True
             self._set_notice(say("service.unconfirmed"), "warning")
@@ -196,7 +196,7 @@ class ServiceDesk:
                 return move
         return None
 
-    def _would_lose_entries(self, pages: list[MenuPage]) -> bool:
+    def _has_unwarned_entries(self, pages: list[MenuPage]) -> bool:
         """Return whether leaving these pages loses form entries of which the person has not been warned."""
         return not self._warned and any(page.values for page in pages)
 
@@ -220,7 +220,7 @@ class ServiceDesk:
                     else say(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
-                    "unconfirmed": self._would_lose_entries(self.pages),
+                    "unconfirmed": self._has_unwarned_entries(self.pages),
                 }
             )
         )

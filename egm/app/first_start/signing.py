@@ -134,7 +134,7 @@ class SignerProofs(SetupStep):
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
-                if sum(attempt.counts_towards_lock for attempt in attempts) >= WRONG_MAX:
+                if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_MAX:
                     return say_refusal("locked")
                 person = self.roster(draft).authenticate(number, pin)
                 if person is None:

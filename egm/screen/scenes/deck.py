@@ -228,7 +228,7 @@ def _choose_play_label(stage: Stage) -> str:
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"
-    if _activates_focus(stage) and (view.focused or _open_prompt(view)):
+    if _is_focus_activated(stage) and (view.focused or _open_prompt(view)):
         return "key.choose_max" if view.focused else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
@@ -252,7 +252,7 @@ def _open_prompt(view: View) -> Prompt | None:
     return page.prompt if page is not None else None
 
 
-def _activates_focus(stage: Stage) -> bool:
+def _is_focus_activated(stage: Stage) -> bool:
     """Return whether PLAY activates the focused target. While reels or cards are marked, PLAY confirms them instead."""
     if can_place_chips(stage.view, stage.theme):
         return False

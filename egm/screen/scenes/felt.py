@@ -313,7 +313,7 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
     above, below = split_label_and_odds(cell.rect)
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
-    if chip and _fits(stage, sign, above, small):
+    if chip and _can_fit(stage, sign, above, small):
         p.label(sign, above, style, least=small.size)
         if low:
             p.text(
@@ -329,7 +329,7 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
         p.text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
 
 
-def _fits(stage: Stage, text: str, rect: Rect, style: Style) -> bool:
+def _can_fit(stage: Stage, text: str, rect: Rect, style: Style) -> bool:
     """Return whether a text is readable in a rectangle, on several lines if necessary."""
     p, lines = stage.painter, stage.painter.wrap(text, rect[2], style)
     height = len(lines) * stage.theme.sizes[style.size] * 1.16
