@@ -30,7 +30,7 @@ class OutOfService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledSoftware:
-    """The installed software as its manufacturer signed it; ``components``: their short digests."""
+    """The installed software as its manufacturer signed it; ``components`` are their short digests."""
 
     version: str
     signer: str

@@ -103,7 +103,7 @@ class MenuPage(Protocol):
 class MenuEntry:
     """One line of the main menu, shown to persons with ``permission``; None: to every signed-in person.
 
-    ``subject``: its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.
+    ``subject`` is its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.
     """
 
     id: str

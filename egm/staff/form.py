@@ -93,11 +93,11 @@ class Field:
 class Form:
     """A form that staff fill in at the service menu, and the event that it submits.
 
-    ``persons``: the number of persons who must authorise it; the profile may require two for a permission.
-    ``needs`` are guards that hold where the event's rule accepts it, because it has them or by its states. The
-    form shows which of them are met, before anybody fills it in; the text of each is
-    ``service.needs.<guard>``. ``subject``: its section of the main menu; a form without
-    one is opened from a page.
+    ``persons`` is the number of persons who must authorise it; the profile may require two for a permission.
+    ``needs`` are guards that hold where the event's rule accepts it, because it has them or by its states.
+    The form shows which of them are met, before anybody fills it in; the text of each is
+    ``service.needs.<guard>``. ``subject`` is its section of the main menu; a form without one is opened from
+    a page.
     """
 
     id: str

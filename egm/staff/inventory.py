@@ -98,8 +98,8 @@ def note_inventory(
 ) -> None:
     """Record the machine's inventory entry at start-up if it has changed.
 
-    ``certificates``: the games' certificates by game id. Raises OperatorError if the base number is not the
-    first one recorded, or if data are missing although ``complete`` requires all of them.
+    ``certificates`` are the games' certificates by game id. Raises OperatorError if the base number is not
+    the first one recorded, or if data are missing although ``complete`` requires all of them.
     """
     entry = build_inventory_entry(machine, inventory, certificates or {})
     old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)

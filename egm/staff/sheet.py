@@ -158,7 +158,7 @@ class InterventionSheet:
 def iter_sheets(view: JournalView, entries: Entries) -> Iterator[InterventionSheet]:
     """Yield the sheet of every intervention of a journal, oldest first; the last may still be open.
 
-    ``entries``: the declared entries, which say what the entry of an event concerns.
+    ``entries`` are the declared entries, which say what the entry of an event concerns.
     """
     opened = list(view.entries(_OPENED))
     for start in opened:

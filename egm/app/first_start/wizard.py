@@ -137,8 +137,8 @@ def build_steps(
 ) -> tuple[SetupStep, ...]:
     """Return the steps of the first start, in order.
 
-    ``link``: the steps that enrol the machine with a progressive controller, if any. ``digest`` creates the
-    stored digest of a new PIN.
+    ``link`` are the steps that enrol the machine with a progressive controller, if any. ``digest`` creates
+    the stored digest of a new PIN.
     """
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))

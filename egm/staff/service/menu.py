@@ -26,7 +26,7 @@ SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 class Menu:
     """The pages and forms that all features contribute to the main menu.
 
-    ``rules`` decide what a form's event does. ``entries``: the declared journal entries, for the manual.
+    ``rules`` decide what a form's event does. ``entries`` are the declared journal entries, for the manual.
     """
 
     pages: tuple[MenuEntry, ...]

@@ -42,8 +42,8 @@ from egm.staff.words import BACK, say
 class SignIn(MenuPage):
     """Page on which a person enters their staff number; ``then`` returns what follows the completed sign-in.
 
-    ``permission``: the permission that the person must have, or None for any person. ``not_id``: the number
-    of a person who may not sign in here, because a second person is required.
+    ``permission`` is the permission that the person must have, or None for any person. ``not_id`` is the
+    number of a person who may not sign in here, because a second person is required.
     """
 
     then: Callable[[Machine, Person], Move]
