@@ -38,7 +38,7 @@ POSITIVE: Final = Condition("number above zero", "not above zero", lambda value:
 #: The condition that a number is zero or more.
 COUNT: Final = Condition("number, zero or more", "below zero", lambda value: value >= 0)
 #: The condition that a text is not blank.
-WORDS: Final = Condition("text, not blank", "blank", lambda value: bool(value.strip()))
+NON_BLANK: Final = Condition("text, not blank", "blank", lambda value: bool(value.strip()))
 #: The condition that a text is a date and time in ISO 8601.
 TIME: Final = Condition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
 #: The condition that a text is a SHA-256 digest.
@@ -68,7 +68,7 @@ Positive: TypeAlias = Annotated[int, POSITIVE]
 """Another number above zero."""
 Count: TypeAlias = Annotated[int, COUNT]
 """Zero or more."""
-Words: TypeAlias = Annotated[str, WORDS]
+NonBlankText: TypeAlias = Annotated[str, NON_BLANK]
 """Text that is not blank."""
 Time: TypeAlias = Annotated[str, TIME]
 """A date and time in ISO 8601."""

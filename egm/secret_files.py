@@ -68,7 +68,7 @@ def share_with_screens(path: Path, mode: int) -> None:
     """Give the screens' group access to a file of the run folder, if that folder is shared with the group.
 
     A shared folder has the set-group-ID bit, as created by the Debian package, whose screens run as a
-    separate user. ``mode``: the file's mode, with its group's rights.
+    separate user. ``mode`` is the file's mode, with its group's rights.
     """
     if path.parent.stat().st_mode & stat.S_ISGID:
         path.chmod(mode)

@@ -10,7 +10,7 @@ from typing import Final
 _ADDRESS_BYTES_MAX: Final = 107
 
 
-def fits_address(path: Path) -> bool:
+def can_be_socket_address(path: Path) -> bool:
     """Return whether the address of a Unix socket can hold ``path``."""
     return len(os.fsencode(path)) <= _ADDRESS_BYTES_MAX
 
@@ -22,7 +22,7 @@ def open_socket_address(path: Path) -> Iterator[str]:
     A path that is too long is reached through an open descriptor of its folder. Raises OSError if that folder
     does not exist or may not be entered.
     """
-    if fits_address(path):
+    if can_be_socket_address(path):
         yield str(path)
         return
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -15,7 +15,7 @@ _QUOTED_BYTES_MAX: Final = 80
 def format_first_error(error: ValidationError, data: bytes, default_place: str = "message") -> str:
     """Return the location and text of a message's first error, and the start of ``data``; printable ASCII, bounded.
 
-    ``default_place``: the location to name if the error is in no single field.
+    ``default_place`` is the location to name if the error is in no single field.
     """
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or default_place

@@ -149,7 +149,7 @@ def inspect(
             _replay_copies((first_reader,), visitor, key, why),
             _replay_copies((second_reader,), visitor, key, ""),
         )
-        agree = _do_copies_agree(first_reader, second_reader, first, second_copy)
+        agree = _are_copies_in_agreement(first_reader, second_reader, first, second_copy)
         together = (
             _replay_copies((first_reader, second_reader), visitor, key, "")
             if agree
@@ -256,7 +256,9 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
     return read_meters(ledger).values if ledger.sequence else {}
 
 
-def _do_copies_agree(first_reader: Read, second_reader: Read, first: Salvage[W], second: Salvage[W]) -> bool:
+def _are_copies_in_agreement(
+    first_reader: Read, second_reader: Read, first: Salvage[W], second: Salvage[W]
+) -> bool:
     """Return whether both copies of the journal have the same entry where the shorter one ends."""
     common = min(first.sequence, second.sequence)
     longer = second_reader if first.sequence == common else first_reader

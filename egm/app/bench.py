@@ -79,8 +79,8 @@ class Bench:
     ) -> None:
         """Create the bench of simulated devices.
 
-        ``values_cents``: the channel values of a device, by its name; see the cabinet file. ``currency``: the
-        currency for which its devices are programmed, ISO 4217.
+        ``values_cents`` are the channel values of a device, by its name; see the cabinet file. ``currency``
+        is the currency for which its devices are programmed, ISO 4217.
         """
         self._run = state / "run"
         self._memory = state / "bench"

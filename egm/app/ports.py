@@ -41,7 +41,8 @@ from egm.tickets.templates import list_template_ids, load_template
 class DriverArguments:
     """Arguments for the creation of a device's driver.
 
-    ``values``: the values of its channels, if the cabinet file states them. ``currencies``: those to accept.
+    ``values`` are the values of its channels, if the cabinet file states them. ``currencies`` are those to
+    accept.
     """
 
     name: str
@@ -128,7 +129,7 @@ def build_ports(
 ) -> Ports:
     """Create the drivers of a position's devices; ``opener`` opens their ports, except the bench's own lines.
 
-    ``currency``: the currency for which its devices must be programmed, ISO 4217.
+    ``currency`` is the currency for which its devices must be programmed, ISO 4217.
 
     The file has at most one device of a kind at each position, with known protocols (:class:`CabinetFile`).
     """

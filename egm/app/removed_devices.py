@@ -75,7 +75,7 @@ def settle_absent(
 ) -> None:
     """Settle what devices and hosts that the cabinet file no longer names have left open, or leave it to a person.
 
-    Calling it again changes nothing. ``handle`` submits an event; ``kinds``: the device kinds of this
+    Calling it again changes nothing. ``handle`` submits an event; ``kinds`` are the device kinds of this
     position; ``holders``: see :func:`list_host_holder_names`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
@@ -100,7 +100,7 @@ def settle_absent(
 def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, currency: str) -> None:
     """Raise :class:`OperatorError` if a player position with money or an open round is missing from the cabinet file.
 
-    ``currency``: the jurisdiction's, ISO 4217.
+    ``currency`` is the jurisdiction's, ISO 4217.
     """
     for number in range(positions + 1, POSITIONS_MAX + 1):
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)

@@ -173,9 +173,9 @@ class BillDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ the device's side
     @property
-    def _accepts_anything(self) -> bool:
+    def _can_accept_anything(self) -> bool:
         """Return whether the acceptor is to accept any note or any ticket now."""
-        return bool(self._note_codes_to_accept) or self._accepts_tickets
+        return bool(self._note_codes_to_accept) or self._can_accept_tickets
 
     @property
     def _note_codes_to_accept(self) -> list[int]:
@@ -185,7 +185,7 @@ class BillDriver(LineDriver[M]):
         return [code for code, cents in self._notes.items() if cents in self._denominations]
 
     @property
-    def _accepts_tickets(self) -> bool:
+    def _can_accept_tickets(self) -> bool:
         """Return whether tickets are enabled; never while the acceptor's note values differ from the cabinet file's."""
         return self._barcodes and not self._worth.has_differences
 

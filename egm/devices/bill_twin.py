@@ -248,7 +248,7 @@ class BillTwin(Twin[M]):
         return self._insert_paper(SimulatedPaper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
-        """Insert a ticket; ``barcode``: the digits on it."""
+        """Insert a ticket; ``barcode`` is the digits on it."""
         digits = read_word(values, "barcode")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
@@ -338,7 +338,7 @@ class BillTwin(Twin[M]):
     def describe_state(self) -> dict[str, Any]:
         """Return the acceptor's status, contents and totals for the bench: inserted = stacked + returned + inside.
 
-        ``stuck``: what only a manual action ends, or None; ``jams_next``: whether the next item will jam.
+        ``stuck`` is what only a manual action ends, or None; ``jams_next`` is whether the next item will jam.
         """
         return {
             "status": self._format_status(),

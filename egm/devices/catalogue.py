@@ -68,7 +68,7 @@ class DeviceProtocol:
     ) -> Twin[Any]:
         """Create a simulated device of this protocol, with mechanics ``speed`` times faster than real ones.
 
-        ``values_cents``: the values of its channels, as in the cabinet file.
+        ``values_cents`` are the values of its channels, as in the cabinet file.
         """
         values = (self.table(name, values_cents),) if values_cents else ()
         return self.twin_class(name, port, speed, *values)

@@ -26,8 +26,8 @@ _TOKENS: Final = "TK"
 class ReportedValue:
     """The value that a device reports for one of its channels.
 
-    ``text``: the device's own text. ``amount_cents``: 0 if the channel accepts nothing, None if no amount can
-    be derived from the text. ``currencies``: the possible ones, empty if not reported or not known.
+    ``text`` is the device's own text. ``amount_cents`` is 0 if the channel accepts nothing, None if no amount
+    can be derived from the text. ``currencies`` are the possible ones, empty if not reported or not known.
     """
 
     text: str

@@ -107,7 +107,7 @@ class DisputedCoins:
 class PayoutRecord:
     """An unfinished hopper payout, and the hopper's two counters when it was ordered.
 
-    ``serial``: the hopper's serial number in hexadecimal; empty if unknown. ``paid_coins``: the number of
+    ``serial`` is the hopper's serial number in hexadecimal; empty if unknown. ``paid_coins`` is the number of
     coins known to have left it.
     """
 
@@ -134,7 +134,8 @@ class PayoutLedger(Protocol):
     def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout with the number of coins that the hopper counted out, and reduce the credit meter by them.
 
-        ``uncertainty``: why the whereabouts of the other coins are unknown; their value is then a disputed amount.
+        ``uncertainty`` is why the whereabouts of the other coins are unknown; their value is then a disputed
+        amount.
         """
 
     def close_unordered_payout(self, payout_id: str) -> None:

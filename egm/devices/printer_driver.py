@@ -125,7 +125,7 @@ class PrinterDriver(LineDriver[M]):
     def _update_uninterrupted_replies(self, *, answered: bool) -> None:
         """Update the time up to which the printer has replied without a gap since the print order.
 
-        ``answered``: whether the printer has replied now. If replies are missing for long enough for a
+        ``answered`` is whether the printer has replied now. If replies are missing for long enough for a
         restart of the printer, the time is cleared until the next order.
         """
         now = asyncio.get_running_loop().time()

@@ -58,7 +58,7 @@ class PrinterTwin(Twin[M]):
     def _print(self, lines: Sequence[str], barcode: str) -> None:
         """Start to print a ticket; a printer that cannot print, or is printing, discards the job.
 
-        ``barcode``: the digits in its bars; empty if it has none.
+        ``barcode`` is the digits in its bars; empty if it has none.
         """
         if self._busy or self._in_path or self._build_status().stops_printing:
             return

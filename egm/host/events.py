@@ -48,7 +48,7 @@ class TicketReply:
 class TicketAuthorised(TicketReply):
     """Event: the host has authorised the ticket in escrow, for an amount in minor units.
 
-    ``expires``: the expiry date of restricted credit, or empty. ``pool``: the pool of restricted credit.
+    ``expires`` is the expiry date of restricted credit, or empty. ``pool`` is the pool of restricted credit.
     """
 
     kind: CreditKind

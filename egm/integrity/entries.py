@@ -13,7 +13,7 @@ from egm.kernel.significance import Clear, Effect, Significance
 from egm.kernel.timekeeping import Doubt
 from egm.play.keys import PlayKey
 from egm.record_codec import omit_if_default
-from egm.record_fields import Count, Digest, Person, Persons, Staff, Time, Words
+from egm.record_fields import Count, Digest, NonBlankText, Person, Persons, Staff, Time
 from egm.staff.entries import ByPersons
 from meters import Mark
 
@@ -30,7 +30,7 @@ class OutOfService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledSoftware:
-    """The installed software as its manufacturer signed it; ``components``: their short digests."""
+    """The installed software as its manufacturer signed it; ``components`` are their short digests."""
 
     version: str
     signer: str
@@ -81,7 +81,7 @@ class GeneratorRestarted:
 class ServiceDisabled:
     """A host, a link or an operator took the machine out of service."""
 
-    source: Words
+    source: NonBlankText
     """The host, link or operator function that holds the machine out of service."""
     reason: str
     since: Time
@@ -91,7 +91,7 @@ class ServiceDisabled:
 class ServiceEnabled:
     """The same source returned the machine to service; the people are named if staff did it by a form."""
 
-    source: Words
+    source: NonBlankText
     """The same source as in the ``service.disabled`` that it ends."""
     reason: str | None = omit_if_default(None)
     form: str | None = omit_if_default(None)
@@ -154,7 +154,7 @@ SERVICE_ENABLED: Final = Entry(
 class DoorMoved:
     """A door was opened or closed."""
 
-    door: Words
+    door: NonBlankText
     """The name of the door's switch."""
     unattended: bool | None = omit_if_default(None)
 
@@ -163,9 +163,9 @@ class DoorMoved:
 class FaultsSettled(ByPersons):
     """A technician cleared faults whose cause they have found."""
 
-    codes: tuple[Words, ...]
+    codes: tuple[NonBlankText, ...]
     """The codes of the faults."""
-    finding: Words
+    finding: NonBlankText
     """The cause that the technician found."""
 
 
@@ -173,7 +173,7 @@ class FaultsSettled(ByPersons):
 class TiltCleared:
     """An attendant cleared faults."""
 
-    codes: tuple[Words, ...]
+    codes: tuple[NonBlankText, ...]
     """The codes of the faults."""
     person: Person
 
@@ -328,8 +328,8 @@ class HardMetersFitted:
 class HardMetersExchanged(ByPersons):
     """Hard meters were exchanged."""
 
-    reason: Words
-    readings: Words
+    reason: NonBlankText
+    readings: NonBlankText
     """The readings of the removed hard meters, as the technician entered them."""
     before: tuple[int, ...]
     """The offset of each hard meter to its electronic meter until now, in pulses."""
@@ -392,10 +392,10 @@ class SoftwareChanged:
 class CabinetSigned(SignedBy):
     """Staff signed the cabinet file."""
 
-    reason: Words
+    reason: NonBlankText
     before: str
     """The digest of the file signed before, or empty."""
-    text: Words
+    text: NonBlankText
     """The signed text."""
 
 

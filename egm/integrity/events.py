@@ -18,7 +18,7 @@ class MemoryReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTestResult:
-    """Event: the self-test has passed; ``games``: the digest of each installed game, by id."""
+    """Event: the self-test has passed; ``games`` is the digest of each installed game, by id."""
 
     games: Mapping[str, str] | None = None
 

@@ -12,8 +12,8 @@ from paytables import Game
 class InstalledGames:
     """Every installed game by id, whether or not the operator's options offer it.
 
-    ``denominations_cents``: the approved denominations of each game. ``returns``: the lowest exact return of
-    each game at those denominations.
+    ``denominations_cents`` are the approved denominations of each game. ``returns`` are the lowest exact
+    return of each game at those denominations.
     """
 
     games: Mapping[str, Game] = field(default_factory=dict)

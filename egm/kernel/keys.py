@@ -68,8 +68,8 @@ class Keys:
     def __init__(self, kinds: Iterable[type[Key]], values: Mapping[Key, object] | None = None) -> None:
         """Combine the features' storage keys.
 
-        ``values``: the type of the value under each key, a record or other field type. Raises InvariantError
-        if two features declare the same key, or a key and a prefix of the same name.
+        ``values`` is the type of the value under each key, a record or other field type. Raises
+        InvariantError if two features declare the same key, or a key and a prefix of the same name.
         """
         self._values: Final = dict(values or {})
         self._by_name: Final[dict[str, Key]] = {}

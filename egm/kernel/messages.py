@@ -149,11 +149,11 @@ class SpotNow(_Message):
 class Felt(_Message):
     """The current state of a table apart from its bets (:file:`paytables/FELTS.md`).
 
-    ``first``: the spots of which one must have a bet before any other. ``plays``: whether the bet on a spot
-    is active (on or off), if the player chooses that. ``point``: the point at craps. ``spots``: current odds
-    and limits that differ from those published, within the jurisdiction's limits. ``bank`` and ``banco``: the
-    seat to which the bank is offered first, and the least that it must stake to keep it. ``button``: the seat to
-    which a poker room's button is offered first.
+    ``first`` are the spots of which one must have a bet before any other. ``plays`` is whether the bet on a
+    spot is active (on or off), if the player chooses that. ``point`` is the point at craps. ``spots`` are
+    current odds and limits that differ from those published, within the jurisdiction's limits. ``bank`` and
+    ``banco``: the seat to which the bank is offered first, and the least that it must stake to keep it.
+    ``button`` is the seat to which a poker room's button is offered first.
     """
 
     point: int | None = None

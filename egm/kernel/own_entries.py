@@ -11,7 +11,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.significance import Effect, Significance
 from egm.kernel.timekeeping import Doubt
 from egm.record_codec import omit_if_default
-from egm.record_fields import Time, Words
+from egm.record_fields import NonBlankText, Time
 from meters.transaction import JSON
 
 
@@ -46,7 +46,7 @@ class ClockDoubt:
 class FaultRaised:
     """A fault occurred; it is active until it is cleared."""
 
-    code: Words
+    code: NonBlankText
     detail: str | None = omit_if_default(None)
     """Details for staff, such as the device's own words."""
 
@@ -55,7 +55,7 @@ class FaultRaised:
 class FaultCleared:
     """The cause of a fault has gone, and the machine has cleared the fault by itself."""
 
-    code: Words
+    code: NonBlankText
     detail: str | None = omit_if_default(None)
 
 

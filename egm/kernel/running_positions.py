@@ -17,8 +17,8 @@ from egm.kernel.messages import Snapshot
 class RunningPosition:
     """A running position: how to submit events to it, and how to read its current snapshot.
 
-    ``signal`` updates the tower light and the bell of its I/O board. ``has_board``: whether the position has
-    its own I/O board.
+    ``signal`` updates the tower light and the bell of its I/O board. ``has_board`` is whether the position
+    has its own I/O board.
     """
 
     engine: Engine[Machine]

@@ -18,7 +18,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
-class Words(_Part):
+class PageText(_Part):
     """One text of a service page: a label, a table cell or a sentence.
 
     ``say``: ``value`` is a catalogue key and ``values`` fill its braces (a value named ``x_cents`` is money,
@@ -43,7 +43,7 @@ class PageAction(_Part):
     """
 
     id: str
-    label: Words
+    label: PageText
     style: Literal["go", "confirm", "danger", "back"] = "go"
     enabled: bool = True
 
@@ -51,9 +51,9 @@ class PageAction(_Part):
 class PageRow(_Part):
     """One line of a table on a service page. With an ``action`` the whole line is touchable."""
 
-    cells: tuple[Words, ...]
+    cells: tuple[PageText, ...]
     action: str = ""
-    mark: Literal["", "good", "warning", "alarm"] = ""
+    icon: Literal["", "good", "warning", "alarm"] = ""
     """Shown by a symbol as well as by colour."""
 
 
@@ -64,8 +64,8 @@ class PageTable(_Part):
     splits a long table into pages; numbers and money are right-aligned.
     """
 
-    title: Words | None = None
-    columns: tuple[Words, ...] = ()
+    title: PageText | None = None
+    columns: tuple[PageText, ...] = ()
     rows: tuple[PageRow, ...] = ()
 
 
@@ -78,12 +78,12 @@ class Prompt(_Part):
     of ``choices``, drawn as touchable lines; its ``id`` is the input. ``value`` is the initial input.
     """
 
-    label: Words
+    label: PageText
     kind: Literal["pin", "digits", "amount", "text", "serial", "find", "choice"]
     value: str = ""
     length_max: int = 64
     choices: tuple[PageAction, ...] = ()
-    confirm: Words = Words(value="service.confirm")
+    confirm: PageText = PageText(value="service.confirm")
     """Label of the key that submits the input; it replies with the action ``enter``."""
 
 
@@ -111,7 +111,7 @@ class Replay(_Part):
     decision_kind: str = ""
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
-    answered: Words | None = None
+    answered: PageText | None = None
     display: dict[str, Any]
 
 
@@ -126,11 +126,11 @@ class ServicePage(_Part):
     """
 
     id: str
-    title: Words
+    title: PageText
     depth: int = 0
     """Depth in the menu, 1 for the first page; the screen restores a page's scroll position on return."""
-    person: Words | None = None
-    notice: Words | None = None
+    person: PageText | None = None
+    notice: PageText | None = None
     """The result of the last reply, or why it was refused."""
     notice_severity: Literal["info", "warning", "alarm"] = "info"
     unconfirmed: bool = False

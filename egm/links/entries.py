@@ -96,8 +96,8 @@ WINS_READ: Final = Entry(kind="progressive.read", record=WinsRead, writes=(Progr
 class GatCalculation:
     """The last calculation that a verifier requested over GAT, and its result.
 
-    ``kind``: the kind of result, empty for a request that was refused. ``finished``: when the calculation
-    ended, or empty. ``trouble``: why it failed, or empty.
+    ``kind`` is the kind of result, empty for a request that was refused. ``finished`` is when the calculation
+    ended, or empty. ``trouble`` is why it failed, or empty.
     """
 
     parameters: tuple[str, ...]

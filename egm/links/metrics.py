@@ -114,7 +114,7 @@ def iter_known_occurrences(entries: Entries) -> Iterator[str]:
 def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
     """Return the metric families of all the machine's meters, with those meters per game that give a game's return.
 
-    ``occurrences``: the occurrence meters (counts of events) to export even if they are still 0.
+    ``occurrences`` are the occurrence meters (counts of events) to export even if they are still 0.
     """
     families: dict[str, _Family] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():

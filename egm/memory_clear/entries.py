@@ -13,7 +13,7 @@ from egm.host.keys import HostKey
 from egm.kernel.entries import Entry
 from egm.kernel.significance import Effect, Significance
 from egm.record_codec import omit_if_default
-from egm.record_fields import Count, Digest, Positive, Words
+from egm.record_fields import Count, Digest, NonBlankText, Positive
 from egm.tickets.audit import EarlierLedger
 from meters.checkpoint import GENESIS_KIND
 from meters.transaction import JSON
@@ -49,10 +49,10 @@ class DecidedClaim:
 class Cleared:
     """The memory clear by which a journal began: by whom, why, and the entries that follow."""
 
-    person: Words
-    second_person: Words
+    person: NonBlankText
+    second_person: NonBlankText
     """The other person, whose authorisation the clear needs."""
-    reason: Words
+    reason: NonBlankText
     evidence: str
     """The name of the folder with the old memory."""
     before: Mapping[str, JSON]

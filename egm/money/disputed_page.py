@@ -29,7 +29,7 @@ class DisputedList(MenuPage):
                     say_money(disputed.most_cents),
                 ),
                 action=f"disputed:{disputed.id}",
-                mark="warning",
+                icon="warning",
             )
             for disputed in list_disputed_amounts(machine).values()
         )

@@ -15,7 +15,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferRecord
 from egm.money.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
 from egm.record_codec import inline_record, omit_if_default
-from egm.record_fields import Cents, Count, Masked, Person, Positive, Serial, Words
+from egm.record_fields import Cents, Count, Masked, NonBlankText, Person, Positive, Serial
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
@@ -28,9 +28,9 @@ _CASHABLE: Final = "credit:*:cashable"
 class DisputeDetails:
     """The record of a dispute that a journal entry opens, with the known bounds of the amount."""
 
-    id: Words
+    id: NonBlankText
     """The id of the dispute."""
-    device: Words
+    device: NonBlankText
     """The device that took or paid the money."""
     why: str = omit_if_default("")
     number: Masked = omit_if_default("")

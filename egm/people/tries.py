@@ -44,7 +44,7 @@ class WrongPin:
         return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (an id)
 
     @property
-    def counts_towards_lock(self) -> bool:
+    def is_counted_towards_lock(self) -> bool:
         """Return whether this wrong PIN still counts towards the lock of its staff number."""
         now = _read_uptime_seconds()
         # Less than the stored uptime means that the computer has restarted since.

@@ -55,7 +55,7 @@ class LanguageRequest:
 class ChoiceRequest:
     """An answer to the open game's pending decision: of the player, of a real wheel, or of another seat.
 
-    ``spin``: the wheel's spin, if a wheel decides. ``seat``: the seat whose recorded answer is entered;
+    ``spin`` is the wheel's spin, if a wheel decides. ``seat`` is the seat whose recorded answer is entered;
     ``notice`` is then the notice that stays on display.
     """
 

@@ -99,10 +99,10 @@ def admit_games(
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Load the games of the cabinet file; return those that may be offered, and those refused with the reason.
 
-    The checks are those of Québec ss. 85, 93, 122. ``levels``: the games' progressive levels in the cabinet
-    file. ``prizes`` returns the largest prizes of a game, for profiles that limit them. ``certifying``: the
-    rules about certificates. ``report_progress`` is called with the number of each game and the game, before
-    it is examined. ``has_wheel``: whether the cabinet has a real roulette wheel.
+    The checks are those of Québec ss. 85, 93, 122. ``levels`` are the games' progressive levels in the
+    cabinet file. ``prizes`` returns the largest prizes of a game, for profiles that limit them.
+    ``certifying`` are the rules about certificates. ``report_progress`` is called with the number of each
+    game and the game, before it is examined. ``has_wheel`` is whether the cabinet has a real roulette wheel.
     """
     admitted: dict[str, InstalledGame] = {}
     refused: list[RefusedGame] = []

@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.errors import LocalError
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Replay, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Replay, ServicePage
 from egm.people import Permission
 from egm.play.conversation import Conversation
 from egm.play.definitions import find_definition
@@ -204,7 +204,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
             say(f"service.recall.{_describe_play_state(play)}"),
         ),
         action=play.play_id,
-        mark="" if play.end is not None else "warning",
+        icon="" if play.end is not None else "warning",
     )
 
 
@@ -215,7 +215,7 @@ def _describe_play_state(play: Play) -> str:
     return "void" if play.end.kind == GAME_VOID.kind else "ended"
 
 
-def _find_game_title(machine: Machine, name: GameName) -> Words:
+def _find_game_title(machine: Machine, name: GameName) -> PageText:
     """Return the title of the game that a play was made with, or its id if the definition is not available."""
     game = _find_definition(machine, name)
     return say_plain(name.id) if game is None else say_local(game.title)
@@ -236,7 +236,7 @@ def _build_play_tables(
     game = _apply_later_steps(play)
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
     paid_cents, after_cents = play.win_cents or 0, play.credit_after_cents
-    rows: list[tuple[str | Words, Words]] = [
+    rows: list[tuple[str | PageText, PageText]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
         *((("column.position", say_number(play.position)),) if machine.position.count > 1 else ()),
         ("column.game", _find_game_title(machine, game.game)),
@@ -276,7 +276,7 @@ def _find_decision_kind(step: ReplayStep | None) -> str:
     return "" if step is None else step.decision_kind
 
 
-def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> Words:
+def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> PageText:
     """Return the label of a recorded answer: its number and, in a shared round, the position that answered."""
     position = None if step is None else positions.get(step.seat)
     if position is None:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from egm.kernel.service_pages import PageRow, Words
+from egm.kernel.service_pages import PageRow, PageText
 from egm.staff.words import say, say_code, say_local, say_money, say_number, say_plain
 from paytables import Game, Settlement, Wager
 
 #: A label of a row, and its value.
-Label = tuple[str | Words, Words]
+Label = tuple[str | PageText, PageText]
 #: The multiplication sign.
 _TIMES: Final = "\u00d7"
 #: Settlement names that exist at any table; all other names are pays of the game itself.
@@ -72,7 +72,7 @@ def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterato
         yield say_code("service.wager", name), say_plain(value)
 
 
-def describe_choice(kind: str, choice: object) -> Words:
+def describe_choice(kind: str, choice: object) -> PageText:
     """Return a player's recorded answer as text. Reels and boxes count from 1, as in the picture of the decision."""
     if kind == "hold" and isinstance(choice, int):
         reels = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
@@ -115,7 +115,7 @@ def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: in
     )
 
 
-def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
+def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageText:
     """Return a prize's name: a count of symbols, an area of the wheel, a Keno catch, or the definition's name."""
     detail = win.detail
     if win.spot:
@@ -140,7 +140,7 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
     return say_local({language: f"{count} {_TIMES} {text}" for language, text in called.items()})
 
 
-def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> Words:
+def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> PageText:
     """Return where a prize was won: in a stage, on a line, in a Keno draw, with a hand; blank if nowhere."""
     win = prize.detail
     stage = presentation.get("stages", {}).get(win.get("stage"), {})
@@ -158,7 +158,7 @@ def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement)
     return say("service.wager.hand", number=int(win["hand"])) if "hand" in win else say_plain("")
 
 
-def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
+def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> PageText:
     """Return the name of the presentation's entry whose ``key`` is ``value``, or the value if no entry matches."""
     for entry in entries:
         called = entry.get("names", entry.get("name"))
@@ -167,7 +167,7 @@ def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any)
     return say_plain(value)
 
 
-def _describe_settlement(presentation: Mapping[str, Any], name: str) -> Words:
+def _describe_settlement(presentation: Mapping[str, Any], name: str) -> PageText:
     """Return the result of a table bet as text: won, lost and the like, or a pay of the game itself."""
     if name in SETTLED:
         return say_code("felt", f"as_{name.replace(' ', '_')}")

@@ -71,17 +71,17 @@ def game_waits_for_staff(machine: Machine, event: Event) -> bool:
     game = open_game(machine)
     return (
         game_waits_for_generator(machine, event)
-        or (_lacks_next_number(machine) and waits_for_wheel(machine))
+        or (_is_next_number_missing(machine) and waits_for_wheel(machine))
         or (game is not None and is_round_void(machine, game))
     )
 
 
 def game_waits_for_generator(machine: Machine, _: Event) -> bool:
     """Return whether the open game needs a number and the generator has failed."""
-    return not chance_is_ready(machine) and _lacks_next_number(machine)
+    return not chance_is_ready(machine) and _is_next_number_missing(machine)
 
 
-def _lacks_next_number(machine: Machine) -> bool:
+def _is_next_number_missing(machine: Machine) -> bool:
     """Return whether the open game is undecided and its next number is not recorded yet."""
     game = open_game(machine)
     return game is not None and game.outcome is None and not _is_next_recorded(machine, game)

@@ -126,12 +126,12 @@ def is_round_void(machine: Machine, game: GameRecord) -> bool:
     """
     found, now = machine.component(RoundVoid), (game.play_id, machine.journal.sequence)
     if (found.play_id, found.sequence) != now:
-        found.is_void = _find_void_in_round(machine, game)
+        found.is_void = _has_void_in_round(machine, game)
         found.play_id, found.sequence = now
     return found.is_void
 
 
-def _find_void_in_round(machine: Machine, game: GameRecord) -> bool:
+def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
     """Return whether the journal has a void game of this game's round that ends the round."""
     start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
     voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))

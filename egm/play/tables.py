@@ -75,7 +75,7 @@ def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator
 
 
 def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:
-    """Return a bet spot's current odds and limits for the screen; ``highest_bets``: limits by spot, in credits."""
+    """Return a bet spot's current odds and limits for the screen; ``highest_bets`` are limits by spot, in credits."""
     return SpotNow(
         odds=spot.odds,
         least=spot.least,

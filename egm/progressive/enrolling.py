@@ -225,7 +225,7 @@ def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False)
     )
     if not other_authority:
         return rows
-    warned = PageRow(cells=(say("service.link.other_authority"), say_plain("")), mark="alarm")
+    warned = PageRow(cells=(say("service.link.other_authority"), say_plain("")), icon="alarm")
     return rows.model_copy(update={"rows": (*rows.rows, warned)})
 
 
@@ -289,7 +289,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
                 rows=(PageRow(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),)
             )
         elif (facts := enrolling.folder.facts()) is None:
-            yield PageTable(rows=(PageRow(cells=(say("service.link.not_yet"),), mark="warning"),))
+            yield PageTable(rows=(PageRow(cells=(say("service.link.not_yet"),), icon="warning"),))
             return
         else:
             yield build_fact_table(facts, "in_use")
@@ -304,7 +304,7 @@ def build_error_table(error: OperatorError) -> PageTable:
     text = say_plain(error)
     if isinstance(error, EnrolmentError):
         text = say(f"notice.refused.{error.code}", **error.values)
-    return PageTable(rows=(PageRow(cells=(text,), mark="alarm"),))
+    return PageTable(rows=(PageRow(cells=(text,), icon="alarm"),))
 
 
 PAGES: Final = (MenuEntry("link", "machine", Permission.CONFIGURE, LinkPage),)

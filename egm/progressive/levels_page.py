@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageTable, Words
+from egm.kernel.service_pages import PageTable, PageText
 from egm.people import Permission
 from egm.progressive.game_levels import find_link_progress
 from egm.progressive.keys import ProgressiveKey
@@ -33,7 +33,7 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
     )
 
 
-def _build_title(machine: Machine, pool: str) -> Words:
+def _build_title(machine: Machine, pool: str) -> PageText:
     """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
     configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is None:
@@ -41,7 +41,7 @@ def _build_title(machine: Machine, pool: str) -> Words:
     return say_local({code: f"{name} ({pool})" for code, name in configured_pool.definition.names.items()})
 
 
-def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
+def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of this machine: its amounts, terms and counts."""
     terms = level.terms
     yield "levels.shows", say_money(level.shown_cents)
@@ -56,7 +56,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
     yield "levels.paid", say_money(level.paid)
 
 
-def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
+def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
     shown, progress = (
         find_shown(machine, machine.component(Pools).by_id[pool]),

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Literal
 
 from egm.record_codec import omit_if_default
-from egm.record_fields import Count, Digest, Time, Words
+from egm.record_fields import Count, Digest, NonBlankText, Time
 from meters.transaction import JSON
 
 
@@ -41,7 +41,7 @@ class HeldPrize:
     play_id: str
     amount_cents: int
     """The amount that the message states."""
-    why: Words
+    why: NonBlankText
     ruling: Literal["pay", "decline"] | None
     """The decision of staff, or None while there is none."""
     won: Mapping[str, JSON] | None = omit_if_default(None)

@@ -63,7 +63,7 @@ class Surface(Protocol):
         """Show the drawn frame to the viewer."""
         ...
 
-    def set_text(self, words: str) -> None:
+    def set_text(self, text: str) -> None:
         """Set the picture's text that screen readers read out."""
         ...
 
@@ -76,9 +76,9 @@ class Surface(Protocol):
 _LOOK_SECONDS: Final = 0.2
 
 
-def report_problem(words: str) -> None:
+def report_problem(text: str) -> None:
     """Report on the error stream something that the screen could not use; the machine logs that stream."""
-    echo(f"screen: {words}", err=True)
+    echo(f"screen: {text}", err=True)
 
 
 class App:

@@ -58,17 +58,17 @@ class _Streets:
         """Return the rectangle in the picture of an area of the layout, ``du`` streets by ``dv`` numbers."""
         x, y, w, h = self.rect
         if self.upright:
-            wide, high = w / 3, h / self.count
-            return (x + (3 - v - dv) * wide, y + (u - self.first) * high, dv * wide, du * high)
-        wide, high = w / self.count, h / 3
-        return (x + (u - self.first) * wide, y + v * high, du * wide, dv * high)
+            width, height = w / 3, h / self.count
+            return (x + (3 - v - dv) * width, y + (u - self.first) * height, dv * width, du * height)
+        width, height = w / self.count, h / 3
+        return (x + (u - self.first) * width, y + v * height, du * width, dv * height)
 
     def find_point(self, u: float, v: float) -> Point:
         """Return the point in the picture of a position (u, v) on the layout."""
         x, y, _, _ = self.find_rect(u, v, 0.0, 0.0)
         return (x, y)
 
-    def contains_street(self, u: float) -> bool:
+    def has_street(self, u: float) -> bool:
         """Return whether the grid of streets contains the street position ``u``."""
         return self.first <= u <= self.first + self.count
 
@@ -135,7 +135,7 @@ def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> FeltLayout:
 def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys that open another part of the betting layout, and on a telephone another sheet."""
     x, y, w, _ = find_felt_rect(layout)
-    high, rows = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT, list[list[Action]]()
+    height, rows = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
     if table.felt != "roulette":
         y += compute_height_above_spots(table, layout)
@@ -148,8 +148,8 @@ def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect,
         rows.append([Action("cloth", part) for part in _list_parts_that_fit(parts, chips, layout)])
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
-        wide = w / max(1, len(row))
-        keys += [((x + i * wide, y + n * high, wide, high), action) for i, action in enumerate(row)]
+        width = w / max(1, len(row))
+        keys += [((x + i * width, y + n * height, width, height), action) for i, action in enumerate(row)]
     return keys
 
 
@@ -173,8 +173,8 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
 def _find_zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, float]:
     """Return the cell (u, v, du, dv) of a zero; if the wheel has several zeros, they share the height."""
     zero_index = list(zeros).index(pocket)
-    high = 3.0 / len(zeros)
-    return (-1.0, 3.0 - (zero_index + 1) * high, 1.0, high)
+    height = 3.0 / len(zeros)
+    return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
 
 
 def _place_inside_bet(
@@ -187,9 +187,9 @@ def _place_inside_bet(
     mean_u, mean_v = (sum(each) / len(at) for each in zip(*at, strict=True))
     if len(at) in {3, 6}:
         return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
-    high = 0.5 if len(at) == 2 else 1.0
+    height = 0.5 if len(at) == 2 else 1.0
     low = 0.2 if len(at) == 1 else 0.0  # A chip on a single number lies below the number.
-    return (mean_u - 0.5, mean_v - high / 2, 1.0, high), (mean_u, mean_v + low)
+    return (mean_u - 0.5, mean_v - height / 2, 1.0, height), (mean_u, mean_v + low)
 
 
 def _place_zero_bet(
@@ -204,9 +204,9 @@ def _place_zero_bet(
         return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covers) == 1 else 0.5))
     mean_v = sum(rows) / len(rows)
     if len(covers) == 2:
-        _, low, _, high = _find_zero_cell(next(each for each in covers if each in zeros), zeros)
+        _, low, _, height = _find_zero_cell(next(each for each in covers if each in zeros), zeros)
         # Separates 0 and 2 from 00 and 2.
-        aside = 0.25 * (low + high / 2 - mean_v) if len(zeros) > 1 else 0.0
+        aside = 0.25 * (low + height / 2 - mean_v) if len(zeros) > 1 else 0.0
         return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + aside)
     if len(covers) == 3:
         return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
@@ -286,7 +286,7 @@ def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[FeltCell
     ]
     for number in range(1, 37):
         at = _find_pocket_centre(str(number))
-        if at is not None and grid.contains_street(at[0]):
+        if at is not None and grid.has_street(at[0]):
             cells.append(FeltCell(grid.find_rect(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
     return cells
 
@@ -319,7 +319,7 @@ def _lay_out_inside_bets(
         (u, v, du, dv), point = _place_inside_bet(spot.covers, zeros)
         if spot.id in shared:
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
-        if grid.contains_street(point[0]):
+        if grid.has_street(point[0]):
             chips_at.append((spot.id, grid.find_point(*point)))
             if spot.group == part and grid.first <= u and u + du <= last:
                 touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
@@ -352,8 +352,8 @@ def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> FeltLayout
         if side is not None:
             rect = grid.find_rect(*side)
         else:
-            row, first, wide = _place_outside_bet(spot)
-            rect = (x + (1 + first) * unit, y + h + row * OUTSIDE_HEIGHT, wide * unit, OUTSIDE_HEIGHT)
+            row, first, width = _place_outside_bet(spot)
+            rect = (x + (1 + first) * unit, y + h + row * OUTSIDE_HEIGHT, width * unit, OUTSIDE_HEIGHT)
         double = len(spot.covers) == _DOUBLE
         at.append((spot.id, _find_middle(rect) if double else place_chip_beside_label(rect)))
         if not double:
@@ -413,10 +413,10 @@ def lay_out_racetrack_keys(table: Table, chips: Chips, layout: Layout) -> list[t
         count, _ = _count_racetrack_sheets(table, layout)
         row = [Action("neighbours"), *calls]
         row += [Action("sheet", (chips.sheet + 1) % count)] if count > 1 else []
-        wide, high = w / len(row), layout.finger
-        return [((x + i * wide, y + high, wide, high), action) for i, action in enumerate(row)]
-    wide, top = min(380.0, w / 2), y + h / 2 - (90 if calls else 40)
-    keys: list[tuple[Rect, Action]] = [((x + (w - wide) / 2, top, wide, 80.0), Action("neighbours"))]
+        width, height = w / len(row), layout.finger
+        return [((x + i * width, y + height, width, height), action) for i, action in enumerate(row)]
+    width, top = min(380.0, w / 2), y + h / 2 - (90 if calls else 40)
+    keys: list[tuple[Rect, Action]] = [((x + (w - width) / 2, top, width, 80.0), Action("neighbours"))]
     key_width = min(240.0, (w - 240) / max(1, len(calls)))
     left = x + (w - key_width * len(calls)) / 2
     return keys + [
@@ -430,12 +430,12 @@ def _lay_out_ring(rect: Rect, finger: float, count: int) -> list[Rect]:
     half = -(-count // 2)
     across = next(n for n in range(2, half + 1) if (half - n) * finger <= h - 200 or n == half)
     down = half - across
-    wide, low = w / across, min(100.0, h / 4)
-    high = (h - 2 * low) / max(1, down)
-    top = [(x + i * wide, y, wide, low) for i in range(across)]
-    right = [(x + w - wide, y + low + i * high, wide, high) for i in range(down)]
-    bottom = [(x + w - (i + 1) * wide, y + h - low, wide, low) for i in range(across)]
-    left = [(x, y + h - low - (i + 1) * high, wide, high) for i in range(down)]
+    width, low = w / across, min(100.0, h / 4)
+    height = (h - 2 * low) / max(1, down)
+    top = [(x + i * width, y, width, low) for i in range(across)]
+    right = [(x + w - width, y + low + i * height, width, height) for i in range(down)]
+    bottom = [(x + w - (i + 1) * width, y + h - low, width, low) for i in range(across)]
+    left = [(x, y + h - low - (i + 1) * height, width, height) for i in range(down)]
     return [*top, *right, *bottom, *left]
 
 
@@ -443,14 +443,14 @@ def _lay_out_alternating_rows(rect: Rect, count: int) -> list[Rect]:
     """Return ``count`` cells in rows that run alternately to the right and to the left."""
     x, y, w, h = rect
     columns = _IN_SNAKE
-    high = min(110.0, h / -(-count // columns))
-    wide = w / columns
+    height = min(110.0, h / -(-count // columns))
+    width = w / columns
     return [
         (
-            x + (i % columns if i // columns % 2 == 0 else columns - 1 - i % columns) * wide,
-            y + i // columns * high,
-            wide,
-            high,
+            x + (i % columns if i // columns % 2 == 0 else columns - 1 - i % columns) * width,
+            y + i // columns * height,
+            width,
+            height,
         )
         for i in range(count)
     ]

@@ -216,11 +216,11 @@ class DisplayOutput:
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:
         """Create a frame buffer on the card. Return its number, and a surface on its memory."""
-        (wide, high), call = self.size, self.card.call
-        *_, handle, stride, length = call(Call.CREATE_DUMB, high, wide, 32, 0, 0, 0, 0)
-        number = call(Call.ADDFB, 0, wide, high, stride, 32, 24, handle)[0]
+        (width, height), call = self.size, self.card.call
+        *_, handle, stride, length = call(Call.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
+        number = call(Call.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
         memory = mmap.mmap(self.card.descriptor, length, offset=call(Call.MAP_DUMB, handle, 0, 0)[2])
-        lines = memoryview(memory)[: stride * high]  # The buffer is padded to whole memory pages.
+        lines = memoryview(memory)[: stride * height]  # The buffer is padded to whole memory pages.
         return number, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
 
     def _turn_on(self) -> None:

@@ -125,8 +125,8 @@ def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
     """Return the rectangles of a cell's label and of its odds, both clear of the chips."""
     x, y, w, h = rect
     if is_chip_beside_label(rect):
-        wide = w - 10 - _CHIP_WIDTH
-        return (x + 5, y + 2, wide, h - 26), (x + 5, y + h - 24, wide, 18)
+        width = w - 10 - _CHIP_WIDTH
+        return (x + 5, y + 2, width, h - 26), (x + 5, y + h - 24, width, 18)
     if h > _LOW_HEIGHT:
         return (x + 5, y + 3, w - 10, (h - 6) * 0.44), (x + 5, y + h * 0.54 - 10, w - 10, 20)
     sign = (
@@ -211,8 +211,10 @@ def _find_title_width(width: float) -> float:
 def lay_out_pages(table: Table, layout: Layout) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
-    high = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT
-    return _divide_into_pages(table, (w, h - compute_height_above_spots(table, layout)), layout.finger, high)
+    height = layout.finger if layout.is_telephone else OUTSIDE_HEIGHT
+    return _divide_into_pages(
+        table, (w, h - compute_height_above_spots(table, layout)), layout.finger, height
+    )
 
 
 @lru_cache(maxsize=64)
@@ -260,16 +262,16 @@ def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
 def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
     """Return the layout of rows of bet spots in a rectangle, centred in height if the rows do not fill it."""
     x, y, w, h = rect
-    high = min(_ROW_HEIGHTS[2], h / max(1, len(rows)))
-    top = y + (h - high * len(rows)) / 2
+    height = min(_ROW_HEIGHTS[2], h / max(1, len(rows)))
+    top = y + (h - height * len(rows)) / 2
     cells: list[FeltCell] = []
     for n, row in enumerate(rows):
         left = _find_title_width(w) if row.titled_spots else 0.0
-        wide = (w - left) / len(row.spots)
+        width = (w - left) / len(row.spots)
         if row.titled_spots:
-            cells.append(FeltCell((x, top + n * high, left, high), titled_spots=row.titled_spots))
+            cells.append(FeltCell((x, top + n * height, left, height), titled_spots=row.titled_spots))
         for i, spot in enumerate(row.spots):
-            cell_rect = (x + left + i * wide, top + n * high, wide, high)
+            cell_rect = (x + left + i * width, top + n * height, width, height)
             cells.append(FeltCell(cell_rect, spot=spot.id, titled_spots=row.titled_spots))
     laid = [cell for cell in cells if cell.spot]
     touches = tuple((cell.rect, Action("spot", cell.spot)) for cell in laid)

@@ -131,13 +131,13 @@ class Layout:
         """
         if not self.is_telephone:
             return self
-        high = 88.0 + LEVELS_HIGH * levels
-        top = 118.0 + high
+        height = 88.0 + LEVELS_HIGH * levels
+        top = 118.0 + height
         return replace(
             self,
             marquee=(16.0, 4.0, self.size[0] - 32.0, 52.0),
-            left=(16.0, 60.0, self.size[0] - 32.0, high),
-            right=(16.0, 60.0, 0.0, high),
+            left=(16.0, 60.0, self.size[0] - 32.0, height),
+            right=(16.0, 60.0, 0.0, height),
             field=(46.0, top, self.size[0] - 92.0, self.bar[1] - 154 - top),
         )
 
@@ -240,18 +240,18 @@ _SLIM: Final = 720
 _SLIM_HIGH: Final = (1400, 1560, 20)
 
 
-def build_telephone_layout(wide: float, high: float) -> Layout:
+def build_telephone_layout(width: float, height: float) -> Layout:
     """Return the layout of a telephone whose page has this shape.
 
     The stage takes the height that deck and meters leave.
     """
     least_height, most_height, step = _SLIM_HIGH
-    tall = min(max(int(_SLIM * high / wide) // step * step, least_height), most_height)
-    bar = tall - 442.0
-    glass = 200.0 + (tall - least_height) * 0.2
+    picture_height = min(max(int(_SLIM * height / width) // step * step, least_height), most_height)
+    bar = picture_height - 442.0
+    glass = 200.0 + (picture_height - least_height) * 0.2
     top = 112 + glass + 68
     return Layout(
-        size=(_SLIM, tall),
+        size=(_SLIM, picture_height),
         marquee=(16, 6, 688, 98),
         field=(46, top, 628, bar - 156 - top),
         left=(16, 112, 340, glass),

@@ -55,20 +55,20 @@ class Style:
     edge_colour: Colour = (0, 0, 0, 200)
 
 
-def _measure_accent_drop(font: pygame.font.Font, words: str) -> int:
+def _measure_accent_drop(font: pygame.font.Font, text: str) -> int:
     """Return by how many pixels a font lowers this text because an accent rises above the font's box."""
-    highest = max((glyph[3] for glyph in font.metrics(words) if glyph is not None), default=0)
+    highest = max((glyph[3] for glyph in font.metrics(text) if glyph is not None), default=0)
     return max(0, highest - font.get_ascent())
 
 
-def _centre_line_on_capitals(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygame.Surface:
+def _centre_line_on_capitals(font: pygame.font.Font, text: str, line: pygame.Surface) -> pygame.Surface:
     """Return a line padded above or below so that its middle is the middle of its capitals.
 
     A font's own box leaves room for accents and descenders, but not equally; an accent that rises above the
     box lowers the whole line.
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
-    capital.y += _measure_accent_drop(font, words)
+    capital.y += _measure_accent_drop(font, text)
     lack = line.get_height() - (2 * capital.y + capital.height)
     levelled = pygame.Surface((line.get_width(), line.get_height() + abs(lack)), pygame.SRCALPHA)
     levelled.blit(line, (0, max(0, lack)))
@@ -153,32 +153,32 @@ class Painter:
             _WIDTHS[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
         return _WIDTHS[key]
 
-    def _measure_line(self, face: str, pixels: int, words: str) -> int:
+    def _measure_line(self, face: str, pixels: int, text: str) -> int:
         """Return the width of a line in pixels, with at least a word space between words."""
         pixels = max(_PIXELS_MIN, pixels)
-        key = (self._files[face], pixels, words)
-        wide = _WIDTHS.get(key)
-        if wide is None:
+        key = (self._files[face], pixels, text)
+        width = _WIDTHS.get(key)
+        if width is None:
             if len(_WIDTHS) >= _WIDTHS_MAX:
                 _WIDTHS.clear()
-            wide, parts = self.font(face, pixels).size(words)[0], _SPACES.split(words)
+            width, parts = self.font(face, pixels).size(text)[0], _SPACES.split(text)
             if len(parts) > 1:
                 separate_width = sum(self._measure_line(face, pixels, part) for part in parts)
-                wide = max(wide, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
-            _WIDTHS[key] = wide
-        return wide
+                width = max(width, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
+            _WIDTHS[key] = width
+        return width
 
-    def _render_line(self, face: str, pixels: int, words: str) -> pygame.Surface:
+    def _render_line(self, face: str, pixels: int, text: str) -> pygame.Surface:
         """Return the text in white; where the font would run words together, each word is set separately."""
         font = self.font(face, pixels)
-        wide = self._measure_line(face, pixels, words)
-        if font.size(words)[0] >= wide:
-            return font.render(words or " ", True, (255, 255, 255)).premul_alpha()
-        parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(words)]
+        width = self._measure_line(face, pixels, text)
+        if font.size(text)[0] >= width:
+            return font.render(text or " ", True, (255, 255, 255)).premul_alpha()
+        parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(text)]
         low = max(_measure_accent_drop(font, part) for _, part in parts)
         tops = [low - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
-        high = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
-        line = pygame.Surface((wide, high), pygame.SRCALPHA)
+        height = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
+        line = pygame.Surface((width, height), pygame.SRCALPHA)
         left, space = 0, self._measure_word_space(face, max(_PIXELS_MIN, pixels))
         for top, (rendered, part) in zip(tops, parts, strict=True):
             if part:
@@ -186,34 +186,34 @@ class Painter:
             left += font.size(part)[0] + space
         return line
 
-    def measure(self, words: str, style: Style) -> float:
+    def measure(self, text: str, style: Style) -> float:
         """Return the width of the text in a style, in layout units."""
-        return self._measure_line(style.face, self.px(self.theme.sizes[style.size]), words) / self.scale
+        return self._measure_line(style.face, self.px(self.theme.sizes[style.size]), text) / self.scale
 
-    def _fit_font(self, words: str, style: Style, width: float | None) -> pygame.font.Font:
+    def _fit_font(self, text: str, style: Style, width: float | None) -> pygame.font.Font:
         """Return the font at the style's size, or smaller so that the text fits ``width`` units."""
-        return self.font(style.face, self._fit_font_pixels(words, style, width))
+        return self.font(style.face, self._fit_font_pixels(text, style, width))
 
-    def _fit_font_pixels(self, words: str, style: Style, width: float | None) -> int:
+    def _fit_font_pixels(self, text: str, style: Style, width: float | None) -> int:
         """Return the size in pixels at which the text fits ``width`` units, at most the style's own."""
         pixels = self.px(self.theme.sizes[style.size])
         if width is not None:
             most_pixels = self.px(width)
-            while pixels > _PIXELS_MIN and self._measure_line(style.face, pixels, words) > most_pixels:
+            while pixels > _PIXELS_MIN and self._measure_line(style.face, pixels, text) > most_pixels:
                 pixels -= max(1, pixels // 24)
         return pixels
 
-    def render_text(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
+    def render_text(self, text: str, style: Style, width: float | None = None) -> pygame.Surface:
         """Return the text as a premultiplied surface, at most ``width`` units wide.
 
         The middle of its height is the middle of its capitals.
         """
 
         def render_words() -> pygame.Surface:
-            pixels = self._fit_font_pixels(words, style, width)
+            pixels = self._fit_font_pixels(text, style, width)
             paint = self.colour(style.paint)
-            line = self._render_line(style.face, pixels, words)
-            mask = _centre_line_on_capitals(self.font(style.face, pixels), words, line)
+            line = self._render_line(style.face, pixels, text)
+            mask = _centre_line_on_capitals(self.font(style.face, pixels), text, line)
             colour = create_painted_surface(mask.get_size(), paint)
             letters = mask.copy()
             letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
@@ -236,12 +236,12 @@ class Painter:
             return out
 
         return self.find_or_create(
-            ("words", words, style, None if width is None else self.px(width), self.scale), render_words
+            ("words", text, style, None if width is None else self.px(width), self.scale), render_words
         )
 
     def text(
         self,
-        words: str,
+        text: str,
         at: tuple[float, float],
         style: Style,
         *,
@@ -250,7 +250,7 @@ class Painter:
         alpha: float = 1.0,
     ) -> pygame.Rect:
         """Write one line: ``at`` is its middle height and its left, centre or right. Returns its box."""
-        surface = self.render_text(words, style, width)
+        surface = self.render_text(text, style, width)
         x, y = self.px(at[0]), self.px(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         text_box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
@@ -258,7 +258,7 @@ class Painter:
         return text_box
 
     def label(
-        self, words: str, rect: Rect, style: Style, *, align: Align = "centre", least: str = "caption"
+        self, text: str, rect: Rect, style: Style, *, align: Align = "centre", least: str = "caption"
     ) -> None:
         """Write text centred vertically in a rectangle: on one line, smaller if that is too long.
 
@@ -267,35 +267,35 @@ class Painter:
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
-        for size in dict.fromkeys((least, "tiny") if self.measure(words, style) > w else ()):
-            small, high = replace(style, size=size), self.theme.sizes[size] * 1.16
-            lines = self.wrap_evenly(words, w, small)
-            if len(lines) > 1 and len(lines) * high <= h + 1:
+        for size in dict.fromkeys((least, "tiny") if self.measure(text, style) > w else ()):
+            small, height = replace(style, size=size), self.theme.sizes[size] * 1.16
+            lines = self.wrap_evenly(text, w, small)
+            if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
-                    middle = y + h / 2 + (i - (len(lines) - 1) / 2) * high
+                    middle = y + h / 2 + (i - (len(lines) - 1) / 2) * height
                     self.text(line, (at, middle), small, align=align, width=w)
                 return
             if len(lines) == 1:
                 break
-        self.text(words, (at, y + h / 2), style, align=align, width=w)
+        self.text(text, (at, y + h / 2), style, align=align, width=w)
 
     def write_paragraph(
-        self, words: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3
+        self, text: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3
     ) -> float:
         """Write text wrapped to the rectangle's width, from its top. Return the height used, in units."""
         line_height = self.theme.sizes[style.size] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
         lines = self.wrap_evenly if align == "centre" else self.wrap
-        for line in lines(words, rect[2], style):
+        for line in lines(text, rect[2], style):
             self.text(line, (x, y), style, align=align)
             y += line_height
         return y - line_height / 2 - rect[1]
 
-    def wrap(self, words: str, width: float, style: Style) -> list[str]:
+    def wrap(self, text: str, width: float, style: Style) -> list[str]:
         """Return a text in lines of at most ``width`` units. A line never ends at a no-break space."""
         lines: list[str] = []
-        for block in words.split("\n"):
+        for block in text.split("\n"):
             line = ""
             for word in block.split(" "):
                 longer = f"{line} {word}" if line else word
@@ -307,23 +307,23 @@ class Painter:
             lines.append(line)
         return [line.strip(_SEPARATOR) or line for line in lines]
 
-    def wrap_evenly(self, words: str, width: float, style: Style) -> list[str]:
+    def wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
         """Return the text wrapped as by :meth:`wrap`, but in lines of similar length, so that no word stands alone."""
-        key = (style.face, style.size, width, words)
+        key = (style.face, style.size, width, text)
         lines = self._lines.get(key)
         if lines is None:
             if len(self._lines) >= _LINES_MAX:
                 self._lines.clear()
-            lines = self._lines[key] = self._wrap_evenly(words, width, style)
+            lines = self._lines[key] = self._wrap_evenly(text, width, style)
         return list(lines)
 
-    def _wrap_evenly(self, words: str, width: float, style: Style) -> list[str]:
+    def _wrap_evenly(self, text: str, width: float, style: Style) -> list[str]:
         """Return the lines of the text wrapped to about equal widths, as many as at the full width."""
-        lines = self.wrap(words, width, style)
+        lines = self.wrap(text, width, style)
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:
             middle = (low + high) / 2
-            narrow = self.wrap(words, middle, style)
+            narrow = self.wrap(text, middle, style)
             if len(narrow) == len(lines) and all(self.measure(line, style) <= middle for line in narrow):
                 high, lines = middle, narrow
             else:

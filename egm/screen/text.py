@@ -14,7 +14,7 @@ from typing import Final
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency, format_decimal
 
-from egm.kernel.service_pages import Words
+from egm.kernel.service_pages import PageText
 
 #: The folder of the catalogues.
 CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
@@ -149,7 +149,7 @@ class Texts:
         key = f"{section}.{code.replace('.', '_')}"
         return self.say(key) if self.has(key) else code
 
-    def format_page_words(self, words: Words, money: Callable[[int], str]) -> str:
+    def format_page_text(self, words: PageText, money: Callable[[int], str]) -> str:
         """Return a text of a service page, with amounts formatted by ``money``. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
@@ -191,9 +191,9 @@ class Texts:
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text of this language among ``names`` (by language code), or else the first."""
-        for code, words in names.items():
+        for code, text in names.items():
             if language_from_code(code) == self.language:
-                return typeset(words, self.language)
+                return typeset(text, self.language)
         return next(iter(names.values()), default)
 
     def money(self, amount_cents: int, currency: str) -> str:

@@ -88,8 +88,8 @@ def find_board_rect(layout: Layout) -> Rect:
 def find_title_rect(layout: Layout) -> Rect:
     """Return the rectangle of the game's title on the top screen."""
     w, h = float(layout.size[0]), float(layout.size[1])
-    high = h * 0.17 if not layout.is_portrait else h * 0.12
-    return (w * 0.06, 26.0, w * 0.88, high)
+    height = h * 0.17 if not layout.is_portrait else h * 0.12
+    return (w * 0.06, 26.0, w * 0.88, height)
 
 
 def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
@@ -121,10 +121,10 @@ def _draw_board(stage: Stage) -> None:
         shown_levels = levels[sheet * _LEVELS_MAX : (sheet + 1) * _LEVELS_MAX]
         x, y, w, h = rect
         step = (h - 20) / len(shown_levels)
-        tall = min(step - 12, 320.0)
+        height = min(step - 12, 320.0)
         for i, level in enumerate(shown_levels):
-            top = y + 10 + i * step + (step - tall) / 2
-            draw_level(stage, level, (x + 20, top, w - 40, tall), "title" if tall > 190 else "lead")
+            top = y + 10 + i * step + (step - height) / 2
+            draw_level(stage, level, (x + 20, top, w - 40, height), "title" if height > 190 else "lead")
         return
     _draw_prizes(stage, rect)
 
@@ -200,17 +200,17 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
 
 def _draw_foot(stage: Stage) -> None:
     """Draw the clock, and the machine's serial number and site."""
-    snapshot, (wide, high) = stage.view.snapshot, stage.layout.size
+    snapshot, (width, height) = stage.view.snapshot, stage.layout.size
     if snapshot is None:
         return
-    words = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    at = high - 38
+    text = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    at = height - 38
     edge = (0, 0, 0, 160)
     style = Style("text", "small", "text_dim", 1.5, edge)
-    stage.painter.text(words, (40, at), style, align="left", width=wide * 0.6)
+    stage.painter.text(text, (40, at), style, align="left", width=width * 0.6)
     clock = stage.texts.clock(stage.view.time_utc)
     style = Style("strong", "lead", "text", 2, edge)
-    stage.painter.text(clock, (wide - 40, at), style, align="right", width=wide * 0.3)
+    stage.painter.text(clock, (width - 40, at), style, align="right", width=width * 0.3)
 
 
 def _draw_stop_reason(stage: Stage, scene: Scene) -> None:

@@ -156,8 +156,8 @@ def read_input(line: str | bytes) -> BrowserMessage:
         did = Action("calm", message.calm)
     if message.room is None:
         return BrowserMessage(message.shown, did)
-    wide, high, *density = message.room
-    return BrowserMessage(message.shown, did, (int(wide), int(high)), *density)
+    width, height, *density = message.room
+    return BrowserMessage(message.shown, did, (int(width), int(height)), *density)
 
 
 def read_session(line: str | bytes) -> str:
@@ -176,11 +176,11 @@ def choose_fitting_layout(
     The scale changes in steps, so that resizing a window seldom redraws everything. ``pixel_ratio`` is the number
     of device pixels per CSS pixel; 3 on many telephones.
     """
-    wide, high = (min(max(n, 1), 1 << 14) for n in room)
-    layout = PORTRAIT if portrait or high > wide else LANDSCAPE
-    if high > wide and wide / pixel_ratio <= _SLIM_PIXELS:
-        layout = build_telephone_layout(wide, high)
-    scale = min(wide / layout.size[0], high / layout.size[1])
+    width, height = (min(max(n, 1), 1 << 14) for n in room)
+    layout = PORTRAIT if portrait or height > width else LANDSCAPE
+    if height > width and width / pixel_ratio <= _SLIM_PIXELS:
+        layout = build_telephone_layout(width, height)
+    scale = min(width / layout.size[0], height / layout.size[1])
     return layout, min(max(math.floor(scale / SCALE_STEP + 1e-9) * SCALE_STEP, SCALE_MIN), SCALE_MAX)
 
 
@@ -305,11 +305,11 @@ class Web:
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 
-    def set_text(self, words: str) -> None:
+    def set_text(self, text: str) -> None:
         """Send the picture's text for screen readers to the page, if it has changed."""
-        if words != self._words:
-            self._words = words
-            self._queue_message(json.dumps({"words": words}))
+        if text != self._words:
+            self._words = text
+            self._queue_message(json.dumps({"words": text}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound in the browser; without a browser, there is no sound."""

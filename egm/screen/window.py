@@ -93,18 +93,18 @@ class Window:
     @staticmethod
     def _choose_window_size() -> tuple[int, int]:
         """Return the largest 16:9 window that leaves some room on the desktop."""
-        wide, high = pygame.display.get_desktop_sizes()[0]
-        scale = min(wide * 0.9 / LANDSCAPE.size[0], high * 0.85 / LANDSCAPE.size[1], 1.0)
+        width, height = pygame.display.get_desktop_sizes()[0]
+        scale = min(width * 0.9 / LANDSCAPE.size[0], height * 0.85 / LANDSCAPE.size[1], 1.0)
         return max(640, round(LANDSCAPE.size[0] * scale)), max(360, round(LANDSCAPE.size[1] * scale))
 
     def _fit(self) -> None:
         """Fit the picture to the display, centred and as large as possible, in portrait on a portrait display."""
-        wide, high = self._display.get_size()
-        layout = PORTRAIT if high > wide else LANDSCAPE
-        scale = min(wide / layout.size[0], high / layout.size[1])
+        width, height = self._display.get_size()
+        layout = PORTRAIT if height > width else LANDSCAPE
+        scale = min(width / layout.size[0], height / layout.size[1])
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         w, h = self.picture.pixels
-        picture_rect = pygame.Rect((wide - w) // 2, (high - h) // 2, w, h).clip(self._display.get_rect())
+        picture_rect = pygame.Rect((width - w) // 2, (height - h) // 2, w, h).clip(self._display.get_rect())
         self._display.fill((0, 0, 0))
         self._target = self._display.subsurface(picture_rect)
         self._place = picture_rect
@@ -136,8 +136,8 @@ class Window:
         every finger after a panel was unplugged while touched. Finger events are therefore used directly.
         """
         if event.type == pygame.FINGERDOWN:
-            wide, high = self._display.get_size()
-            return event.x * wide, event.y * high
+            width, height = self._display.get_size()
+            return event.x * width, event.y * height
         if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or event.dict.get("touch"):
             return None
         return self._find_click_point(*event.pos)
@@ -149,8 +149,11 @@ class Window:
         """
         if self._output is None:
             return x, y
-        (wide, high), (here_wide, here_high) = pygame.display.get_desktop_sizes()[0], self._display.get_size()
-        return x * here_wide / wide, y * here_high / high
+        (width, height), (here_width, here_height) = (
+            pygame.display.get_desktop_sizes()[0],
+            self._display.get_size(),
+        )
+        return x * here_width / width, y * here_height / height
 
     def frame(self) -> pygame.Surface | None:
         """Return the part of the display that the picture covers."""
@@ -165,7 +168,7 @@ class Window:
         if self._above is not None:
             self._above.start_if_possible()
 
-    def set_text(self, words: str) -> None:
+    def set_text(self, text: str) -> None:
         """Ignore the text: a window has no screen reader."""
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
     turns: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
         pending = _find_pending_decision(seat)
-        if pending is not None and _blocks_other_seats(seat.machine, pending[0]):
+        if pending is not None and _is_blocking_other_seats(seat.machine, pending[0]):
             turns.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
     for key in table.pending_turns.keys() - turns.keys():
         del table.pending_turns[key]
@@ -123,7 +123,7 @@ def _build_turn_key(game: GameRecord) -> str:
     return game.play_id if game.wager.seat is None else game.round_id
 
 
-def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
+def _is_blocking_other_seats(machine: Machine, game: GameRecord) -> bool:
     """Return whether other seats must wait until the pending decision of this game is answered."""
     rules = machine.games.get(game.game.id)
     return game.wager.seat is not None or (

@@ -25,10 +25,10 @@ from egm.seats.table import (
     TableEvent,
     compute_betting_seconds_left,
     has_joined,
+    is_playing_missed_bets_alone,
     join,
     notify_bets_not_accepted,
     plays_in_common,
-    plays_missed_bets_alone,
     position_has_seat,
     withdraw_bets,
 )
@@ -103,7 +103,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices of a shared table: wheel, turns, missed rounds, and the time left for bets."""
     yield from iter_wheel_notices(machine)
     yield from iter_turn_notices(machine)
-    if plays_missed_bets_alone(machine):
+    if is_playing_missed_bets_alone(machine):
         yield Notice(code="bets_apart", severity="warning")
     seconds = compute_betting_seconds_left(machine)
     if seconds is not None:

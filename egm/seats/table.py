@@ -302,7 +302,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
     )
 
 
-def plays_missed_bets_alone(machine: Machine) -> bool:
+def is_playing_missed_bets_alone(machine: Machine) -> bool:
     """Return whether standing bets of this position are played alone, because they missed a throw of the others."""
     return machine.position.count > 1 and not is_played_in_common(machine, find_selected_game(machine))
 

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import ServicePage, Words
+from egm.kernel.service_pages import PageText, ServicePage
 from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
 from egm.progressive.keys import ProgressiveKey
@@ -31,7 +31,7 @@ Severity = Literal["info", "warning", "alarm"]
 class Stay:
     """Result of an answered menu page: stay at the open page, and show a notice."""
 
-    notice: Words | None = None
+    notice: PageText | None = None
     severity: Severity = "info"
 
 
@@ -47,7 +47,7 @@ class Back:
     """Result of an answered menu page: leave the open page, or several pages at once."""
 
     pages: int = 1
-    notice: Words | None = None
+    notice: PageText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class MenuPage(Protocol):
 class MenuEntry:
     """One line of the main menu, shown to persons with ``permission``; None: to every signed-in person.
 
-    ``subject``: its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.
+    ``subject`` is its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.
     """
 
     id: str
@@ -127,7 +127,7 @@ class ServiceDesk:
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
     """Monotonic start of each recorded lock of staff numbers."""
-    _notice: Words | None = None
+    _notice: PageText | None = None
     _severity: Severity = "info"
     _turn: int = 0
     """The number of answers so far, which makes each page's id unique."""
@@ -169,8 +169,8 @@ class ServiceDesk:
         The first request to leave a form with entries is answered with a warning; the second leaves the form.
         """
         self._turn += 1
-        if (action == "leave" and self._would_lose_entries(self.pages)) or (
-            action == "back" and self._would_lose_entries(self.pages[-1:])
+        if (action == "leave" and self._has_unwarned_entries(self.pages)) or (
+            action == "back" and self._has_unwarned_entries(self.pages[-1:])
         ):
             self._warned = True
             self._set_notice(say("service.unconfirmed"), "warning")
@@ -196,7 +196,7 @@ class ServiceDesk:
                 return move
         return None
 
-    def _would_lose_entries(self, pages: list[MenuPage]) -> bool:
+    def _has_unwarned_entries(self, pages: list[MenuPage]) -> bool:
         """Return whether leaving these pages loses form entries of which the person has not been warned."""
         return not self._warned and any(page.values for page in pages)
 
@@ -220,7 +220,7 @@ class ServiceDesk:
                     else say(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
-                    "unconfirmed": self._would_lose_entries(self.pages),
+                    "unconfirmed": self._has_unwarned_entries(self.pages),
                 }
             )
         )
@@ -235,7 +235,7 @@ class ServiceDesk:
         if count:
             del self.pages[-count:]
 
-    def _set_notice(self, notice: Words | None, severity: Severity = "info") -> None:
+    def _set_notice(self, notice: PageText | None, severity: Severity = "info") -> None:
         """Store the notice that the open page shows next."""
         self._notice, self._severity = notice, severity
 

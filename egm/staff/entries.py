@@ -14,7 +14,18 @@ from egm.money.keys import MoneyKey
 from egm.people import Permission
 from egm.people.roles import Role
 from egm.record_codec import Condition, omit_if_default
-from egm.record_fields import Cents, Count, Digest, Person, Persons, Positive, Serial, Staff, Time, Words
+from egm.record_fields import (
+    Cents,
+    Count,
+    Digest,
+    NonBlankText,
+    Person,
+    Persons,
+    Positive,
+    Serial,
+    Staff,
+    Time,
+)
 from egm.staff.keys import StaffKey
 from egm.staff.records import Box, OperatorOptions, OptionName, OptionValues, Work
 
@@ -41,11 +52,11 @@ class OpenMenu:
 class Intervention:
     """The open intervention: who is working in the machine, since when, and why."""
 
-    id: Words
+    id: NonBlankText
     since: Time
     kind: Work
-    reason: Words
-    person: Words
+    reason: NonBlankText
+    person: NonBlankText
     persons: Persons
 
 
@@ -53,7 +64,7 @@ class Intervention:
 class Collected:
     """The last collection: the amounts metered into each box by then and by the one before; the boxes counted since."""
 
-    id: Words
+    id: NonBlankText
     before: Mapping[str, Count]
     after: Mapping[str, Count]
     counted: tuple[Box, ...]
@@ -64,10 +75,10 @@ class WithdrawnBase:
     """The machine's stand (base) that is withdrawn, and the cashier who has its lock and key."""
 
     since: Time
-    base: Words
-    lock: Words
-    cashier: Words
-    reason: Words
+    base: NonBlankText
+    lock: NonBlankText
+    cashier: NonBlankText
+    reason: NonBlankText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +147,7 @@ class AtMachine(ByPersons):
 class JobFailed:
     """A print job or test failed."""
 
-    id: Words
+    id: NonBlankText
     """The id of the print job or test."""
     why: str
 
@@ -145,7 +156,7 @@ class JobFailed:
 class JobPrinted:
     """A print job without value is printed up to its bar code."""
 
-    id: Words
+    id: NonBlankText
     """The id of the print job."""
 
 
@@ -164,7 +175,7 @@ class RosterChanged:
 
     person: str
     """The person who changed it; empty for the first change."""
-    whom: Words
+    whom: NonBlankText
     """The staff number whose entry was changed."""
     role: Role
     """The role of that person."""
@@ -193,10 +204,10 @@ class RosterCarried:
 class RosterRenewed:
     """Two people started a new roster because the recorded one is lost; they are not enrolled."""
 
-    person: Words
-    witness: Words
+    person: NonBlankText
+    witness: NonBlankText
     """The second person, who was present."""
-    reason: Words
+    reason: NonBlankText
 
 
 def _declare_roster_change(kind: str, about: str) -> Entry[RosterChanged]:
@@ -319,7 +330,7 @@ class SignInUnlocked(ByPersons):
 
     whom: Staff
     """The locked staff number."""
-    reason: Words
+    reason: NonBlankText
 
 
 MENU_ASKED: Final = Entry(
@@ -512,11 +523,11 @@ INVENTORY_CHANGED: Final = Entry(
 class InterventionOpened(AtMachine):
     """Staff declared work at the open machine, which is held out of service."""
 
-    id: Words
+    id: NonBlankText
     """The id of the intervention."""
     kind: Work
     """The kind of work."""
-    reason: Words
+    reason: NonBlankText
     meters: Mapping[str, int]
     """The meters that are not zero."""
 
@@ -525,7 +536,7 @@ class InterventionOpened(AtMachine):
 class InterventionSeen:
     """The monitoring system has read who is at work, so doors may be opened."""
 
-    id: Words
+    id: NonBlankText
     """The id of the intervention."""
 
 
@@ -533,9 +544,9 @@ class InterventionSeen:
 class InterventionClosed(AtMachine):
     """The work at the open machine is done, and its intervention is closed."""
 
-    id: Words
+    id: NonBlankText
     """The id of the intervention."""
-    work: Words
+    work: NonBlankText
     """The work that was done."""
     parts: str
     """The parts that were replaced, or empty."""
@@ -547,13 +558,13 @@ class InterventionClosed(AtMachine):
 class BaseMoved(AtMachine):
     """The machine's stand (base) moved in an intervention: its lock and key, and the cashier who has or had them."""
 
-    base: Words
+    base: NonBlankText
     """The number of the base."""
-    lock: Words
+    lock: NonBlankText
     """The number of the base's lock."""
-    cashier: Words
+    cashier: NonBlankText
     """The cashier who has, or had, the lock and its key."""
-    intervention: Words
+    intervention: NonBlankText
     """The id of the intervention during which it was moved."""
 
 
@@ -566,7 +577,7 @@ class BaseReturned(BaseMoved):
 class BaseWithdrawn(BaseMoved):
     """The machine's stand (base) was withdrawn, so the machine is out of service; the main cashier has lock and key."""
 
-    reason: Words
+    reason: NonBlankText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -589,7 +600,7 @@ class HopperFilled(ByPersons):
 class CollectionCounted(ByPersons):
     """Staff counted a box of the last collection."""
 
-    collection: Words
+    collection: NonBlankText
     """The id of the intervention in which the box was collected."""
     box: Box
     """The box that was counted."""
@@ -757,7 +768,7 @@ class TestPaperReturned:
 class TestCoins:
     """The hopper has ended the payout of a test."""
 
-    id: Words
+    id: NonBlankText
     """The id of the test's payout."""
     ordered_coins: Count
     """The number of coins ordered."""
@@ -786,11 +797,11 @@ class DisputeDecided:
     """Staff decided a player's dispute."""
 
     machine: Serial
-    claim: Words
+    claim: NonBlankText
     """The player's claim, as staff entered it."""
-    mechanic: Words
+    mechanic: NonBlankText
     """The mechanic's statement."""
-    decision: Words
+    decision: NonBlankText
     """The decision on the claim."""
     play_id: str | None = omit_if_default(None)
     persons: Persons
@@ -801,7 +812,7 @@ class ExclusionNoted:
     """Staff excluded a player."""
 
     machine: Serial
-    reason: Words
+    reason: NonBlankText
     identity: Digest
     """A commitment to the player's name in the register of identities."""
     persons: Persons
@@ -812,13 +823,13 @@ class IncidentJudged:
     """The management judged an incident."""
 
     machine: Serial
-    what: Words
+    what: NonBlankText
     """The incident, as staff described it."""
-    judgement: Words
+    judgement: NonBlankText
     """The management's judgement."""
-    informed: Words
+    informed: NonBlankText
     """The means by which the control service was informed."""
-    officer: Words | None = omit_if_default(None)
+    officer: NonBlankText | None = omit_if_default(None)
     """The officer who was informed, and when; or null."""
     play_id: str | None = omit_if_default(None)
     persons: Persons

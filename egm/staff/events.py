@@ -41,7 +41,7 @@ class KeySwitched:
 class MenuRequest:
     """Event: the service menu is to be opened, by a key or from the screen.
 
-    ``person``: who is already signed in at another player position, or empty.
+    ``person`` is who is already signed in at another player position, or empty.
     """
 
     key: str = "screen"

@@ -93,11 +93,11 @@ class Field:
 class Form:
     """A form that staff fill in at the service menu, and the event that it submits.
 
-    ``persons``: the number of persons who must authorise it; the profile may require two for a permission.
-    ``needs`` are guards that hold where the event's rule accepts it, because it has them or by its states. The
-    form shows which of them are met, before anybody fills it in; the text of each is
-    ``service.needs.<guard>``. ``subject``: its section of the main menu; a form without
-    one is opened from a page.
+    ``persons`` is the number of persons who must authorise it; the profile may require two for a permission.
+    ``needs`` are guards that hold where the event's rule accepts it, because it has them or by its states.
+    The form shows which of them are met, before anybody fills it in; the text of each is
+    ``service.needs.<guard>``. ``subject`` is its section of the main menu; a form without one is opened from
+    a page.
     """
 
     id: str
@@ -130,7 +130,7 @@ PLACE: Final = Field(name="place")
 PLAY_ID: Final = Field(name="play_id", required=False)
 
 
-def authorise(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
+def is_authorised(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
     """Return whether at least ``persons`` different persons, all with the permission, have authorised an event."""
     person_ids = event.of(Authorisation).persons
     if len(set(person_ids)) < persons:
@@ -177,7 +177,7 @@ def build_form_rule(
         return (
             form is not None
             and form.event is event.type
-            and authorise(machine, event, form.permission, form.count_persons_needed(machine))
+            and is_authorised(machine, event, form.permission, form.count_persons_needed(machine))
         )
 
     return Rule(event, states, (authorised, *guards), (effect,), next_, REPORT)

@@ -82,8 +82,9 @@ class IdentityRegister:
     ) -> Self:
         """Open the register of identities, creating it at first (mode 0600), and make both copies agree.
 
-        ``second``: the folder on the second medium. ``random_bytes``: for salts. A record erased in one copy
-        is erased in both. Raises OperatorError naming the file and the reason if neither copy can be used.
+        ``second`` is the folder on the second medium. ``random_bytes`` is for salts. A record erased in one
+        copy is erased in both. Raises OperatorError naming the file and the reason if neither copy can be
+        used.
         """
         copies: list[sqlite3.Connection] = []
         refused: list[tuple[Path, OSError | sqlite3.Error]] = []

@@ -14,7 +14,7 @@ from egm.config.cabinet_file import Inventory
 from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageTable, Words
+from egm.kernel.service_pages import PageTable, PageText
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.keys import StaffKey
 from egm.staff.words import build_pair_table, say, say_plain, say_time
@@ -98,8 +98,8 @@ def note_inventory(
 ) -> None:
     """Record the machine's inventory entry at start-up if it has changed.
 
-    ``certificates``: the games' certificates by game id. Raises OperatorError if the base number is not the
-    first one recorded, or if data are missing although ``complete`` requires all of them.
+    ``certificates`` are the games' certificates by game id. Raises OperatorError if the base number is not
+    the first one recorded, or if data are missing although ``complete`` requires all of them.
     """
     entry = build_inventory_entry(machine, inventory, certificates or {})
     old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
@@ -153,7 +153,7 @@ class InventorySheet:
         )
 
 
-def _build_game_row(game: Mapping[str, str]) -> tuple[Words, Words]:
+def _build_game_row(game: Mapping[str, str]) -> tuple[PageText, PageText]:
     """Return the row of the technical sheet about a game: its name and version, its return and certificate date."""
     name = say_plain(f"{game['game']} {game['version']}")
     date = game["certified_on"] or "-"

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from egm.kernel.machine import Machine
 from egm.record_codec import omit_if_default
-from egm.record_fields import Cents, Count, Persons, Serial, Words
+from egm.record_fields import Cents, Count, NonBlankText, Persons, Serial
 from egm.staff.keys import StaffKey
 
 #: A box that is collected and counted.
@@ -22,7 +22,7 @@ class RulingDetails:
     machine: Serial
     place: str
     """The machine's number on the floor, or the location that the form names."""
-    reason: Words
+    reason: NonBlankText
     persons: Persons
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.entries import Entries, find_author
 from egm.kernel.own_entries import FAULT_CLEARED, FAULT_RAISED
-from egm.kernel.service_pages import PageRow, PageTable, Words
+from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.staff.entries import (
     HOPPER_FILLED,
     INTERVENTION_CLOSED,
@@ -147,7 +147,7 @@ class InterventionSheet:
                         if self.ended
                         else say_plain(""),
                     ),
-                    mark="warning" if name in self.moved else "",
+                    icon="warning" if name in self.moved else "",
                 )
                 for name in names
             ),
@@ -158,7 +158,7 @@ class InterventionSheet:
 def iter_sheets(view: JournalView, entries: Entries) -> Iterator[InterventionSheet]:
     """Yield the sheet of every intervention of a journal, oldest first; the last may still be open.
 
-    ``entries``: the declared entries, which say what the entry of an event concerns.
+    ``entries`` are the declared entries, which say what the entry of an event concerns.
     """
     opened = list(view.entries(_OPENED))
     for start in opened:
@@ -204,7 +204,7 @@ def _name_event(entry: StoredEntry, entries: Entries) -> str:
     return f"{subject}:{device}" if isinstance(device, str) else subject
 
 
-def _say_event_and_subject(event: str) -> tuple[Words, Words]:
+def _say_event_and_subject(event: str) -> tuple[PageText, PageText]:
     """Return the event of a sheet's line and what it concerns (a door, a fault, a device) as texts."""
     kind, _, about = event.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}

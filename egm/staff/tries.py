@@ -114,7 +114,7 @@ def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
     try:
         with edit_wrong_pins(path.parent, wait=False) as noted:
             return sum(
-                wrong_pin.counts_towards_lock and not wrong_pin.recorded
+                wrong_pin.is_counted_towards_lock and not wrong_pin.recorded
                 for wrong_pin in noted
                 if wrong_pin.number == counted_number
             )
@@ -158,6 +158,6 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
                     WrongPinAtTerminal(person=wrong_pin.number, why="terminal", at=wrong_pin.at),
                     entry_id=f"wrong-pin-{wrong_pin.id}",
                 )
-            noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.counts_towards_lock]
+            noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.is_counted_towards_lock]
     except OSError:  # a terminal is in use, or the file cannot be read: retried next time
         return

@@ -4,57 +4,57 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText
 from meters.reading import DIGITS, compute_displayed_value
 from meters.table import BY_NAME, Unit
 
 
-def say(key: str, **values: int | str) -> Words:
+def say(key: str, **values: int | str) -> PageText:
     """Return a catalogue text with its values, for a service page."""
-    return Words(kind="say", value=key, values=values)
+    return PageText(kind="say", value=key, values=values)
 
 
-def say_code(section: str, code: str) -> Words:
+def say_code(section: str, code: str) -> PageText:
     """Return a machine code as text: the text ``code`` of a catalogue section, dots written as _.
 
     A code without a text is shown unchanged. The section ``tilt.text`` contains faults, which may use the
     texts of their device's failures.
     """
-    return Words(kind="code", value=code, values={"of": section})
+    return PageText(kind="code", value=code, values={"of": section})
 
 
-def say_plain(text: object) -> Words:
+def say_plain(text: object) -> PageText:
     """Return a text that is shown untranslated on a service page."""
-    return Words(kind="plain", value=str(text))
+    return PageText(kind="plain", value=str(text))
 
 
-def say_money(amount_cents: int, *more_cents: int) -> Words:
+def say_money(amount_cents: int, *more_cents: int) -> PageText:
     """Return an amount of minor units, or several side by side, as a text of a service page."""
     more: dict[str, int | str] = {str(index): cents for index, cents in enumerate(more_cents)}
-    return Words(kind="money", value=amount_cents, values=more)
+    return PageText(kind="money", value=amount_cents, values=more)
 
 
-def say_number(count: int) -> Words:
+def say_number(count: int) -> PageText:
     """Return a count as a text of a service page."""
-    return Words(kind="number", value=count)
+    return PageText(kind="number", value=count)
 
 
-def say_time(when: str) -> Words:
+def say_time(when: str) -> PageText:
     """Return a date and time, ISO 8601 UTC, as a text of a service page."""
-    return Words(kind="moment", value=when)
+    return PageText(kind="moment", value=when)
 
 
-def say_person(person: str) -> Words:
+def say_person(person: str) -> PageText:
     """Return who acted as text: a staff number, or the key that was turned if no proof was required."""
     return say_plain(person) if person.isdigit() else say_code("input.key", person)
 
 
-def say_local(names: Mapping[str, str]) -> Words:
+def say_local(names: Mapping[str, str]) -> PageText:
     """Return a text that is given in each language, for a service page."""
-    return Words(kind="local", values=dict(names))
+    return PageText(kind="local", values=dict(names))
 
 
-def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
+def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> PageText:
     """Return merchandise prizes as one text of their names, in each language available."""
     names: dict[str, str] = {}
     for prize in prizes:
@@ -67,7 +67,9 @@ def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
 BACK = PageAction(id="back", label=say("service.back"), style="back")
 
 
-def build_pair_table(rows: Iterable[tuple[str | Words, Words]], title: Words | None = None) -> PageTable:
+def build_pair_table(
+    rows: Iterable[tuple[str | PageText, PageText]], title: PageText | None = None
+) -> PageTable:
     """Return a table of pairs for a service page: names (a key under ``service.``, or a text) and values."""
     return PageTable(
         title=title,
@@ -78,7 +80,7 @@ def build_pair_table(rows: Iterable[tuple[str | Words, Words]], title: Words | N
     )
 
 
-def build_column_titles(*names: str) -> tuple[Words, ...]:
+def build_column_titles(*names: str) -> tuple[PageText, ...]:
     """Return the titles of a service page's table columns; the names are catalogue keys under ``service.column``."""
     return tuple(say(f"service.column.{name}") for name in names)
 
@@ -87,7 +89,7 @@ def build_column_titles(*names: str) -> tuple[Words, ...]:
 METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "door"))
 
 
-def say_meter_name(name: str) -> Words:
+def say_meter_name(name: str) -> PageText:
     """Return a meter's name as a text of a service page."""
     for start, _, section in METER_GROUPS:
         if name.startswith(start):
@@ -95,14 +97,14 @@ def say_meter_name(name: str) -> Words:
     return say_code("meter_name", name)
 
 
-def say_regulation_meter_name(name: str, jurisdiction: str) -> Words:
+def say_regulation_meter_name(name: str, jurisdiction: str) -> PageText:
     """Return a regulation's name of a meter: English names are translated, those of a French regulation are not."""
     if jurisdiction != "us":
         return say_plain(name)
     return say_code("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
 
 
-def say_meter_value(name: str, value: int) -> Words:
+def say_meter_value(name: str, value: int) -> PageText:
     """Return a meter's value in its unit: money, or a count; it rolls over at ten digits (D-05)."""
     meter = BY_NAME.get(name)
     rolled = compute_displayed_value(value, DIGITS)

@@ -268,11 +268,11 @@ class MachineRig:
     ) -> None:
         """Create the machine.
 
-        ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: its money host.
-        ``acceptor``: whether it has a bill acceptor; ``holders``: the hosts and links of the cabinet file
-        that may disable the machine; ``features``: the machine's features. ``beside``: the first position of
-        the same machine, with which the journal and more is shared. ``storage``: the medium of the journal,
-        if not the folder's own. ``wall``: its clock's time. ``day``: the venue's gaming day.
+        ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host`` is its money host.
+        ``acceptor`` is whether it has a bill acceptor; ``holders`` are the hosts and links of the cabinet
+        file that may disable the machine; ``features`` are the machine's features. ``beside`` is the first
+        position of the same machine, with which the journal and more is shared. ``storage`` is the medium of
+        the journal, if not the folder's own. ``wall`` is its clock's time. ``day`` is the venue's gaming day.
         """
         self.beside = beside
         self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock

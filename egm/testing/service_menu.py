@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import LANGUAGES, Features
-from egm.kernel.service_pages import ServicePage, Words
+from egm.kernel.service_pages import PageText, ServicePage
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
@@ -50,9 +50,9 @@ class Menu:
         """Return the service page shown; every text of it must exist in both languages."""
         page = self.machine.component(ServiceDesk).build_page(self.machine)
         assert page is not None, "no page is open"
-        for words in iter_page_words(page):
+        for text in iter_page_words(page):
             for texts in self._texts:
-                _format_words(words, texts)
+                _format_words(text, texts)
         return page
 
     @property
@@ -153,10 +153,10 @@ class Menu:
         }
 
 
-def iter_page_words(page: ServicePage) -> Iterator[Words]:
+def iter_page_words(page: ServicePage) -> Iterator[PageText]:
     """Yield every text of a page."""
     yield page.title
-    yield from (words for words in (page.person, page.notice) if words is not None)
+    yield from (text for text in (page.person, page.notice) if text is not None)
     if page.prompt is not None:
         yield page.prompt.label
         yield page.prompt.confirm
@@ -170,14 +170,14 @@ def iter_page_words(page: ServicePage) -> Iterator[Words]:
             yield from row.cells
 
 
-def translate_words(words: Words, language: str) -> str:
+def translate_words(text: PageText, language: str) -> str:
     """Return a text in a language. Raises CatalogueError if the catalogue lacks it."""
-    return _format_words(words, TEXTS[language])
+    return _format_words(text, TEXTS[language])
 
 
-def _format_words(words: Words, texts: Texts) -> str:
+def _format_words(text: PageText, texts: Texts) -> str:
     """Return a text in the language of ``texts``, with its values."""
-    return texts.format_page_words(words, lambda cents: texts.money(cents, "USD"))
+    return texts.format_page_text(text, lambda cents: texts.money(cents, "USD"))
 
 
 def list_enabled_actions(page: ServicePage) -> list[str]:

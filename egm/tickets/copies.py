@@ -399,7 +399,7 @@ class TicketLedgerCopies:
         try:
             return self._database.execute(sql, parameters)
         except MediumError as why:
-            is_damaged = any(words in str(why) for words in _DAMAGE)
+            is_damaged = any(text in str(why) for text in _DAMAGE)
             if is_damaged:
                 reason = str(why).partition(": ")[2] or why
                 raise TicketLedgerDamaged(f"{self.path}: damaged or altered: {reason}") from None

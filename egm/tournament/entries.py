@@ -16,7 +16,7 @@ from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_CHOICE
 from egm.play.records.purse import Ending
 from egm.record_codec import omit_if_default
-from egm.record_fields import Cents, Count, Digest, Persons, Positive, Serial, Words
+from egm.record_fields import Cents, Count, Digest, NonBlankText, Persons, Positive, Serial
 from egm.staff.records import RulingDetails
 from egm.tournament.keys import TournamentKey
 from egm.tournament.records import InstalledRules
@@ -72,7 +72,7 @@ class EntrySold:
     """The SHA-256 of the rules file."""
     entry: Positive
     """The number of the entry, in the order of sale at all machines."""
-    participant: Words
+    participant: NonBlankText
     """The number by which the venue knows the participant."""
     fee_cents: Cents
     """The fee of the entry."""
@@ -87,7 +87,7 @@ class EntryVoided(RulingDetails):
     """The SHA-256 of the rules file."""
     entry: Positive
     """The number of the entry."""
-    participant: Words
+    participant: NonBlankText
     """The number by which the venue knows the participant."""
     fee_cents: Cents
     """The fee of the entry."""
@@ -101,7 +101,7 @@ class PrizePaid:
     """The SHA-256 of the rules file."""
     entry: Positive
     """The number of the entry."""
-    participant: Words
+    participant: NonBlankText
     """The number by which the venue knows the participant."""
     amount_cents: Cents
     """The prize, as the settlement of the tournament states it."""
@@ -116,7 +116,7 @@ class RoundBegun:
     """The SHA-256 of the rules file."""
     entry: Positive
     """The number of the entry."""
-    participant: Words
+    participant: NonBlankText
     """The number by which the venue knows the participant."""
     round: Positive
     """The number of the round, from 1."""
@@ -133,7 +133,7 @@ class RoundEnded:
     """The SHA-256 of the rules file."""
     entry: Positive
     """The number of the entry."""
-    participant: Words
+    participant: NonBlankText
     """The number by which the venue knows the participant."""
     round: Positive
     """The number of the round, from 1."""

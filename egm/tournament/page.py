@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
+from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, Move, refuse
 from egm.staff.words import (
@@ -46,7 +46,7 @@ class TournamentPage(MenuPage):
             )
         faults = _list_faults(machine)
         if faults:
-            rows = tuple(PageRow(cells=(say_plain(fault),), mark="warning") for fault in faults)
+            rows = tuple(PageRow(cells=(say_plain(fault),), icon="warning") for fault in faults)
             tables.append(PageTable(title=say("service.tournament.faults"), rows=rows))
         return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
 
@@ -102,7 +102,7 @@ def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
     return () if fault is None else (fault,)
 
 
-def _iter_rows(machine: Machine) -> Iterator[tuple[str | Words, Words]]:
+def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     """Yield the rows of the installed rules: a label and its value."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from egm.record_fields import Digest, Time, Words
+from egm.record_fields import Digest, NonBlankText, Time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,7 +11,7 @@ class InstalledRules:
 
     digest: Digest
     """The SHA-256 of the rules file."""
-    text: Words
+    text: NonBlankText
     """The text of the rules file."""
 
 

@@ -17,7 +17,7 @@ from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, demonstratio
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import build_python_command
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, encode
-from egm.unix_sockets import fits_address
+from egm.unix_sockets import can_be_socket_address
 from meters import Journal, Transaction
 
 
@@ -30,7 +30,7 @@ def _scrape(port):
 def test_a_person_plays(tmp_path):
     """The path of the state folder is longer than the address of a socket can be."""
     folder = StateFolder(tmp_path / ("a-long-name-" * 10) / "state")
-    assert not fits_address(folder.root)
+    assert not can_be_socket_address(folder.root)
     folder.root.parent.mkdir()
 
     async def session():

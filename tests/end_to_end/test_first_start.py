@@ -270,7 +270,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
             await answered(hand)
             await hand.come_to("devices", ready=lambda page: page.prompt is None and hand.offers("next"))
             found = {
-                translate_words(row.cells[1], "en").partition(" ")[0]: row.mark
+                translate_words(row.cells[1], "en").partition(" ")[0]: row.icon
                 for row in hand.page.tables[0].rows
             }
             assert {name: found[name] for name in ("id003", "ioboard", "tcl")} == dict.fromkeys(

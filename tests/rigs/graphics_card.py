@@ -12,8 +12,8 @@ from egm.screen.displays import _MODE, Card, DisplayError
 _PADDING = 64
 
 
-def mode(wide, high, *, preferred=True):
-    return _MODE.pack(1, wide, 0, 0, 0, 0, high, 0, 0, 0, 0, 60, 0, int(preferred) << 3, b"made")
+def mode(width, height, *, preferred=True):
+    return _MODE.pack(1, width, 0, 0, 0, 0, height, 0, 0, 0, 0, 60, 0, int(preferred) << 3, b"made")
 
 
 class GraphicsCard(Card):
@@ -43,9 +43,9 @@ class GraphicsCard(Card):
     def seen(self, connector):
         """The frame that a display shows."""
         (page,) = (page for page, on, _ in self.lit.values() if on == connector)
-        at, stride, wide, high = self.buffers[page]
-        data = os.pread(self.descriptor, stride * high, at)
-        return pygame.image.frombuffer(data, (wide, high), "BGRA", stride).copy()
+        at, stride, width, height = self.buffers[page]
+        data = os.pread(self.descriptor, stride * height, at)
+        return pygame.image.frombuffer(data, (width, height), "BGRA", stride).copy()
 
     def call(self, call, *values):
         if call in self.refused:
@@ -67,13 +67,13 @@ class GraphicsCard(Card):
     def getencoder(self, number, *_):
         return number, 0, 0, (1 << len(self.crtcs)) - 1, 0
 
-    def create_dumb(self, high, wide, bits, _, *__):
-        stride = wide * bits // 8 + _PADDING
+    def create_dumb(self, height, width, bits, _, *__):
+        stride = width * bits // 8 + _PADDING
         at = os.fstat(self.descriptor).st_size
-        length = -(-stride * high // 4096) * 4096
+        length = -(-stride * height // 4096) * 4096
         os.truncate(self.descriptor, at + length)
-        self.buffers[len(self.buffers) + 1] = (at, stride, wide, high)
-        return high, wide, bits, 0, len(self.buffers), stride, length
+        self.buffers[len(self.buffers) + 1] = (at, stride, width, height)
+        return height, width, bits, 0, len(self.buffers), stride, length
 
     def map_dumb(self, handle, *_):
         return handle, 0, self.buffers[handle][0]

@@ -127,8 +127,8 @@ def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
     """Whether a display of the picture's proportions shows the top screen's sign of a game of the library."""
     drawn = _sign_drawn(game, language, shown.size[0])
     assert drawn.size == shown.size
-    left, top, wide, high = (x * shown.size[0] / LANDSCAPE.size[0] for x in find_title_rect(LANDSCAPE))
-    box = (round(left), round(top), round(left + wide), round(top + high))
+    left, top, width, height = (x * shown.size[0] / LANDSCAPE.size[0] for x in find_title_rect(LANDSCAPE))
+    box = (round(left), round(top), round(left + width), round(top + height))
     difference = ImageChops.difference(shown.convert("RGB").crop(box), drawn.crop(box))
     return sum(ImageStat.Stat(difference).mean) < _SAME
 
@@ -157,12 +157,12 @@ def _image(picture: Picture, view: View) -> Image.Image:
 
 def writes(shown: Image.Image, lines: Sequence[str]) -> bool:
     """Whether a text console shows these lines from its top: each letter its own shape, and the same everywhere."""
-    wide, high = _CELL
+    width, height = _CELL
     shapes: dict[str, bytes] = {}
     plain = shown.convert("L").point(lambda light: 255 * (light > _APART))
     for row, line in enumerate(lines):
         for column, letter in enumerate(line):
-            box = (column * wide, row * high, (column + 1) * wide, (row + 1) * high)
+            box = (column * width, row * height, (column + 1) * width, (row + 1) * height)
             shape = plain.crop(box).tobytes()
             if shapes.setdefault(letter, shape) != shape:
                 return False

@@ -114,7 +114,7 @@ class EntryRulesAudit:
             self._report_finding(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
         self.facts.update(entry)
 
-    def allows_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
+    def can_start_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
         """Return whether the rules allow these plain games now; ``ledger`` is the ledger before them.
 
         The machine must have one position, no session and no conversion in progress, only cashable credit,

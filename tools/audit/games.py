@@ -171,12 +171,12 @@ class GameAudit:
             if play.game is not None:
                 self._replay(play, play.game)
 
-    def allows_plain_run(self, run: PlainRun) -> bool:
+    def can_start_plain_run(self, run: PlainRun) -> bool:
         """Return whether a run of plain games may follow now: no play, shared round or table with bets is open."""
         return (
             not (self._open or self._doubled)
             and self._rounds.has_all_started
-            and self._stakes.allows_plain_run(run)
+            and self._stakes.can_start_plain_run(run)
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
@@ -261,7 +261,7 @@ class GameAudit:
         self._open[play_id] = _Play(entry, game)
         if game is not None:
             self._stakes.check_game_start(entry, game)
-        if game is None or not self._rounds.belongs_to_starting_round(game):
+        if game is None or not self._rounds.is_of_starting_round(game):
             self._rounds.check_all_started()
         if game is not None and game.round_id:
             self._rounds.check_game_start(entry, game, position)

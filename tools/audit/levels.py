@@ -131,7 +131,7 @@ class LevelAudit:
         except LevelDefectiveError as why:
             self._report_finding(entry, f"the progressive levels after this entry are not possible: {why}")
 
-    def allows_plain_run(self) -> bool:
+    def can_start_plain_run(self) -> bool:
         """Return whether no open play and no registered hit can still pay a progressive level."""
         return not (self._open or self._registered)
 

@@ -211,7 +211,7 @@ class PlainRun:
         tables = self.table_states.items()
         return {f"{TableKey.TABLE}{digest}": parse(table.stored) for digest, table in tables if table.stored}
 
-    def goes_on_with(self, played: _Played) -> bool:
+    def is_continued_by(self, played: _Played) -> bool:
         """Return whether a plain game follows this run directly, in the same journal, with its credit and its table."""
         table = self.table_states.get(played.setting.game.digest)
         return (
@@ -312,7 +312,7 @@ class PlainGames:
             number += 1
         if at + number >= len(bodies) or not _check_end(played, bodies[at + number]):
             return None
-        if run is None or not run.goes_on_with(played):
+        if run is None or not run.is_continued_by(played):
             run = PlainRun(
                 batch_index=at,
                 first_sequence=played.first_sequence,

@@ -115,7 +115,7 @@ class RoundAudit:
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not carried and (len(round_.seats) == 1 or self.belongs_to_starting_round(game)):
+        if not carried and (len(round_.seats) == 1 or self.is_of_starting_round(game)):
             self._beginning, self._is_start_followed = (entry, round_), False
         round_.open_plays.add(game.play_id)
         self._round_of[game.play_id] = game.round_id, digest
@@ -142,7 +142,7 @@ class RoundAudit:
                 entry, f"the game starts after number {self._spin_number} of its round was reported"
             )
 
-    def belongs_to_starting_round(self, game: GameRecord) -> bool:
+    def is_of_starting_round(self, game: GameRecord) -> bool:
         """Return whether the game belongs to the round whose games are now being started."""
         return self._beginning is not None and self._beginning[1] is self._find_round(game)
 
@@ -162,13 +162,13 @@ class RoundAudit:
         entry, round_ = self._beginning
         self._beginning = None
         for missing_seat in _list_missing_seats(round_):
-            if self._could_start(round_, missing_seat):
+            if self._can_start(round_, missing_seat):
                 self._report_finding(
                     entry,
                     f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it",
                 )
 
-    def _could_start(self, round_: _Round, seat: int) -> bool:
+    def _can_start(self, round_: _Round, seat: int) -> bool:
         """Return whether no position that may have this seat has stopped."""
         return all(map(self._may_play, round_.list_possible_positions(seat)))
 
@@ -193,7 +193,7 @@ class RoundAudit:
         entry, round_ = self._beginning
         for missing_seat in _list_missing_seats(round_):
             missing = f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
-            if self._is_start_followed and self._could_start(round_, missing_seat):
+            if self._is_start_followed and self._can_start(round_, missing_seat):
                 self._report_finding(entry, f"{missing} before the end of the journal")
             else:
                 self._note(

@@ -78,7 +78,7 @@ class StakeAudit:
         """The shared part of each table before the most recently started round."""
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
 
-    def allows_plain_run(self, run: PlainRun) -> bool:
+    def can_start_plain_run(self, run: PlainRun) -> bool:
         """Return whether each table of these plain games is as they require, not shared, and has no standing bets."""
         return not self._pushed and all(
             digest not in self._shared

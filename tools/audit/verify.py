@@ -258,13 +258,13 @@ class Auditor:
             for body in batch[at : run.batch_index]:
                 self.check_body(body)
             at = run.batch_index
-            if self._allows_plain_run(run):
+            if self._can_start_plain_run(run):
                 self._add_plain_run(run)
                 at += run.entries
         for body in batch[at:]:
             self.check_body(body)
 
-    def _allows_plain_run(self, run: PlainRun) -> bool:
+    def _can_start_plain_run(self, run: PlainRun) -> bool:
         """Return whether the plain games of ``run`` may follow the entries so far.
 
         If not, they are checked entry by entry, which names what is wrong.
@@ -277,9 +277,9 @@ class Auditor:
                 and run.first_sequence > self._last_play_taken
                 and not any(run.first_sequence <= sequence <= run.last_sequence for sequence in self._heads)
                 and not self._clears.has_pending_entries
-                and self._levels.allows_plain_run()
-                and self._games.allows_plain_run(run)
-                and self.conduct.allows_plain_run(run, ledger)
+                and self._levels.can_start_plain_run()
+                and self._games.can_start_plain_run(run)
+                and self.conduct.can_start_plain_run(run, ledger)
             )
         except Exception:  # noqa: BLE001 (untrusted input; the entries' own checks report it)
             return False

@@ -10,7 +10,7 @@ import click
 from PIL import Image, ImageDraw, ImageFont
 
 import egm.screen
-from egm.kernel.service_pages import PageTable, Words
+from egm.kernel.service_pages import PageTable, PageText
 from egm.screen.text import LOCALES, Texts
 
 #: ISO 4217's code for no currency, for tables without amounts.
@@ -40,9 +40,9 @@ _BLACK, _WHITE = 0, 1
 _FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
-def format_words(words: Words, texts: Texts, currency: str) -> str:
+def format_words(words: PageText, texts: Texts, currency: str) -> str:
     """Return one text of a page in the language of ``texts``. Raises CatalogueError for an unknown text."""
-    return texts.format_page_words(words, lambda cents: texts.money(cents, currency))
+    return texts.format_page_text(words, lambda cents: texts.money(cents, currency))
 
 
 def format_rows(table: PageTable, texts: Texts, currency: str) -> list[list[str]]:

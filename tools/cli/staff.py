@@ -58,7 +58,7 @@ def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     try:
         with edit_wrong_pins(roster.path.parent, wait=True) as noted:
             if (
-                sum(one.counts_towards_lock for one in noted if one.number == find_counted_number(number))
+                sum(one.is_counted_towards_lock for one in noted if one.number == find_counted_number(number))
                 >= WRONG_MAX
             ):
                 raise click.ClickException(

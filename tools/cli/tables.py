@@ -167,7 +167,7 @@ class Table:
         Each has the naming columns and some of the others. Return an empty list if that is impossible.
         """
 
-        def do_columns_fit(columns: Sequence[int]) -> bool:
+        def can_columns_fit(columns: Sequence[int]) -> bool:
             """Return whether a table of these columns alone fits into the width."""
             titles = [heads[i] for i in columns] if heads else ()
             rows = [[row[i] for i in columns] for row in cells]
@@ -176,9 +176,9 @@ class Table:
         names = list(range(self.naming))
         parts: list[list[int]] = []
         for column in range(self.naming, len(self._columns)):
-            if parts and do_columns_fit([*parts[-1], column]):
+            if parts and can_columns_fit([*parts[-1], column]):
                 parts[-1].append(column)
-            elif names and do_columns_fit([*names, column]):
+            elif names and can_columns_fit([*names, column]):
                 parts.append([*names, column])
             else:
                 return []

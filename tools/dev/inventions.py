@@ -20,12 +20,12 @@ from egm.record_fields import (
     COUNT,
     DIGEST,
     MASKED,
+    NON_BLANK,
     PERSON,
     PERSONS,
     SERIAL,
     STAFF,
     TIME,
-    WORDS,
 )
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
@@ -53,7 +53,7 @@ _KINDS: Final[Mapping[object, str]] = {
     bool: "bool",
     AMOUNT: "cents",
     COUNT: "count",
-    WORDS: "words",
+    NON_BLANK: "words",
     TIME: "time",
     DIGEST: "digest",
     MASKED: "masked",

@@ -143,7 +143,7 @@ class Emulated:
         self("screendump", filename=str(file), format="png", device="card", head=head)
         return file
 
-    def plug_second_display(self, wide: int, high: int) -> None:
+    def plug_second_display(self, width: int, height: int) -> None:
         """Connect the second display with this size in dots; disconnect it if the size is zero.
 
         QEMU accepts this from a viewer (RFC 6143 and its extension for the desktop size).
@@ -159,7 +159,7 @@ class Emulated:
             stream.read(20)
             stream.read(int.from_bytes(stream.read(4), "big"))
             line.sendall(struct.pack(">BxHi", 2, 1, -308))  # declare support for desktop sizes
-            line.sendall(struct.pack(">BxHHBxI4HI", 251, wide, high, 1, 0, 0, 0, wide, high, 0))
+            line.sendall(struct.pack(">BxHHBxI4HI", 251, width, height, 1, 0, 0, 0, width, height, 0))
             line.shutdown(socket.SHUT_WR)
             stream.read()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.app.features import MENU
-from egm.kernel.service_pages import PageTable, Words
+from egm.kernel.service_pages import PageTable, PageText
 from egm.screen.text import Texts
 from egm.staff.service.manual import list_chapters
 from tools.lab.markdown import format_table
@@ -47,6 +47,6 @@ def format_manual(audience: str, language: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _format_words(texts: Texts, words: Words) -> str:
+def _format_words(texts: Texts, words: PageText) -> str:
     """Return a page's text in the manual's language, with amounts in Canadian dollars."""
-    return texts.format_page_words(words, lambda cents: texts.money(cents, "CAD"))
+    return texts.format_page_text(words, lambda cents: texts.money(cents, "CAD"))

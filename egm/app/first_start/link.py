@@ -11,7 +11,7 @@ from datetime import datetime
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.steps import Move, NextStep, SetupStep, say_failure, say_refusal
 from egm.errors import OperatorError
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.progressive.enrolling import build_error_table, build_fact_table
 from egm.progressive.enrolment import Facts, Stick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkFolder
@@ -29,7 +29,7 @@ class Link(SetupStep):
     stick: Stick
     now: Callable[[], datetime]
     id: str = "link"
-    message: Words | None = None
+    message: PageText | None = None
 
     def enter(self) -> None:
         """Start the first-start step of the progressive link, without a certificate request or answer so far."""
@@ -51,7 +51,7 @@ class Link(SetupStep):
         except OperatorError as error:
             tables.append(build_error_table(error))
         if self.message is not None:
-            tables.append(PageTable(rows=(PageRow(cells=(self.message,), mark="good"),)))
+            tables.append(PageTable(rows=(PageRow(cells=(self.message,), icon="good"),)))
         actions = (
             PageAction(id="request", label=say("service.link.link_request")),
             PageAction(id="answer", label=say("service.link.link_answer")),

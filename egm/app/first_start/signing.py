@@ -19,7 +19,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import FILE_NAME, Signature, compute_digest, find_last_signed_file
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.timekeeping import Evidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
 from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
@@ -96,7 +96,7 @@ class SignerProofs(SetupStep):
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         rows = tuple(
-            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), mark="good") for person in self.proved
+            PageRow(cells=(say_plain(f"{person.id}  {person.name}"),), icon="good") for person in self.proved
         )
         missing = PageRow(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
         return self._build_page(PageTable(rows=(missing, *rows)), prompt=prompt)
@@ -134,7 +134,7 @@ class SignerProofs(SetupStep):
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
-                if sum(attempt.counts_towards_lock for attempt in attempts) >= WRONG_MAX:
+                if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_MAX:
                     return say_refusal("locked")
                 person = self.roster(draft).authenticate(number, pin)
                 if person is None:
@@ -223,7 +223,7 @@ class Signing(SignerProofs):
         if not self.may_sign(draft):
             rows = (*rows, (say("first.not_yet"), say_plain("")))
         fault_rows = tuple(
-            PageRow(cells=(say_plain(fault),), mark="alarm" if fault.is_fatal else "warning")
+            PageRow(cells=(say_plain(fault),), icon="alarm" if fault.is_fatal else "warning")
             for fault in self.faults
         )
         return (
@@ -244,10 +244,10 @@ class Signing(SignerProofs):
         replace_private(self.file, text)
 
 
-def _format_device_kinds(draft: Draft) -> Words:
+def _format_device_kinds(draft: Draft) -> PageText:
     """Return the kinds of the drafted devices as a list."""
     named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
-    return Words(kind="list", value=", ", values={**named})
+    return PageText(kind="list", value=", ", values={**named})
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from egm.app.first_start.draft import SIMULATED, Draft
 from egm.app.first_start.probing import FoundDevice, probe
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin
 from egm.people.pins import PinDigest
 from egm.profiles import list_profile_ids, load_profile
@@ -39,15 +39,15 @@ class NextStep(Enum):
 
 
 #: Where an answer leads, or why it was refused.
-Move = NextStep | Words
+Move = NextStep | PageText
 
 
-def say_refusal(reason: str) -> Words:
+def say_refusal(reason: str) -> PageText:
     """Return the text of a refusal in the first start; ``reason`` is a code of the catalogue's ``service.refused``."""
     return say(f"service.refused.{reason}")
 
 
-def say_failure(error: Exception) -> Words:
+def say_failure(error: Exception) -> PageText:
     """Return the text of an error for the person at the screen; an OSError concerns the machine's memory."""
     if isinstance(error, OSError):
         return say(f"notice.refused.{find_medium_failure_code(error)}", why=str(error))
@@ -184,13 +184,13 @@ class Pick(SetupStep):
     """A step of the first start in which one item is chosen, with a search if not all fit on the screen."""
 
     id: str
-    options: Callable[[], list[tuple[str, Words]]]
+    options: Callable[[], list[tuple[str, PageText]]]
     take: Callable[[Draft, str], None]
 
     def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page with one line per item to choose from."""
         rows = tuple(
-            PageRow(cells=(words,), action=f"pick:{index}") for index, (_, words) in enumerate(self.options())
+            PageRow(cells=(text,), action=f"pick:{index}") for index, (_, text) in enumerate(self.options())
         )
         prompt = Prompt(label=say("service.search"), kind="find") if len(rows) > _SEEN else None
         return self._build_page(PageTable(rows=rows), prompt=prompt)
@@ -248,13 +248,13 @@ class Devices(SetupStep):
                     if device.port == "bench"
                     else say_plain(_format_identification(device)),
                 ),
-                mark="warning" if device.port == "bench" else "good",
+                icon="warning" if device.port == "bench" else "good",
             )
             for device in draft.devices
         )
         silent = [port for port in self.ports() if port not in {device.port for device in draft.devices}]
         rows += tuple(
-            PageRow(cells=(say("first.devices.silent"), say_plain(port)), mark="warning") for port in silent
+            PageRow(cells=(say("first.devices.silent"), say_plain(port)), icon="warning") for port in silent
         )
         again = PageAction(id="again", label=say("first.devices.again"))
         simulated = PageAction(
@@ -286,7 +286,7 @@ class Toggle(SetupStep):
     """A step of the first start in which several items of a list are chosen, at least one."""
 
     id: str
-    options: Callable[[Draft], list[tuple[str, Words]]]
+    options: Callable[[Draft], list[tuple[str, PageText]]]
     chosen: Callable[[Draft], list[str]]
     take: Callable[[Draft, list[str]], None]
     prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _report: None
@@ -319,11 +319,11 @@ class Toggle(SetupStep):
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),))
         chosen = set(self.chosen(draft))
         rows = tuple(
-            PageRow(cells=(words,), action=f"toggle:{index}", mark="good" if name in chosen else "")
-            for index, (name, words) in enumerate(self.options(draft))
+            PageRow(cells=(text,), action=f"toggle:{index}", icon="good" if name in chosen else "")
+            for index, (name, text) in enumerate(self.options(draft))
         )
         if not chosen:
-            rows = (PageRow(cells=(say("first.one_at_least"),), mark="warning"), *rows)
+            rows = (PageRow(cells=(say("first.one_at_least"),), icon="warning"), *rows)
         return self._build_page(
             PageTable(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),)
         )
@@ -378,7 +378,7 @@ class Staff(SetupStep):
             return ()
         row = PageRow(
             cells=(say("first.staff.short", count=short), _format_permitted_roles(Permission.CONFIGURE)),
-            mark="warning",
+            icon="warning",
         )
         return (PageTable(rows=(row,)),)
 
@@ -461,7 +461,7 @@ class Staff(SetupStep):
         return self._count_signers(draft) >= SIGNERS
 
 
-def _find_answer_error(roster: Roster, field_index: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
+def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (a refusal each)
     """Return why ``text`` is not a valid field of a new person, or None if it is.
 
     ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.
@@ -477,7 +477,7 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> Words | N
     if field_index == 2 and text not in set(Role):
         return say_refusal("not_offered")
     if field_index == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
-        return Words(kind="say", value="first.refused.first_one")
+        return PageText(kind="say", value="first.refused.first_one")
     if field_index == 3:
         try:
             check_pin(text)
@@ -486,29 +486,29 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> Words | N
     return None
 
 
-def _format_permitted_roles(permission: Permission) -> Words:
+def _format_permitted_roles(permission: Permission) -> PageText:
     """Return the roles with a permission, as a list."""
     able = [role for role in Role if Person("0", "-", role).may(permission)]
-    return Words(
+    return PageText(
         kind="list", value=", ", values={str(i): f"manual.role.{role}" for i, role in enumerate(able)}
     )
 
 
-def list_profiles() -> list[tuple[str, Words]]:
+def list_profiles() -> list[tuple[str, PageText]]:
     """Return the jurisdictions that have a profile, with their names as text."""
     return [(name, say_local(load_profile(name).title)) for name in list_profile_ids()]
 
 
-def time_zones() -> list[tuple[str, Words]]:
+def time_zones() -> list[tuple[str, PageText]]:
     """Return every time zone by its IANA name."""
     return [(name, say_plain(name)) for name in sorted(available_timezones()) if "/" in name or name == "UTC"]
 
 
-def list_admitted_games(draft: Draft) -> list[tuple[str, Words]]:
+def list_admitted_games(draft: Draft) -> list[tuple[str, PageText]]:
     """Return the games that the jurisdiction admits, with their names as text."""
     return [(name, say_local(game.title)) for name, game in draft.games.items()]
 
 
-def list_denominations(draft: Draft) -> list[tuple[str, Words]]:
+def list_denominations(draft: Draft) -> list[tuple[str, PageText]]:
     """Return the denominations of the chosen games, with their values as text."""
     return [(str(cents), say_money(cents)) for cents in draft.offered_cents]

@@ -38,7 +38,7 @@ from egm.errors import OperatorError
 from egm.kernel.events import State
 from egm.kernel.feature import LANGUAGES
 from egm.kernel.messages import Hello, Intent, Snapshot
-from egm.kernel.service_pages import ServicePage, Words
+from egm.kernel.service_pages import PageText, ServicePage
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.people import Permission
@@ -63,7 +63,7 @@ class Wizard:
         self._on_change = changed
         self._at = 0
         self._turn = 0
-        self._notice: Words | None = None
+        self._notice: PageText | None = None
         self._work: asyncio.Task[None] | None = None
         self.done = asyncio.Event()
 
@@ -88,7 +88,7 @@ class Wizard:
         move = self._steps[self._at].answer(
             self._draft, str(intent.value), str(options.get("input") or "")[:400]
         )
-        self._notice = move if isinstance(move, Words) else None
+        self._notice = move if isinstance(move, PageText) else None
         if move is NextStep.ON and self._at + 1 == len(self._steps):
             self.done.set()
         elif move is NextStep.ON:
@@ -118,7 +118,7 @@ class Wizard:
         try:
             await step.begin(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
-            self._notice = Words(value="first.refused.not_done", values={"why": str(error)})
+            self._notice = PageText(value="first.refused.not_done", values={"why": str(error)})
         self._notify_change()
 
     def _notify_change(self) -> None:
@@ -137,8 +137,8 @@ def build_steps(
 ) -> tuple[SetupStep, ...]:
     """Return the steps of the first start, in order.
 
-    ``link``: the steps that enrol the machine with a progressive controller, if any. ``digest`` creates the
-    stored digest of a new PIN.
+    ``link`` are the steps that enrol the machine with a progressive controller, if any. ``digest`` creates
+    the stored digest of a new PIN.
     """
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))

@@ -252,7 +252,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         settings = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
-            Header.MASTER_INHIBIT: bytes((self._accepts_anything,)),
+            Header.MASTER_INHIBIT: bytes((self._can_accept_anything,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case the validator lost them
             self._applied.clear()
@@ -264,7 +264,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
                 return
             self._applied[header] = data
         if self._worth.is_known:
-            self._report_readiness(accepting=self._accepts_anything)
+            self._report_readiness(accepting=self._can_accept_anything)
 
     async def _query_next_value(self) -> None:
         """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""

@@ -235,8 +235,8 @@ class CctalkHopperDriver(CctalkDriver):
     def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout in the ledger, then report it as finished.
 
-        More or fewer coins paid than ordered raise a fault. ``uncertainty``: why further coins may have left;
-        empty if not.
+        More or fewer coins paid than ordered raise a fault. ``uncertainty`` is why further coins may have
+        left; empty if not.
         """
         self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True

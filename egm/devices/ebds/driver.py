@@ -114,7 +114,7 @@ class EbdsDriver(BillDriver[Frame]):
         poll = Poll(
             ack=self._ack,
             notes=sum(1 << code - 1 for code in self._note_codes_to_accept),
-            barcodes=self._accepts_tickets,
+            barcodes=self._can_accept_tickets,
             stack=answer is EscrowCommand.STACK,
             return_=answer is EscrowCommand.RETURN,
         )

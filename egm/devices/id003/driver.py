@@ -159,8 +159,8 @@ class Id003Driver(BillDriver[Frame]):
             self._ready = None
         if status in _CLEAR:
             self._handle_clear_path(f"the acceptor is {status.name.lower()}")
-            if status in _IDLE_STATES and (status is Status.IDLE) is self._accepts_anything:
-                self._report_readiness(accepting=self._accepts_anything)
+            if status in _IDLE_STATES and (status is Status.IDLE) is self._can_accept_anything:
+                self._report_readiness(accepting=self._can_accept_anything)
         elif status is Status.ESCROW:
             self._handle_escrowed_item(self._read_content(report), report.data)
         elif status in {Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER}:
@@ -246,8 +246,8 @@ class Id003Driver(BillDriver[Frame]):
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
             Command.BARCODE: codec.BARCODE_INTERLEAVED_18,
-            Command.BARCODE_INHIBIT: b"\x00" if self._accepts_tickets else b"\x01",
-            Command.INHIBIT: b"\x00" if self._accepts_anything else b"\x01",
+            Command.BARCODE_INHIBIT: b"\x00" if self._can_accept_tickets else b"\x01",
+            Command.INHIBIT: b"\x00" if self._can_accept_anything else b"\x01",
         }
         for command, data in settings.items():
             if self._applied.get(command) != data:

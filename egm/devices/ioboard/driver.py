@@ -101,7 +101,7 @@ class IoBoardDriver(LineDriver[Message]):
             request = Poll(ack=self._ack, wait=wait, lamps=self._lamps, tower=self._tower, bell=self._bell)
         for message in await self._exchange(request.encode()):
             self._process_message(message)
-        if self._boot is not None and self._meters_are_behind:
+        if self._boot is not None and self._are_meters_behind:
             totals = self._totals if self._totals and self._may_pulse else (0,) * codec.HARD_METERS
             for message in await self._exchange(Totals(totals).encode()):
                 self._process_message(message)
@@ -123,7 +123,7 @@ class IoBoardDriver(LineDriver[Message]):
 
     # ------------------------------------------------------------ the hard meters
     @property
-    def _meters_are_behind(self) -> bool:
+    def _are_meters_behind(self) -> bool:
         """Return whether the I/O board's hard meters must be queried or advanced."""
         return self._watched and (self._counted is None or self._counted != (self._totals or self._counted))
 
@@ -160,12 +160,12 @@ class IoBoardDriver(LineDriver[Message]):
             self._ack = edge.number
             self._report_edge(edge)
         complete = len(status.edges) < codec.EDGES_MAX
-        if complete and (not self._known or status.lost or self._do_levels_differ(status)):
+        if complete and (not self._known or status.lost or self._are_levels_different(status)):
             self._levels = status.levels
             self._known = True
             self._report_inputs()
 
-    def _do_levels_differ(self, status: Status) -> bool:
+    def _are_levels_different(self, status: Status) -> bool:
         """Return whether the inputs' levels differ from the sum of the reported changes: some were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels

@@ -62,8 +62,9 @@ def iter_exceptions(
 ) -> Iterator[SasException]:
     """Yield the SAS exceptions that a journal entry raises for a host.
 
-    ``answered``: the polls that the host may use; ``selected_before``: the number of the game selected until
-    now. A priority exception that none of the polls serves is not raised, because it could never be cleared.
+    ``answered`` are the polls that the host may use; ``selected_before`` is the number of the game selected
+    until now. A priority exception that none of the polls serves is not raised, because it could never be
+    cleared.
     """
     for code, data, event in _iter_exception_codes(entry, entries, readout, selected_before):
         servants = SERVED_BY.get(code)

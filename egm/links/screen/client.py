@@ -27,7 +27,7 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 class PollResult:
     """The result of one poll of a connection: the messages received, and whether the connection came up or went down.
 
-    ``error``: what is wrong with the connection, unless the other end is only absent.
+    ``error`` is what is wrong with the connection, unless the other end is only absent.
     """
 
     messages: tuple[Message, ...] = ()

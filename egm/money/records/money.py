@@ -12,7 +12,7 @@ from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.messages import HandpayKind
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Digest, Words
+from egm.record_fields import Digest, NonBlankText
 from meters import Transfer
 from meters.transaction import JSON
 
@@ -33,7 +33,7 @@ class PrizeRecord:
 class HandpayForm:
     """The stored form of a hand-pay: the means of payment, and a commitment to the player's identity."""
 
-    method: Words
+    method: NonBlankText
     """The means of payment: cash, cheque or another."""
     persons: tuple[str, ...]
     """The people who filled in the form."""

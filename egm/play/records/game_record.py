@@ -242,7 +242,7 @@ class GamePointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRecord:
-    """The state of a table after its last game; ``staked``: the bets left on it, by account, in minor units."""
+    """The state of a table after its last game; ``staked`` are the bets left on it, by account, in minor units."""
 
     game: GameName
     denomination_cents: int

@@ -11,7 +11,7 @@ from egm.kernel.machine import Machine
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, Positive, Words
+from egm.record_fields import Count, NonBlankText, Positive
 from meters.transaction import JSON
 
 Ending = Literal["complete", "interrupted", "failed"]
@@ -24,7 +24,7 @@ class Purse:
 
     entry: Positive
     """The number of the entry, in the order of sale."""
-    participant: Words
+    participant: NonBlankText
     round: Positive
     """The number of the round, from 1."""
     bet_credits: Positive

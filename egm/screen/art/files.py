@@ -63,10 +63,10 @@ def rasterise_picture(data: bytes, path: str, size: tuple[int, int]) -> pygame.S
     except (pygame.error, xml.parsers.expat.ExpatError, ValueError, MemoryError) as error:
         raise PictureError(f"{path}: {error}") from None
     image = loaded.convert_alpha().premul_alpha()
-    wide, high = image.get_size()
-    scale = min(size[0] / wide, size[1] / high)
-    fitted = (max(1, round(wide * scale)), max(1, round(high * scale)))
-    if fitted != (wide, high):
+    width, height = image.get_size()
+    scale = min(size[0] / width, size[1] / height)
+    fitted = (max(1, round(width * scale)), max(1, round(height * scale)))
+    if fitted != (width, height):
         image = pygame.transform.smoothscale(image, fitted)
     surface = pygame.Surface(size, pygame.SRCALPHA)
     at = ((size[0] - fitted[0]) // 2, (size[1] - fitted[1]) // 2)

@@ -186,7 +186,7 @@ class Ink:
     def text(
         self,
         font_file: str,
-        words: str,
+        text: str,
         centre: tuple[float, float],
         height: float,
         paint: Paint,
@@ -197,7 +197,7 @@ class Ink:
     ) -> None:
         """Draw text ``height`` units high, centred on ``centre``, at most ``width`` wide, outlined by ``edge``."""
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
-        mask = font.render(words, True, (255, 255, 255)).premul_alpha()
+        mask = font.render(text, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
         most_pixels = mask.get_width() if width is None else round(width * self.kx)
         if mask.get_width() > most_pixels:

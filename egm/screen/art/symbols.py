@@ -121,7 +121,7 @@ def draw_symbol(
     return _draw_name_token(symbol, name, side) if key is None else render_drawing(key, side)
 
 
-def _draw_name_token(symbol: str, words: str, side: int) -> pygame.Surface:
+def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
     """Return a token with a name, for a symbol without a drawing."""
     light, base, deep = map(parse_colour, _SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_SHADES)])
     black: Colour = (0, 0, 0, 255)
@@ -132,5 +132,5 @@ def _draw_name_token(symbol: str, words: str, side: int) -> pygame.Surface:
     ink.fill(scale(shape, 0.86), Radial(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9))
     ink.fill_inside(scale(shape, 0.86), ellipse(50, 14, 60, 30), (255, 255, 255, 56))
     font = str(HERE / "fonts" / "Lato-Black.ttf")
-    ink.text(font, words, (50, 50), 30, _LETTERS, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68)
+    ink.text(font, text, (50, 50), 30, _LETTERS, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68)
     return ink.finish()

@@ -94,10 +94,10 @@ def draw_celebration(stage: Stage) -> None:
         _draw_rays(stage, (cx, cy), arrive * leave)
     if not view.reduced_motion:
         _draw_celebration_items(stage, since, _COINS[line.level], length + 1.0)
-    high = 320.0 if large else 132.0
-    top = cy - high / 2 if large else y + h - high - 6
+    height = 320.0 if large else 132.0
+    top = cy - height / 2 if large else y + h - height - 6
     if leave > 0.6:
-        p.shade((x, y, w, h) if large else (x, top, w, high), _VEIL if large else _BAND)
+        p.shade((x, y, w, h) if large else (x, top, w, height), _VEIL if large else _BAND)
         play = view.show.play
         has_named_prize = bool(play.progressives or play.prizes)  # named before the feature they came from
         name = closing if closing and not has_named_prize else _format_win_name(stage, play, line.level)
@@ -118,13 +118,13 @@ def draw_celebration(stage: Stage) -> None:
         else:
             p.text(
                 name,
-                (x + w * 0.3, top + high / 2),
+                (x + w * 0.3, top + height / 2),
                 Style("display", "title", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
                 width=w * 0.5,
             )
             p.text(
                 sum_,
-                (x + w * 0.72, top + high / 2),
+                (x + w * 0.72, top + height / 2),
                 Style("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
                 width=w * 0.4,
             )

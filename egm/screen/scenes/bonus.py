@@ -70,9 +70,14 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
     columns = -(-len(coin_indices) // rows)
     x, y, w, h = stage.layout.field
     head = 64.0
-    wide, tall = (w - 60) / columns, (h - head - 24) / rows
+    width, height = (w - 60) / columns, (h - head - 24) / rows
     for i, coin_index in enumerate(coin_indices):
-        cell: Rect = (x + 30 + (i // rows) * wide + 5, y + head + (i % rows) * tall + 5, wide - 10, tall - 10)
+        cell: Rect = (
+            x + 30 + (i // rows) * width + 5,
+            y + head + (i % rows) * height + 5,
+            width - 10,
+            height - 10,
+        )
         _draw_hold_cell(
             stage,
             cell,
@@ -131,9 +136,9 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
     x, y, w, h = field
     columns = max(1, min(count, round(math.sqrt(count * w / h))))
     rows = -(-count // columns)
-    wide, tall = (w - 60) / columns, (h - 90) / rows
+    width, height = (w - 60) / columns, (h - 90) / rows
     return [
-        (x + 30 + (i % columns) * wide + 8, y + 74 + (i // columns) * tall + 8, wide - 16, tall - 16)
+        (x + 30 + (i % columns) * width + 8, y + 74 + (i // columns) * height + 8, width - 16, height - 16)
         for i in range(count)
     ]
 
@@ -152,12 +157,12 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, asks_player
     draw_board_background(stage)
     p = stage.painter
     x, y, w, _ = stage.layout.field
-    words = (
+    text = (
         stage.texts.say("feature.pick")
         if asks_player
         else stage.texts.number(sum(i.credits for i in opened.values()))
     )
-    p.text(words, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
+    p.text(text, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)
     for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, count)):
         if i in opened:
             p.panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)
@@ -247,8 +252,8 @@ def draw_wheel(
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size))
     if shows_result and turning >= length:
-        left, _, wide, _ = find_rect_beside_wheel(stage.layout.field)
-        _draw_wheel_result(stage, step.parts[step.part], (left, cy - 130, wide, 260))
+        left, _, width, _ = find_rect_beside_wheel(stage.layout.field)
+        _draw_wheel_result(stage, step.parts[step.part], (left, cy - 130, width, 260))
 
 
 def _draw_wheel_result(stage: Stage, item: Item, rect: Rect) -> None:

@@ -144,10 +144,12 @@ def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float
     Return 0 if the small hands would be too small to see.
     """
     x, y, w, h = find_cards_rect(stage, table)
-    high = min(
+    height = min(
         h * _compute_small_hands_share(count), h - compute_first_hand_height(max(stage.layout.finger, _KEY))
     )
-    return high if count > 1 and place_small_hands((x, y, w, high), count - 1)[0][3] >= _SEEN_FROM else 0.0
+    return (
+        height if count > 1 and place_small_hands((x, y, w, height), count - 1)[0][3] >= _SEEN_FROM else 0.0
+    )
 
 
 def _parse_split_number(hand: str, base: str) -> int:
@@ -266,21 +268,21 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Hand
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(stage, table, len(hands))
         full = h if small_height else h + _HOLD  # If the other hands come later, no card is held any more.
-        high = small_height or full * _compute_small_hands_share(len(hands))
-        small_areas = place_small_hands((x, y, w, high), len(hands) - 1)
-        first = place_hand((x, y + high, w, full - high), Room(_BESIDE, holds=True))
+        height = small_height or full * _compute_small_hands_share(len(hands))
+        small_areas = place_small_hands((x, y, w, height), len(hands) - 1)
+        first = place_hand((x, y + height, w, full - height), Room(_BESIDE, holds=True))
         return [first, *(place_small_hand_cards(area, _BESIDE) for area in small_areas)]
     bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
     base_hands = list(dict.fromkeys(bases))
     rooms = [_find_hand_room(stage, base, len(base_hands)) for base in base_hands]
     own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
     areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
-    highs = [
+    heights = [
         LARGEST if room.low or own_bases else room.fit(area)[1]
         for room, area in zip(rooms, areas_, strict=True)
     ]
     # Use one card size, except for hands being set, which are touched and as large as possible.
-    highest = min(highs)
+    highest = min(heights)
     hand_layouts: list[HandLayout] = []
     for base, area, room in zip(base_hands, areas_, rooms, strict=True):
         split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
@@ -351,17 +353,17 @@ def draw_cards(
         if not _can_hold_cards(stage):
             _draw_hand_outline(stage, place)
         _draw_hand_cards(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
-        words = "  ·  ".join(_format_hand_texts(stage, hand, hands, still=time is None))
-        if words:
+        text = "  ·  ".join(_format_hand_texts(stage, hand, hands, still=time is None))
+        if text:
             turn = time is None and decision is not None and hand.id == decision.display.get("hand")
-            _draw_hand_text(stage, place, words, lit=turn)
+            _draw_hand_text(stage, place, text, lit=turn)
         if flying is not None and flying[0] == hand.id:
             _draw_flying_card(stage, place.cards, flying, len(hand.cards))
     if holding:
         for i, (x, y, w, h) in enumerate(places[0].cards):
             is_held = bool(stage.view.held >> i & 1)
-            words = stage.texts.say("feature.held" if is_held else "feature.hold")
-            draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=is_held)
+            text = stage.texts.say("feature.held" if is_held else "feature.hold")
+            draw_button(stage, (x, y + h + 8, w, _HOLD), text, lit=is_held)
 
 
 def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
@@ -453,9 +455,9 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
                 draw_card(stage, rect, BACK)
             continue
         _draw_hand_outline(stage, place)
-        words = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
-        if words:
-            _draw_hand_text(stage, place, words, lit=False)
+        text = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
+        if text:
+            _draw_hand_text(stage, place, text, lit=False)
 
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
@@ -480,16 +482,16 @@ def _draw_flying_card(
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
-def _draw_hand_text(stage: Stage, place: HandLayout, words: str, *, lit: bool) -> None:
+def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, lit: bool) -> None:
     """Draw a hand's texts below it, on a plate if more cards lie there than its area has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
     free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.
     style = Style("strong", "small", "text", 1)
-    high = SAYS if stage.painter.measure(words, style) <= w - 16 else min(free, SAYS_NARROW)
-    plate, last = (x + 4, top, w - 8, high), place.cards[-1]
+    height = SAYS if stage.painter.measure(text, style) <= w - 16 else min(free, SAYS_NARROW)
+    plate, last = (x + 4, top, w - 8, height), place.cards[-1]
     if lit:
         stage.painter.panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")
     elif last[1] + last[3] > y + h + 1:
         stage.painter.panel(plate, radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
-    stage.painter.label(words, (x + 8, top + 2, w - 16, high - 4), style)
+    stage.painter.label(text, (x + 8, top + 2, w - 16, height - 4), style)

@@ -48,23 +48,23 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
     if chart is None:
         return
     columns, rows = chart.columns, chart.rows
-    high = min(46.0, (h - (64 if not stage.layout.is_telephone else 92)) / (len(rows) + 1))
-    left, wide = x + w * _NAMES, w * (1 - _NAMES) / len(columns)
-    size = "small" if high > 34 else "caption"
-    p.label(stage.texts.say("chart.dealer"), (x, y, w * _NAMES - 10, high), Style("text", size, "text_dim"))
+    height = min(46.0, (h - (64 if not stage.layout.is_telephone else 92)) / (len(rows) + 1))
+    left, width = x + w * _NAMES, w * (1 - _NAMES) / len(columns)
+    size = "small" if height > 34 else "caption"
+    p.label(stage.texts.say("chart.dealer"), (x, y, w * _NAMES - 10, height), Style("text", size, "text_dim"))
     for n, column in enumerate(columns):
-        p.label(column, (left + n * wide, y, wide, high), Style("strong", size, "meter"))
+        p.label(column, (left + n * width, y, width, height), Style("strong", size, "meter"))
     for n, (names, cells) in enumerate(rows):
-        top = y + (n + 1) * high
+        top = y + (n + 1) * height
         name = stage.texts.choose_translation(names)
-        p.label(name, (x, top, w * _NAMES - 10, high), Style("strong", size, "text"), align="left")
+        p.label(name, (x, top, w * _NAMES - 10, height), Style("strong", size, "text"), align="left")
         for column_number, letter in enumerate(cells):
-            cell: Rect = (left + column_number * wide + 1, top + 1, wide - 2, high - 2)
+            cell: Rect = (left + column_number * width + 1, top + 1, width - 2, height - 2)
             p.panel(cell, radius=4, fill=_FILLS[letter])
             if letter != ".":
                 p.label(_format_letter(stage, letter), cell, Style("strong", size, "text"))
-    words = stage.texts.say("chart.legend")
-    p.write_paragraph(words, (x, y + (len(rows) + 1) * high + 8, w, 56), Style("text", "caption", "text"))
+    text = stage.texts.say("chart.legend")
+    p.write_paragraph(text, (x, y + (len(rows) + 1) * height + 8, w, 56), Style("text", "caption", "text"))
 
 
 def _format_letter(stage: Stage, letter: str) -> str:

@@ -63,9 +63,9 @@ def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -
 
     The amount is shortened like a chip's value; the list next to the layout has it in full.
     """
-    p, words = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
+    p, text = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
     p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _draw_return_plate)
-    p.text(words, (at[0], at[1] - CHIP * 0.06), Style("heavy", "caption", "win"), width=_BACK - 10)
+    p.text(text, (at[0], at[1] - CHIP * 0.06), Style("heavy", "caption", "win"), width=_BACK - 10)
 
 
 def _draw_return_plate(size: tuple[int, int]) -> pygame.Surface:

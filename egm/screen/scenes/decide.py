@@ -48,9 +48,10 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
         if field is None:
             return []
         grid = Grid(stage.layout.field, field.heights)
-        high = max(66.0, stage.layout.finger)
+        height = max(66.0, stage.layout.finger)
         return [
-            (_find_hold_key_rect(grid, reel, high), Action("hold", reel)) for reel in range(len(grid.heights))
+            (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
+            for reel in range(len(grid.heights))
         ]
     if decision.kind == "pick":
         boxes = lay_out_pick_boxes(stage.layout.field, _build_pick_step(view).boxes)
@@ -66,18 +67,18 @@ def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Act
     """Return a button for each answer of a decision that has no picture."""
     x, y, w, h = layout.field
     count = len(decision.options)
-    wide = min(320.0, (w - 60) / max(1, count) - 20)
-    left = x + (w - count * (wide + 20) + 20) / 2
+    width = min(320.0, (w - 60) / max(1, count) - 20)
+    left = x + (w - count * (width + 20) + 20) / 2
     return [
-        ((left + i * (wide + 20), y + h - 150, wide, 100), Action("choose", option))
+        ((left + i * (width + 20), y + h - 150, width, 100), Action("choose", option))
         for i, option in enumerate(decision.options)
     ]
 
 
-def _find_hold_key_rect(grid: Grid, reel: int, high: float) -> Rect:
+def _find_hold_key_rect(grid: Grid, reel: int, height: float) -> Rect:
     """Return the rectangle of the key that holds a reel."""
     x, y, w, h = grid.find_reel_rect(reel)
-    return (x + 14, y + h - high - 8, w - 28, high)
+    return (x + 14, y + h - height - 8, w - 28, height)
 
 
 def _build_pick_step(view: View) -> PickStep:
@@ -131,16 +132,16 @@ def _draw_answers(stage: Stage) -> None:
     """Draw a button for each answer; a card colour shows its suit with the text."""
     for rect, action in lay_out_answers(stage):
         word = f"decide.{action.value}"
-        words = stage.texts.say(word) if stage.texts.has(word) else str(action.value)
+        text = stage.texts.say(word) if stage.texts.has(word) else str(action.value)
         if action.value not in _SUITS:
-            draw_button(stage, rect, words, size="lead")
+            draw_button(stage, rect, text, size="lead")
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
         style, suit = Style("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE:
             stage.painter.art(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
-            stage.painter.text(words, (x + w / 2, y + h - 26), replace(style, size="body"), width=w - 24)
+            stage.painter.text(text, (x + w / 2, y + h - 26), replace(style, size="body"), width=w - 24)
             continue
         stage.painter.art(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
-        stage.painter.text(words, (x + w / 2 + 36, y + h / 2), style, width=w - 130)
+        stage.painter.text(text, (x + w / 2 + 36, y + h / 2), style, width=w - 130)

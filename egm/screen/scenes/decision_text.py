@@ -14,10 +14,10 @@ _TURN: Final = frozenset({"answer_within", "seat_answers"})
 
 def format_answer(stage: Stage, decision: Decision, option: str) -> str:
     """Return the text of a decision's option, with the amount that it adds to the stake, if any."""
-    words = format_option(stage, option)
+    text = format_option(stage, option)
     cost = decision.costs.get(option, 0)
     unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    return f"{words}  +{stage.money(cost * unit_cents)}" if cost else words
+    return f"{text}  +{stage.money(cost * unit_cents)}" if cost else text
 
 
 def format_option(stage: Stage, option: str) -> str:
@@ -46,12 +46,12 @@ def format_turn(stage: Stage, decision: Decision) -> str:
 
     If another player is deciding, return that notice.
     """
-    words, snapshot = format_question(stage, decision), stage.view.snapshot
+    text, snapshot = format_question(stage, decision), stage.view.snapshot
     turn = next((each for each in snapshot.notices if each.code in _TURN), None) if snapshot else None
     if turn is None:
-        return words
+        return text
     notice = stage.texts.say(f"notice.{turn.code}", **turn.values)
-    return f"{words}  \u00b7  {notice}" if decision.options else notice
+    return f"{text}  \u00b7  {notice}" if decision.options else notice
 
 
 def describe_decision_before_play(stage: Stage, decision: Decision) -> str:

@@ -228,7 +228,7 @@ def _choose_play_label(stage: Stage) -> str:
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"
-    if _activates_focus(stage) and (view.focused or _open_prompt(view)):
+    if _is_focus_activated(stage) and (view.focused or _open_prompt(view)):
         return "key.choose_max" if view.focused else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
@@ -252,7 +252,7 @@ def _open_prompt(view: View) -> Prompt | None:
     return page.prompt if page is not None else None
 
 
-def _activates_focus(stage: Stage) -> bool:
+def _is_focus_activated(stage: Stage) -> bool:
     """Return whether PLAY activates the focused target. While reels or cards are marked, PLAY confirms them instead."""
     if can_place_chips(stage.view, stage.theme):
         return False
@@ -283,10 +283,10 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     drop = 3 if down else 0
     paint: Paint | str = "text" if on else (150, 143, 176, 255)
     icon = name in {"service", "help", "games", "language", "volume"}
-    words = format_key_label(stage, name)
+    text = format_key_label(stage, name)
     if name == "play":
         p.text(
-            words,
+            text,
             (x + w / 2, y + h / 2 + drop),
             Style("heavy", "title", paint, 2, (0, 40, 16, 200)),
             width=w - 60,
@@ -296,10 +296,10 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
         colour = WHITE if on else (150, 143, 176, 255)
         icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
         p.art(("icon", sign, on), icon_rect, partial(render_own_picture, sign, colour=colour))
-        p.text(words, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
+        p.text(text, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
-        style = Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
-        p.label(words, (x + 11, y + drop, w - 22, h), style)
+        style = Style("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
+        p.label(text, (x + 11, y + drop, w - 22, h), style)
 
 
 def draw_residual_key(stage: Stage) -> None:

@@ -107,19 +107,19 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
     dice = tuple(map(int, display.get("dice", ())))
     now = stage.view.snapshot
     point = display.get("point") if now is None or moving else now.felt.point
-    high = 76.0
+    height = 76.0
     left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
-    wide = room / len(_POINTS)
+    width = room / len(_POINTS)
     for i, number in enumerate(_POINTS):
-        cell: Rect = (left + i * wide + 2, y + 2, wide - 4, high)
-        on, beside = point == number, wide > 110
+        cell: Rect = (left + i * width + 2, y + 2, width - 4, height)
+        on, beside = point == number, width > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
         # An edge would look like a betting spot.
         p.panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)
-        at = (cell[0] + wide / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
-        p.text(str(number), at, Style("heavy", "lead", "text"), width=wide - 20)
+        at = (cell[0] + width / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
+        p.text(str(number), at, Style("heavy", "lead", "text"), width=width - 20)
         if on:
-            _draw_puck(stage, (cell[0] + wide - 34, y + 30), on=True)
+            _draw_puck(stage, (cell[0] + width - 34, y + 30), on=True)
     if w > 700 and dice:
         for i, face in enumerate(dice):
             draw_die(stage, (x + w - 140 + i * 68, y + 8, 60, 60), face)
@@ -132,9 +132,9 @@ def _draw_puck(stage: Stage, at: tuple[float, float], *, on: bool) -> None:
     x, y = at
     stage.painter.art(("puck", on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, on=on))
     ink: Colour = BLACK if on else WHITE
-    words = stage.texts.say("felt.on" if on else "felt.off")
+    text = stage.texts.say("felt.on" if on else "felt.off")
     stage.painter.text(
-        words, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
+        text, (x, y), Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink), width=44
     )
 
 

@@ -76,15 +76,15 @@ def _find_section_tops(layout: Layout) -> dict[str, float]:
 def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
     """Return every control of the bench's devices, with the drawer shifted by ``slide`` units."""
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
-    high = layout.finger if layout.is_telephone else _compute_enlargement(layout.drawer) * (_ROW - 7)
-    step = high + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
+    height = layout.finger if layout.is_telephone else _compute_enlargement(layout.drawer) * (_ROW - 7)
+    step = height + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
 
     def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control by its index in its section of the drawer."""
         columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]
         column_width = (width - 10 * (columns - 1)) / columns
         y = layout.drawer[1] + tops[part] + (row + index // columns) * step
-        return (left + (index % columns) * (column_width + 10), y, column_width, high)
+        return (left + (index % columns) * (column_width + 10), y, column_width, height)
 
     def build_money_control(device: str | None, cents: int, at: Rect) -> Control:
         """Return the control that inserts a bill or a coin of this value."""
@@ -141,8 +141,8 @@ def _lay_out_board_controls(
     for i, door in enumerate(DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
         command = BenchCommand(device=board, action="door", values=values)
-        words = texts.say(f"drawer.door_{door}")
-        controls.append(Control(find_control_rect("doors", i), words, (command,), door in opened))
+        text = texts.say(f"drawer.door_{door}")
+        controls.append(Control(find_control_rect("doors", i), text, (command,), door in opened))
     for i, key in enumerate(KEYS):
         turned = key in view.bench[board].get("keys_on", ())
         ways = (True, False) if key == KEYS[0] else (not turned,)

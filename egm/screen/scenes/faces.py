@@ -74,8 +74,8 @@ def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
 def draw_suits(stage: Stage, rect: Rect) -> None:
     """Draw the suits on the key that switches between four and two colours."""
     x, y, w, h = rect
-    wide = min(w - 10, (h - 10) * 3)
-    suits_rect = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
+    width = min(w - 10, (h - 10) * 3)
+    suits_rect = (x + (w - width) / 2, y + (h - width / 3) / 2, width, width / 3)
     four = stage.view.four_colours
     stage.painter.art(("suits", four), suits_rect, partial(draw_suits_art, four=four))
 

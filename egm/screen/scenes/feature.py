@@ -57,14 +57,14 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
     _, games = count_games_awarded(show, index, has_stopped=False)
     name = format_stage_name(stage, find_step_stage(show, index))
     style = Style("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
-    high = 0.0 if view.reduced_motion else 40 * (1 - arrive)
+    height = 0.0 if view.reduced_motion else 40 * (1 - arrive)
     middle = y + h / 2 + (54 if games > 1 else 0)
     if games > 1:
         number = Style("numbers", "hero", "meter", 4, (20, 6, 0, 230))
-        p.text(stage.texts.number(games), (x + w / 2, middle - 150 - high), number, width=w - 80)
-    p.text(name, (x + w / 2, middle + high), style, width=w - 90)
-    words = stage.texts.say("feature.begins")
-    p.text(words, (x + w / 2, middle + 110), Style("strong", "lead", "text", 2), width=w - 120)
+        p.text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width=w - 80)
+    p.text(name, (x + w / 2, middle + height), style, width=w - 90)
+    text = stage.texts.say("feature.begins")
+    p.text(text, (x + w / 2, middle + 110), Style("strong", "lead", "text", 2), width=w - 120)
 
 
 def _draw_searchlights(stage: Stage, strength: float) -> None:

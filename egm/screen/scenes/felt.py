@@ -103,13 +103,15 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
     x, y, w, h = stage.layout.field
     keys_a_row = 3 if stage.layout.is_telephone else 6
     rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
-    high = max(stage.layout.finger, 76.0) + 10
+    height = max(stage.layout.finger, 76.0) + 10
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
-        top = y + h - 16 - (len(rows) - n) * high
-        wide = min(300.0, (w - 40) / len(row))
-        left = x + (w - wide * len(row)) / 2
-        keys += [((left + i * wide + 5, top, wide - 10, high - 10), action) for i, action in enumerate(row)]
+        top = y + h - 16 - (len(rows) - n) * height
+        width = min(300.0, (w - 40) / len(row))
+        left = x + (w - width * len(row)) / 2
+        keys += [
+            ((left + i * width + 5, top, width - 10, height - 10), action) for i, action in enumerate(row)
+        ]
     return keys
 
 
@@ -181,9 +183,9 @@ def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
     if layout.is_telephone:
         return stage, layout.field
     if layout.is_portrait:
-        high = h * _WHEEL_PORTRAIT
-        remaining: Rect = (x, y + high, w, h - high)
-        return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, high)
+        height = h * _WHEEL_PORTRAIT
+        remaining: Rect = (x, y + height, w, h - height)
+        return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, height)
     side = w * _WHEEL_WIDE
     remaining = (x + side, y, w - side, h)
     return replace(stage, layout=replace(layout, field=remaining)), (x, y, side, h)
@@ -311,7 +313,7 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
     above, below = split_label_and_odds(cell.rect)
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
-    if chip and _fits(stage, sign, above, small):
+    if chip and _can_fit(stage, sign, above, small):
         p.label(sign, above, style, least=small.size)
         if low:
             p.text(
@@ -319,19 +321,19 @@ def _draw_spot(stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, plain
             )
         return
     lies_over = p.measure(sign, small) > w - 10  # A name on several lines takes the complete cell.
-    wide = is_chip_beside_label(cell.rect) or lies_over
-    part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
+    fills_cell = is_chip_beside_label(cell.rect) or lies_over
+    part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
     p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
-        p.text(odds, (x + w / 2, y + (h - 17 if wide else h * 0.54)), printed, width=w - 6)
+        p.text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
 
 
-def _fits(stage: Stage, words: str, rect: Rect, style: Style) -> bool:
+def _can_fit(stage: Stage, text: str, rect: Rect, style: Style) -> bool:
     """Return whether a text is readable in a rectangle, on several lines if necessary."""
-    p, lines = stage.painter, stage.painter.wrap(words, rect[2], style)
-    high = len(lines) * stage.theme.sizes[style.size] * 1.16
-    return high <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
+    p, lines = stage.painter, stage.painter.wrap(text, rect[2], style)
+    height = len(lines) * stage.theme.sizes[style.size] * 1.16
+    return height <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
 
 
 def _format_spot_odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
@@ -374,11 +376,11 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
         windows = list_street_sheets(table, stage.layout)
         sheet_number = int(action.value)
         lit = stage.view.chips.sheet % (len(windows) + 1) == sheet_number
-        words = stage.texts.say("felt.outside")
+        text = stage.texts.say("felt.outside")
         if sheet_number < len(windows):
             first, count = windows[sheet_number]
-            words = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
-        draw_key(stage, inner, words, lit=lit)
+            text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
+        draw_key(stage, inner, text, lit=lit)
         return
     lit = find_open_part(table, stage.view.chips, stage.layout) == action.value
     draw_part_key(stage, table, inner, str(action.value), lit=lit)
@@ -459,16 +461,16 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
     keys = lay_out_felt_answers(stage, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt != "cards":
-        words = format_question(stage, decision)
+        text = format_question(stage, decision)
         style = Style("heavy", "title", stage.look.accent)
-        stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
+        stage.painter.text(text, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = keys[0][0][1] - 24 if table.felt == "cards" and keys else y + 170
         staked = stage.money(int(decision.display.get("staked", 0)) * unit)
-        words = (
+        text = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         )
-        stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
+        stage.painter.text(text, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     dice = [int(face) for face in decision.display.get("dice", ())]
     if dice and keys:
         top = y + 210

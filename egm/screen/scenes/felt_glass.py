@@ -189,8 +189,8 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
     room = int((w - 28) // 60)
     for i, result in enumerate(results[:room]):
         _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
-    words, top = stage.texts.say("felt.past"), y + 96
-    used = p.write_paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
+    text, top = stage.texts.say("felt.past"), y + 96
+    used = p.write_paragraph(text, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
     return top + used
 
 
@@ -199,17 +199,17 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
     beside = h < 2 * _OFTEN_HIGH
-    across, high = ((w - 10) / 2, h) if beside else (w, h / 2)
+    across, height = ((w - 10) / 2, h) if beside else (w, h / 2)
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
-    wide = across / count
+    width = across / count
     for n, (key, row) in enumerate(
         zip(("felt.most_often", "felt.least_often"), count_most_and_least(results, signs, count), strict=True)
     ):
-        left, top = (x + n * (across + 10), y) if beside else (x, y + n * high)
+        left, top = (x + n * (across + 10), y) if beside else (x, y + n * height)
         title = stage.texts.say(key, count=len(results))
         p.text(title, (left, top + 14), Style("strong", "caption", "text"), align="left", width=across)
         for i, (sign, times_) in enumerate(row):
-            cell: Rect = (left + i * wide, top + 28, wide - 6, high - 34)
+            cell: Rect = (left + i * width, top + 28, width - 6, height - 34)
             _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
             at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
             p.text(f"\u00d7{times_}", at, Style("numbers", "caption", "text"), width=cell[2] * 0.42)
@@ -244,20 +244,20 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     lines = format_spot_lines(stage, spot, unit)
     gap, leading, size = 4, 1.2, "caption"
     if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
-        terms = "  ·  ".join(words for words, colour in lines if colour != "amber")
+        terms = "  ·  ".join(text for text, colour in lines if colour != "amber")
         lines = [(terms, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
         gap, leading = 1, 1.1
     name = stage.texts.choose_translation(spot.names)
     top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
-    rows = sum(len(p.wrap(words, w, Style("strong", size, colour))) for words, colour in lines)
+    rows = sum(len(p.wrap(text, w, Style("strong", size, colour))) for text, colour in lines)
     row = stage.theme.sizes[size]
     if top + rows * row * leading + len(lines) * gap > y + h:
         size = "tiny"
     elif top + rows * row * 1.2 + len(lines) * gap <= y + h:
         leading = 1.2  # An accent on a capital letter stays clear of the line above it.
-    for words, colour in lines:
+    for text, colour in lines:
         style = Style("strong", size, colour)
-        top += p.write_paragraph(words, (x, top + gap, w, 60), style, leading=leading) + gap
+        top += p.write_paragraph(text, (x, top + gap, w, 60), style, leading=leading) + gap
     return top - y
 
 
@@ -265,11 +265,11 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
     """Draw what a decision is about: the bet, its stake and the cost of the answers; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     top = y
-    for words, cost, style in format_question_lines(stage, table, decision):
+    for text, cost, style in format_question_lines(stage, table, decision):
         if top + _ROW > y + h:
             break
         at = top + _ROW / 2
-        p.text(words, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
+        p.text(text, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
         if cost:
             p.text(cost, (x + w, at), replace(style, paint="meter"), align="right", width=w * 0.32)
         top += _ROW
@@ -295,8 +295,8 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
     for option, cost in decision.costs.items():
         lines.append((format_option(stage, option), f"+{stage.money(cost * unit)}", low))
     if added is not None:
-        words = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added))
-        lines.append((words, "", replace(low, paint="meter")))
+        text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added))
+        lines.append((text, "", replace(low, paint="meter")))
     return lines
 
 
@@ -319,7 +319,7 @@ def _draw_pay_lists(
         rows = [
             (stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in spot_rows
         ]
-        pay_rows = [PayRow(words, pays, is_won=name in won) for words, pays, name in rows]
+        pay_rows = [PayRow(text, pays, is_won=name in won) for text, pays, name in rows]
         if pay_rows:
             lists.append(
                 (
@@ -328,13 +328,13 @@ def _draw_pay_lists(
                     compute_rows_height(stage, pay_rows, w + 20),
                 )
             )
-    while lists and h < sum(_ROW + high for _, _, high in lists):
+    while lists and h < sum(_ROW + height for _, _, height in lists):
         lists.pop()
-    spare = (h - sum(_ROW + high for _, _, high in lists)) / max(1, len(lists))
+    spare = (h - sum(_ROW + height for _, _, height in lists)) / max(1, len(lists))
     at, style = y, Style("strong", "caption", stage.look.accent)
-    for name, pay_rows, high in lists:
+    for name, pay_rows, height in lists:
         p.text(name, (x, at + _ROW / 2), style, align="left", width=w)
-        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, high + spare), pay_rows, _ROW)
+        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, height + spare), pay_rows, _ROW)
 
 
 def _format_spot_pay(stage: Stage, spot: Spot) -> str:
@@ -415,8 +415,8 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
     for i, settlement in enumerate(rows[:room]):
         at = y + (i + 0.5) * step
         if i == room - 1 and len(rows) > room:
-            words = stage.texts.say("felt.more", count=len(rows) - i)
-            p.text(words, (x, at), Style("text", "caption", "text"), align="left", width=w)
+            text = stage.texts.say("felt.more", count=len(rows) - i)
+            p.text(text, (x, at), Style("text", "caption", "text"), align="left", width=w)
             break
         spot, back = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
@@ -446,8 +446,8 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     style = Style("strong", "caption", "text")
     levels = list_levels_beside_field(stage)
     for i, level in enumerate(levels):
-        wide = w / len(levels)
-        draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
+        width = w / len(levels)
+        draw_level(stage, level, (x + i * width + 8, y + 8, width - 16, LEVELS_HIGH - 10), "caption")
     text_rect: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
     lines = format_question_lines(stage, table, decision) if decision is not None else []
     about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
@@ -469,10 +469,12 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     if not results:
         p.label(stage.texts.say("felt.past"), text_rect, style)
         return
-    wide = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in results) else 74
-    room = int((w - 24) // wide)
+    width = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in results) else 74
+    room = int((w - 24) // width)
     for i, result in enumerate(results[:room]):
-        _draw_result(stage, table, result, (x + 12 + i * wide, text_rect[1] + 4, wide - 4, 38), newest=i == 0)
+        _draw_result(
+            stage, table, result, (x + 12 + i * width, text_rect[1] + 4, width - 4, 38), newest=i == 0
+        )
 
 
 def describe_felt_status(stage: Stage) -> str:
@@ -501,12 +503,12 @@ def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
     if felt.button is not None:
         turn = stage.texts.say("felt.button_turn", number=felt.button + 1)
         return f"{stage.texts.say('felt.place_stakes')}  \u00b7  {turn}"
-    words = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
+    text = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
     if felt.bank is None:
-        return words
+        return text
     amount = stage.money(felt.banco * snapshot.denomination_cents)
     key = "felt.bank_again" if felt.banco else "felt.bank_turn"
-    return f"{words}  \u00b7  {stage.texts.say(key, number=felt.bank + 1, amount=amount)}"
+    return f"{text}  \u00b7  {stage.texts.say(key, number=felt.bank + 1, amount=amount)}"
 
 
 def _format_bets_in_round(stage: Stage, spot: Spot) -> str:

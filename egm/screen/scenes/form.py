@@ -1,9 +1,9 @@
-"""Building blocks of service pages: texts, keys and marks."""
+"""Building blocks of service pages: texts, keys and icons."""
 
 from functools import partial
 from typing import Final
 
-from egm.kernel.service_pages import PageAction, Words
+from egm.kernel.service_pages import PageAction, PageText
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import Linear
 from egm.screen.painter import Rect, Style
@@ -21,15 +21,15 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "danger": ((110, 18, 34, 255), (255, 120, 130, 255)),
     "back": ((52, 48, 66, 255), (150, 144, 176, 255)),
 }
-#: The picture of each mark, and its colour in the theme.
-_MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
+#: The picture of each icon, and its colour in the theme.
+_ICONS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
-def format_page_text(stage: Stage, words: Words) -> str:
+def format_page_text(stage: Stage, text: PageText) -> str:
     """Return a text of a service page in the language of the person who reads the page."""
-    if words.kind == "say":
-        return format_message(stage, str(words.value), words.values)
-    return stage.texts.format_page_words(words, stage.money)
+    if text.kind == "say":
+        return format_message(stage, str(text.value), text.values)
+    return stage.texts.format_page_text(text, stage.money)
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
@@ -47,22 +47,22 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
         icon_rect,
         partial(render_own_picture, action.style, colour=colour),
     )
-    words = format_page_text(stage, action.label)
+    text = format_page_text(stage, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE) else "small"
     room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
-    p.label(words, room, Style("strong", size, colour), align="left")
+    p.label(text, room, Style("strong", size, colour), align="left")
 
 
-def draw_key(stage: Stage, rect: Rect, words: str) -> None:
+def draw_key(stage: Stage, rect: Rect, text: str) -> None:
     """Draw one of the screen's own keys on a page, such as the key for more rows."""
     fill, edge = _STYLES["go"]
     stage.painter.panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
-    style = Style("heavy", "lead" if len(words) == 1 else "small", WHITE)
-    stage.painter.text(words, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
+    style = Style("heavy", "lead" if len(text) == 1 else "small", WHITE)
+    stage.painter.text(text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
 
 
-def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
-    """Draw a mark of a service page: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
-    sign, paint = _MARKS.get(mark, ("alarm", "alarm"))
+def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:
+    """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
+    sign, paint = _ICONS.get(icon, ("alarm", "alarm"))
     make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
-    stage.painter.art(("page mark", mark), rect, make)
+    stage.painter.art(("page icon", icon), rect, make)

@@ -51,10 +51,10 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     if share < 1:
         return
     won = step.credits > 0
-    words = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
+    text = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
     paint = build_gold_gradient(stage.theme) if won else stage.theme.colour("text_dim")
     style = Style("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
-    stage.painter.text(words, (x + w / 2, y + h - 96), style, width=w - 80)
+    stage.painter.text(text, (x + w / 2, y + h - 96), style, width=w - 80)
 
 
 def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
@@ -64,23 +64,23 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
     p.art(("felt", stage.look.name), inner, partial(_draw_felt, stage))
     top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
-    side, high = (length * part for length in _SMALL)
+    side, height = (length * part for length in _SMALL)
     for i, card in enumerate(previous_cards[-_HISTORY:]):
-        card_rect: Rect = (x + 40 + i * (side + 8), top, side, high)
+        card_rect: Rect = (x + 40 + i * (side + 8), top, side, height)
         p.art(("card", card), card_rect, partial(_draw_card_face, face=card))
 
 
 def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the double-up's cloth."""
     ink = Ink(size, (100.0, 100.0 * size[1] / size[0]), 2)
-    high = 100.0 * size[1] / size[0]
+    height = 100.0 * size[1] / size[0]
     base = mix(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
-    ink.fill(box(0, 0, 100, high, 5), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill(box(0, 0, 100, height, 5), build_metal_gradient(stage.theme, stage.look.rim))
     ink.fill(
-        box(0.6, 0.6, 98.8, high - 1.2, 4.5),
+        box(0.6, 0.6, 98.8, height - 1.2, 4.5),
         Radial(((0, mix(base, WHITE, 0.16)), (0.7, base), (1, mix(base, BLACK, 0.5))), (0.5, 0.45), 0.7),
     )
-    ink.stroke(box(2.4, 2.4, 95.2, high - 4.8, 3.4), 0.25, (*stage.theme.colour("gold_light")[:3], 90))
+    ink.stroke(box(2.4, 2.4, 95.2, height - 4.8, 3.4), 0.25, (*stage.theme.colour("gold_light")[:3], 90))
     return ink.finish()
 
 
@@ -93,10 +93,10 @@ def _choose_card_scale(stage: Stage) -> float:
 def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
     """Draw the card in the middle; as it turns, it narrows and widens again."""
     x, y, w, _ = stage.layout.field
-    wide, high = (length * _choose_card_scale(stage) for length in _CARD)
+    full_width, height = (length * _choose_card_scale(stage) for length in _CARD)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
-    width = max(10.0, wide * frame / 12)
-    card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, high)
+    width = max(10.0, full_width * frame / 12)
+    card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
     stage.painter.art(("card", face), card_rect, partial(_draw_card_face, face=face))
 
 
@@ -105,9 +105,9 @@ def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
     x, y, w, _ = stage.layout.field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)
-        words = stage.texts.say(key)
+        text = stage.texts.say(key)
         at = y + 40 + _CARD[1] / 2 * _choose_card_scale(stage)
-        stage.painter.text(words, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
+        stage.painter.text(text, (middle, at - 28), Style("strong", "body", "text"), width=w / 4)
         style = Style("numbers", "marquee", colour, 2, (0, 20, 10, 200))
         stage.painter.text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field

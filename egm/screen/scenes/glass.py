@@ -51,16 +51,16 @@ def format_prize_name(texts: Texts, field: Field, count: int, symbol: str, name:
     number, _, remainder = name.partition(" ")
     counted = number.isdigit() and bool(remainder)
     word = remainder if counted else name
-    words = (
+    text = (
         texts.choose_translation(field.titles[word], word)
         if word in field.titles
         else word.replace("-", " ").capitalize()
     )
     alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
-        words
+        text
         if not counted or (alone and word in field.titles)
-        else texts.say("help.kind", count=number, name=words)
+        else texts.say("help.kind", count=number, name=text)
     )
 
 
@@ -118,22 +118,22 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     step = min(
         64.0, (h - head - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns))
     )
-    size, wide = "lead" if step > 44 else "small", (w - 36) / columns
-    for i, (catch, words) in enumerate(prizes):
-        left, middle = x + 18 + i % columns * wide, y + head + (i // columns + 0.5) * step
+    size, width = "lead" if step > 44 else "small", (w - 36) / columns
+    for i, (catch, text) in enumerate(prizes):
+        left, middle = x + 18 + i % columns * width, y + head + (i // columns + 0.5) * step
         p.text(
             texts.say("keno.catch", count=catch),
             (left + 8, middle),
             Style("strong", "small" if step > 30 else "caption", "text"),
             align="left",
-            width=wide * 0.58,
+            width=width * 0.58,
         )
         p.text(
-            words,
-            (left + wide - 8, middle),
+            text,
+            (left + width - 8, middle),
             Style("numbers", size, "meter"),
             align="right",
-            width=wide * 0.32,
+            width=width * 0.32,
         )
     _draw_ticket_kinds(stage, game, right)
 
@@ -152,12 +152,12 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
     top = y + (70 if not stage.layout.is_portrait else 54)
     style = Style("strong", "small" if not stage.layout.is_telephone else "caption", "text")
     for form in game.presentation.get("forms", []) if not rows else ():
-        words = texts.choose_translation(form["name"])
+        text = texts.choose_translation(form["name"])
         if top + (40 if not stage.layout.is_portrait else 26) > y + h - _find_small_print_height(
             stage.layout
         ):
             break  # The help pages list all of them.
-        used = stage.painter.write_paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2)
+        used = stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2)
         top += used + (12 if not stage.layout.is_portrait else 2)
     _draw_small_print(stage, stage.layout.right)
 
@@ -263,6 +263,6 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     ):
         line = y + h - foot + 4
         p.shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
-        high = (foot - 11) / len(lines)
-        for i, words in enumerate(lines):
-            p.label(words, (x + 18, line + 3 + i * high, w - 36, high), style)
+        height = (foot - 11) / len(lines)
+        for i, text in enumerate(lines):
+            p.label(text, (x + 18, line + 3 + i * height, w - 36, height), style)

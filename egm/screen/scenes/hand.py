@@ -70,16 +70,16 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
         x, y, w, h = layout.field
-        high, top, left, wide = layout.finger, y + h - len(rows) * layout.finger, x, w
+        height, top, left, width = layout.finger, y + h - len(rows) * layout.finger, x, w
     else:
         x, y, w, h = layout.left
-        high = min(70.0, (h - _AROUND) / len(rows))
-        top, left, wide = y + 10, x + 10, w - 20
+        height = min(70.0, (h - _AROUND) / len(rows))
+        top, left, width = y + 10, x + 10, w - 20
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         at, shares = left, [_count_key_letters(table, action) for action in row]
         for action, share in zip(row, shares, strict=True):
-            keys.append(((at, top + n * high, wide * share / sum(shares), high), action))
+            keys.append(((at, top + n * height, width * share / sum(shares), height), action))
             at += keys[-1][0][2]
     return keys
 
@@ -118,9 +118,9 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         lit = find_open_part(table, chips, stage.layout) == action.value
         draw_part_key(stage, table, inner, str(action.value), lit=lit)
     elif action.name == "tool":
-        words = say(f"felt.{action.value}") if w > _WORDS_FROM else _SIGNS[action.value]
+        text = say(f"felt.{action.value}") if w > _WORDS_FROM else _SIGNS[action.value]
         size = "caption" if w > _WORDS_FROM else "lead"
-        draw_button(stage, inner, words, lit=chips.tool == action.value, size=size)
+        draw_button(stage, inner, text, lit=chips.tool == action.value, size=size)
     elif action.name == "suits":
         draw_button(stage, inner, "", lit=stage.view.four_colours)
         draw_suits(stage, inner)
@@ -142,12 +142,12 @@ def _has_effect(chips: Chips, name: str) -> bool:
     return have[name]
 
 
-def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: bool = True) -> None:
+def draw_key(stage: Stage, rect: Rect, text: str, *, lit: bool = False, on: bool = True) -> None:
     """Draw a button of a table game; its text may fill it, because there are many side by side."""
     x, y, w, h = rect
     draw_button(stage, rect, "", lit=lit, on=on)
     style = Style("strong", "caption", "text" if on else "text_dim")
-    stage.painter.label(words, (x + 3, y, w - 6, h), style)
+    stage.painter.label(text, (x + 3, y, w - 6, h), style)
 
 
 def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:

@@ -152,13 +152,13 @@ def _find_content_rect(sheet: Rect) -> Rect:
 def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
     """Return the rectangles of the keys that turn and close a help page."""
     x, y, w, h = rect
-    wide = min(240.0, (w - 80 - 32) / 3)
-    high = 66.0 if w > _NARROW else FINGER
-    low = y + h - high - 22
+    width = min(240.0, (w - 80 - 32) / 3)
+    height = 66.0 if w > _NARROW else FINGER
+    low = y + h - height - 22
     return {
-        "back": (x + 40, low, wide, high),
-        "close": (x + (w - wide) / 2, low, wide, high),
-        "next": (x + w - 40 - wide, low, wide, high),
+        "back": (x + 40, low, width, height),
+        "close": (x + (w - width) / 2, low, width, height),
+        "next": (x + w - 40 - width, low, width, height),
     }
 
 
@@ -233,9 +233,9 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     rows = [(field.icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
     step = 62.0 if not stage.layout.is_telephone else 56.0
     lines = field.lines[: 6 if not stage.layout.is_portrait else 4]
-    high = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
-    top = y + h - high
-    for i, (icons, words) in enumerate(rows):
+    height = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
+    top = y + h - height
+    for i, (icons, text) in enumerate(rows):
         middle = top + (i + 0.5) * step
         p.shade((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
         for n, symbol in enumerate(icons):
@@ -243,17 +243,17 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
             p.put(render_symbol(stage, field, symbol, size), (p.px(x + 12 + n * 54), p.px(middle - 28)))
         at = (x + 30 + 54 * len(icons), middle - 3)
         style = Style("strong", "small", "text")
-        p.text(words, at, style, align="left", width=w - 44 - 54 * len(icons))
+        p.text(text, at, style, align="left", width=w - 44 - 54 * len(icons))
     if len(lines) > 1:
-        wide = (w - 20) / len(lines)
+        width = (w - 20) / len(lines)
         for i, line in enumerate(lines):
             colour = LINE_COLOURS[i % len(LINE_COLOURS)]
-            left, low = x + i * wide, top + step * len(rows) + 12
+            left, low = x + i * width, top + step * len(rows) + 12
             p.text(str(i + 1), (left + 22, low + 42), Style("heavy", "small", colour), width=40)
-            grid: Rect = (left + 44, low, min(wide - 60, 170.0), 86)
+            grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
             make = partial(_draw_line_grid, field=field, line=line, colour=colour)
             p.art(("line grid", line, field.heights, colour), grid, make)
-    return high + 16
+    return height + 16
 
 
 def _describe_prize_award(stage: Stage, field: Field, prize: PrizeTableRow) -> str:
@@ -274,8 +274,7 @@ def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
         for given, times in prize.gives
     ]
     return " + ".join(
-        words if times == 1 else stage.texts.say("help.kind", count=times, name=words)
-        for words, times in gifts
+        text if times == 1 else stage.texts.say("help.kind", count=times, name=text) for text, times in gifts
     )
 
 
@@ -291,10 +290,10 @@ def describe_bet_limits(stage: Stage) -> str:
             stage.texts.number(of(list_offered_costs(view), default=0)) for of in (min, max)
         )
         return say("help.unit", amount=stage.money(cents), least=lowest_text, most=highest_text)
-    words = say("help.unit_table", amount=stage.money(cents), least=limits[0], most=limits[1])
+    text = say("help.unit_table", amount=stage.money(cents), least=limits[0], most=limits[1])
     if snapshot.most_staked_cents is None:
-        return words
-    return f"{words} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"
+        return text
+    return f"{text} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"
 
 
 def _draw_game_facts(stage: Stage, rect: Rect) -> None:
@@ -370,9 +369,9 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
             )
         for i, bet in enumerate(options):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
-            words = number(credits_) if credits_ else NO_PRIZE
+            text = number(credits_) if credits_ else NO_PRIZE
             p.text(
-                words,
+                text,
                 (left + (i + 0.5) * column, middle),
                 Style("numbers", "lead", "meter"),
                 width=column - 10,
@@ -387,10 +386,10 @@ def _draw_prize_name(
     awards = _format_additional_awards(stage, prize)
     two = bool(awards) and stage.layout.is_portrait
     first = [name] if two or not awards else [f"{name} + {awards}"]
-    for i, words in enumerate(first + ([awards] if two else [])):
+    for i, text in enumerate(first + ([awards] if two else [])):
         y = at[1] + (24 * i - 12 if two else 0)
-        style, high = Style("text", "caption" if two else "small", "text"), 24.0 if two else 48.0
-        stage.painter.label(words, (at[0], y - high / 2, width, high), style, align="left")
+        style, height = Style("text", "caption" if two else "small", "text"), 24.0 if two else 48.0
+        stage.painter.label(text, (at[0], y - height / 2, width, height), style, align="left")
 
 
 def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
@@ -442,12 +441,12 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
         top = y + 88 + row * step
         p.shade((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (step - 3) / 2
-        words = stage.texts.say("keno.catch", count=catch)
-        p.text(words, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
+        text = stage.texts.say("keno.catch", count=catch)
+        p.text(text, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
         for i, spot in enumerate(spots):
-            words = format_catch_award(stage, int(spot), catch) or NO_PRIZE
+            text = format_catch_award(stage, int(spot), catch) or NO_PRIZE
             p.text(
-                words,
+                text,
                 (x + head + (i + 0.5) * column, middle),
                 Style("numbers", "body", "meter"),
                 width=column - 8,
@@ -465,12 +464,12 @@ def _draw_lines(stage: Stage, rect: Rect, field: Field) -> None:
     columns = max(1, min(10, round((count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
     rows = -(-count // columns)
     cell = min(w / columns, h / rows * 1.5, 360.0)
-    tall = min(h / rows, cell * 0.72)
+    height = min(h / rows, cell * 0.72)
     for i, line in enumerate(field.lines):
-        cx, cy = x + (i % columns) * (w / columns), y + (i // columns) * tall
+        cx, cy = x + (i % columns) * (w / columns), y + (i // columns) * height
         colour = LINE_COLOURS[i % len(LINE_COLOURS)]
-        p.text(str(i + 1), (cx + 26, cy + tall / 2), Style("heavy", "small", colour), width=44)
-        grid: Rect = (cx + 52, cy + 6, cell - 64, tall - 14)
+        p.text(str(i + 1), (cx + 26, cy + height / 2), Style("heavy", "small", colour), width=44)
+        grid: Rect = (cx + 52, cy + 6, cell - 64, height - 14)
 
         def render_line_grid(
             size: tuple[int, int], line: tuple[int, ...] = line, colour: tuple[int, int, int, int] = colour
@@ -485,12 +484,12 @@ def _draw_line_grid(
 ) -> pygame.Surface:
     """Return a small picture of the reels' cells, in which a pay line's cells are coloured."""
     ink = Ink(size)
-    wide, tall = 100 / field.reels, 100 / max(field.heights)
+    cell_width, cell_height = 100 / field.reels, 100 / max(field.heights)
     for reel, height in enumerate(field.heights):
         for row in range(height):
             on = reel < len(line) and line[reel] == row
             ink.fill(
-                box(reel * wide + 1, row * tall + 1, wide - 2, tall - 2, 3),
+                box(reel * cell_width + 1, row * cell_height + 1, cell_width - 2, cell_height - 2, 3),
                 colour if on else (255, 255, 255, 34),
             )
     return ink.finish()

@@ -138,10 +138,10 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
     if not layout.is_portrait:
         return (x + 12, y + h - 136, w - 24, _KEY)
     if layout.is_telephone:
-        wide = (w - 36) / 2
-        return (x + w - 12 - wide, y + h - FINGER - 8, wide, FINGER)
-    wide = (w - 48) / 3
-    return (x + w - 12 - wide, y + h - 70, wide, _KEY)
+        width = (w - 36) / 2
+        return (x + w - 12 - width, y + h - FINGER - 8, width, FINGER)
+    width = (w - 48) / 3
+    return (x + w - 12 - width, y + h - 70, width, _KEY)
 
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -155,7 +155,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _should_show_marks(view) else []
     if not has_changed_marks_since_game(view):
         return []
-    wide = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
+    width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
     keys: list[tuple[Rect, Action]] = []
     chosen = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
@@ -168,12 +168,12 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         for n, action in enumerate(chosen)
     ]
     if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
-        keys.append(((left, low, wide, _KEY), Action("new_card")))
+        keys.append(((left, low, width, _KEY), Action("new_card")))
     if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
-        keys.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
+        keys.append(((left + width + 12, low, width, _KEY), Action("new_group")))
     room, top = w - 16, y + 40
     columns = 4 if not layout.is_portrait else int(room // (layout.finger + 4))
-    side, tall = room / columns, 60.0
+    side, height = room / columns, 60.0
     shown_cards = (
         range(len(slip.cards))
         if not layout.is_portrait
@@ -182,7 +182,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if len(slip.cards) > 1:
         keys += [
             (
-                (x + 10 + i % columns * side, top + i // columns * (tall + 5), side - 4, tall),
+                (x + 10 + i % columns * side, top + i // columns * (height + 5), side - 4, height),
                 Action("card", card),
             )
             for i, card in enumerate(shown_cards)
@@ -275,27 +275,27 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     ways = sum(sum(count_paid_ways(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
     count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
-    words = texts.format_count(f"keno.own_{kind}", count)
+    text = texts.format_count(f"keno.own_{kind}", count)
     if slip.draws > 1:
-        words += texts.say("keno.and_draws", count=slip.draws)
-    return words, compute_bet_credits(view) * unit_cents
+        text += texts.say("keno.and_draws", count=slip.draws)
+    return text, compute_bet_credits(view) * unit_cents
 
 
 def _draw_purchase(stage: Stage) -> None:
     """Draw the ticket bought without marks and its price in large type, then the slip's mandatory texts."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    p, (words, price_cents) = stage.painter, describe_purchase(stage)
+    p, (text, price_cents) = stage.painter, describe_purchase(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
     if stage.layout.is_telephone:  # On a telephone, the slip has the other texts.
-        p.label(words, (x + 16, y + 40, w * 0.62, 52), style, align="left")
+        p.label(text, (x + 16, y + 40, w * 0.62, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         return
     if stage.layout.is_portrait:
-        p.label(words, (x + 16, y + 40, w * 0.64, 52), style, align="left")
+        p.label(text, (x + 16, y + 40, w * 0.64, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         room = (x + 16, y + 92, w - 32, h)
     else:
-        y += 50 + p.write_paragraph(words, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
+        y += 50 + p.write_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
         p.text(price, (x + w / 2, y + 32), Style("numbers", "title", "meter"), width=w - 32)
         room = (x + 16, y + 66, w - 32, h)
     p.write_paragraph(
@@ -305,11 +305,11 @@ def _draw_purchase(stage: Stage) -> None:
 
 def describe_slip(stage: Stage) -> str:
     """Return the count of marked numbers while they make no valid ticket, or else the ticket's cost."""
-    words, price_cents = describe_purchase(stage)
+    text, price_cents = describe_purchase(stage)
     if not stage.view.slip.has_marks:
         return stage.texts.say("keno.buys_now")
     count = stage.texts.say("keno.marking", count=len(stage.view.slip.numbers))
-    return f"{count}  ·  {stage.money(price_cents)}" if words else count
+    return f"{count}  ·  {stage.money(price_cents)}" if text else count
 
 
 def map_numbers_to_group_letters(slip: Slip) -> dict[int, str]:
@@ -329,9 +329,9 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
     """Return the rectangle of a number on the Keno board."""
     x, y, w, h = board
     numbers, columns = size
-    wide, tall = w / columns, h / -(-numbers // columns)
+    width, height = w / columns, h / -(-numbers // columns)
     column, row = (number - 1) % columns, (number - 1) // columns
-    return (x + column * wide + 2.5, y + row * tall + 2.5, wide - 5, tall - 5)
+    return (x + column * width + 2.5, y + row * height + 2.5, width - 5, height - 5)
 
 
 def find_best_card(step: KenoStep) -> Card | None:
@@ -344,10 +344,10 @@ def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
     x, y, w, h = layout.field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0
-        high = h - layout.tray - 2 * edge - 8
-        return (x + edge, y + edge, w - 2 * edge, high), (
+        height = h - layout.tray - 2 * edge - 8
+        return (x + edge, y + edge, w - 2 * edge, height), (
             x + edge,
-            y + edge + high + 8,
+            y + edge + height + 8,
             w - 2 * edge,
             layout.tray,
         )
@@ -440,8 +440,8 @@ def _draw_tray(
 ) -> None:
     """Draw the Keno balls drawn so far, of ``ball_count``, in their order; ``pay_text`` is what the draw has paid."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    words = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
-    _draw_tray_background(stage, words + pay_text)
+    text = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
+    _draw_tray_background(stage, text + pay_text)
     head = 44.0 if not stage.layout.is_telephone else 36.0
     foot = 142 if not stage.layout.is_portrait else 124 if not stage.layout.is_telephone else FINGER + 16
     columns = 4 if not stage.layout.is_portrait else 10
@@ -453,11 +453,11 @@ def _draw_tray(
         draw_ball(stage, (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6), ball, hit=ball in marked)
 
 
-def _draw_tray_background(stage: Stage, words: str) -> None:
+def _draw_tray_background(stage: Stage, text: str) -> None:
     """Draw the empty tray of balls with its heading."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     p.panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
-    p.text(words, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
+    p.text(text, (x + w / 2, y + 24), Style("strong", "caption", stage.look.accent), width=w - 20)
 
 
 def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
@@ -486,15 +486,15 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
     caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]
-    words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
+    text = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
-        words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
+        text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
     # Leave room for the key.
     foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY + 12)
-    p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
+    p.text(text, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
-        words = stage.texts.format_count("keno.pays", step.credits)
-        p.text(words, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
+        text = stage.texts.format_count("keno.pays", step.credits)
+        p.text(text, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
 
 
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:

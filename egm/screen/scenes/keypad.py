@@ -53,10 +53,10 @@ def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Re
     while -(-len(prompt.choices) // columns) * step > room and columns < 4:
         columns += 1
     rows = max(1, -(-len(prompt.choices) // columns))
-    wide, tall = (w - (columns - 1) * _GAP) / columns, min(step, room / rows)
+    width, height = (w - (columns - 1) * _GAP) / columns, min(step, room / rows)
     return [
         (
-            (x + (i // rows) * (wide + _GAP), top + (i % rows) * tall, wide, tall - _GAP),
+            (x + (i // rows) * (width + _GAP), top + (i % rows) * height, width, height - _GAP),
             Action("enter", choice.id),
         )
         for i, choice in enumerate(prompt.choices)
@@ -67,17 +67,17 @@ def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Re
 def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
     """Return the keys of a numeric keypad."""
     x, y, w, h = rect
-    tall = min(92.0, (h - 4 * _GAP) / 5)
-    wide = min(170.0, (w - 2 * _GAP) / 3)
-    left = x + (w - 3 * wide - 2 * _GAP) / 2
+    height = min(92.0, (h - 4 * _GAP) / 5)
+    width = min(170.0, (w - 2 * _GAP) / 3)
+    left = x + (w - 3 * width - 2 * _GAP) / 2
     rows: list[list[Action]] = [[Action("type", d) for d in DIGITS[i : i + 3]] for i in (0, 3, 6)]
     rows.append([Action("clear"), Action("type", "0"), Action("erase")])
     keys = [
-        ((left + column * (wide + _GAP), y + row * (tall + _GAP), wide, tall), action)
+        ((left + column * (width + _GAP), y + row * (height + _GAP), width, height), action)
         for row, actions in enumerate(rows)
         for column, action in enumerate(actions)
     ]
-    keys.append(((left, y + 4 * (tall + _GAP), 3 * wide + 2 * _GAP, tall), Action("enter")))
+    keys.append(((left, y + 4 * (height + _GAP), 3 * width + 2 * _GAP, height), Action("enter")))
     return keys
 
 
@@ -86,22 +86,22 @@ def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Re
     x, y, w, h = rect
     shift = 1 if stage.view.desk.shifted else 0
     rows = CAPITALS if serial else [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]
-    tall = min(max(78.0, stage.layout.finger), (h - 5 * _GAP) / 6)
+    height = min(max(78.0, stage.layout.finger), (h - 5 * _GAP) / 6)
     gap = _GAP if w > _NARROW else _GAP / 2
-    wide = (min(w, 1240.0) - 9 * gap) / 10
-    left = x + (w - 10 * wide - 9 * gap) / 2
+    width = (min(w, 1240.0) - 9 * gap) / 10
+    left = x + (w - 10 * width - 9 * gap) / 2
     keys = [
-        ((left + column * (wide + gap), y + row * (tall + _GAP), wide, tall), Action("type", char))
+        ((left + column * (width + gap), y + row * (height + _GAP), width, height), Action("type", char))
         for row, chars in enumerate(rows)
         for column, char in enumerate(chars)
     ]
-    low, full = y + len(rows) * (tall + _GAP), 10 * wide + 10 * gap
+    low, full = y + len(rows) * (height + _GAP), 10 * width + 10 * gap
     at = left
     written = () if serial else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
     ends = ((Action("erase"), 0.3 if serial else 0.14), (Action("clear"), 0.3 if serial else 0.14))
     for action, share in (*written, *ends, (Action("enter"), 0.4 if serial else 0.2)):
         room = full * share
-        keys.append(((at, low, room - gap, tall), action))
+        keys.append(((at, low, room - gap, height), action))
         at += room
     return keys
 
@@ -118,13 +118,13 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         return
     field: Rect = (x + w / 2 - min(w, 620.0) / 2, y + _LABEL, min(w, 620.0), _FIELD)
     p.panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
-    words = format_shown_input(prompt, stage.view.desk)
+    text = format_shown_input(prompt, stage.view.desk)
     if prompt.kind == "amount":
-        words = stage.money(int(words or "0"))
+        text = stage.money(int(text or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
-    if words:
+    if text:
         style = Style(face, "title" if prompt.kind not in WRITTEN else "lead", "meter")
-        p.text(words, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
+        p.text(text, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
     elif prompt.kind == "serial":
         p.label(stage.texts.say("first.refused.name"), field, Style("text", "small", "text_dim"))
     for key_rect, action in lay_out_keypad(stage, prompt, rect):
@@ -143,10 +143,10 @@ def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -
     down = stage.view.pressed == action.name and stage.view.now - stage.view.pressed_at < 0.12
     p.panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
     if action.name == "type":
-        words = str(action.value) if action.value != " " else stage.texts.say("page.space")
+        text = str(action.value) if action.value != " " else stage.texts.say("page.space")
     elif action.name == "enter":
-        words = format_page_text(stage, prompt.confirm)
+        text = format_page_text(stage, prompt.confirm)
     else:
-        words = stage.texts.say(f"page.{action.name}")
+        text = stage.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
-    p.label(words, (x + 6, y, w - 12, h), Style("heavy", size, WHITE))
+    p.label(text, (x + 6, y, w - 12, h), Style("heavy", size, WHITE))

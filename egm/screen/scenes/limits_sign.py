@@ -60,12 +60,12 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
 
 def _join_names(stage: Stage, names: list[str], width: float) -> str:
     """Return as many of the names as fit into the width, at least the first; an ellipsis stands for the others."""
-    words = ", ".join(names)
+    text = ", ".join(names)
     for count in range(len(names) - 1, 0, -1):
-        if stage.painter.measure(words, _STYLE) <= width:
+        if stage.painter.measure(text, _STYLE) <= width:
             break
-        words = ", ".join(names[:count]) + " \u2026"
-    return words
+        text = ", ".join(names[:count]) + " \u2026"
+    return text
 
 
 def _format_amounts(stage: Stage, amounts: tuple[int, int]) -> str:
@@ -94,9 +94,9 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
         return right
     x, y, w, h = right
     lines = _shorten(stage, _lay_out_lines(stage, rows, w - 36), _MOST_LINES)
-    high = len(lines) * _LINE
-    _draw_lines(stage, lines, (x + 18, y + h - foot - high, w - 36, high))
-    return (x, y, w, h - high)
+    height = len(lines) * _LINE
+    _draw_lines(stage, lines, (x + 18, y + h - foot - height, w - 36, height))
+    return (x, y, w, h - height)
 
 
 def _shorten(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
@@ -109,26 +109,26 @@ def _shorten(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tupl
     return [*shown, (stage.texts.say("felt.limits_more"), "")]
 
 
-def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], wide: float) -> list[tuple[str, str]]:
+def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:
     """Return the lines of the sign, its heading first. A name that does not fit beside its limits has its own line."""
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
-        room = wide - p.measure(amounts, _STYLE) - _SPACE
-        words = _join_names(stage, names, room)
-        if p.measure(words, _STYLE) <= room:
-            lines.append((words, amounts))
+        room = width - p.measure(amounts, _STYLE) - _SPACE
+        text = _join_names(stage, names, room)
+        if p.measure(text, _STYLE) <= room:
+            lines.append((text, amounts))
         else:
-            lines += [(_join_names(stage, names, wide), ""), ("", amounts)]
+            lines += [(_join_names(stage, names, width), ""), ("", amounts)]
     return lines
 
 
 def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
     """Draw the lines of the sign in a rectangle."""
     p, (x, y, w, _) = stage.painter, rect
-    for i, (words, amounts) in enumerate(lines):
+    for i, (text, amounts) in enumerate(lines):
         middle = y + (i + 0.5) * _LINE
         p.text(
-            words,
+            text,
             (x, middle),
             _STYLE if i else replace(_STYLE, paint=stage.look.accent),
             align="left",

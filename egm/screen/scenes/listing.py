@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.screen.painter import Align, Rect, Style
-from egm.screen.scenes.form import draw_mark, format_page_text
+from egm.screen.scenes.form import draw_icon, format_page_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
@@ -35,9 +35,9 @@ class Line:
     shares: tuple[float, ...]
     height: float
     action: str = ""
-    mark: str = ""
+    icon: str = ""
     inset: float = 0.0
-    """Width for the marks of the table's rows."""
+    """Width for the icons of the table's rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
     narrow = all(_count_columns(table) <= _NARROW for table in tables)
     lines = sum(len(table.rows) for table in tables)
     double = narrow and body[2] > 1200 and lines > 6
-    wide = (body[2] - _GAP) / 2 if double else body[2]
+    width = (body[2] - _GAP) / 2 if double else body[2]
     # Search results are listed above the keyboard.
     finds = page.prompt is not None and page.prompt.kind == "find"
     touched = _TOUCHED if finds else max(_TOUCHED, stage.layout.finger)
-    blocks = [_build_lines(stage, table, wide, touched) for table in tables]
-    return Listing(_arrange_lines(blocks, body, wide, double=double))
+    blocks = [_build_lines(stage, table, width, touched) for table in tables]
+    return Listing(_arrange_lines(blocks, body, width, double=double))
 
 
 def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
@@ -94,9 +94,9 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, .
     return tuple(table for table in matching_tables if table.rows)
 
 
-def _normalise_for_search(words: str) -> str:
+def _normalise_for_search(text: str) -> str:
     """Return a text in lower case and without accents, for searching."""
-    decomposed = unicodedata.normalize("NFKD", words.casefold())
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
@@ -105,24 +105,24 @@ def _count_columns(table: PageTable) -> int:
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
-def _build_lines(stage: Stage, table: PageTable, wide: float, touched: float) -> list[Line]:
+def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -> list[Line]:
     """Return the lines of a service page's table: its title, column heads and rows, with their heights."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
-    heads = tuple(format_page_text(stage, words) for words in table.columns)
-    inset = 40.0 if any(row.mark for row in table.rows) else 0.0
-    shares = _compute_column_shares(stage, [heads, *rows], count, wide - inset)
+    heads = tuple(format_page_text(stage, text) for text in table.columns)
+    inset = 40.0 if any(row.icon for row in table.rows) else 0.0
+    shares = _compute_column_shares(stage, [heads, *rows], count, width - inset)
     aligned = tuple(_choose_alignment(table.rows, i, count) for i in range(count))
     lines: list[Line] = []
     if table.title is not None:
         lines.append(Line("title", (format_page_text(stage, table.title),), ("left",), (1.0,), _TITLE))
     if heads:
-        high = _compute_row_height(stage, heads, shares, wide - inset)
-        lines.append(Line("head", heads, aligned, shares, high, inset=inset))
+        height = _compute_row_height(stage, heads, shares, width - inset)
+        lines.append(Line("head", heads, aligned, shares, height, inset=inset))
     least_height = touched if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
-        high = max(least_height, _compute_row_height(stage, cells, shares, wide - inset))
-        lines.append(Line("row", cells, aligned, shares, high, row.action, row.mark, inset))
+        height = max(least_height, _compute_row_height(stage, cells, shares, width - inset))
+        lines.append(Line("row", cells, aligned, shares, height, row.action, row.icon, inset))
     if not rows:
         lines.append(Line("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW))
     return lines
@@ -137,7 +137,7 @@ def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> Align
 
 
 def _compute_column_shares(
-    stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: float
+    stage: Stage, lines: Sequence[tuple[str, ...]], count: int, width: float
 ) -> tuple[float, ...]:
     """Return each column's share of the width, from its longest cell, wide enough for its longest word."""
     style = Style("strong", "small")
@@ -149,20 +149,20 @@ def _compute_column_shares(
         max([p.measure(word, small) for cell in column for word in cell.split(" ")] or [0.0]) + _CELL + 4
         for column in cells
     ]
-    least_width = wide * 0.08
-    if not sum(words) <= wide < sum(needs):
+    least_width = width * 0.08
+    if not sum(words) <= width < sum(needs):
         total = sum(max(need, least_width) for need in needs) or 1.0
         return tuple(max(need, least_width) / total for need in needs)
-    spare = (wide - sum(words)) / (sum(needs) - sum(words))  # Long cells are wrapped.
-    return tuple((word + (need - word) * spare) / wide for need, word in zip(needs, words, strict=True))
+    spare = (width - sum(words)) / (sum(needs) - sum(words))  # Long cells are wrapped.
+    return tuple((word + (need - word) * spare) / width for need, word in zip(needs, words, strict=True))
 
 
 def _compute_row_height(
-    stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float
+    stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], width: float
 ) -> float:
     """Return the height of a table row: as many lines as its longest cell needs, in bold or in normal type."""
     p = stage.painter
-    rooms = [wide * share - _CELL for share in shares]
+    rooms = [width * share - _CELL for share in shares]
     lines = max(
         [
             len(p.wrap(cell, room, Style(face, "caption")))
@@ -175,7 +175,7 @@ def _compute_row_height(
 
 
 def _arrange_lines(
-    blocks: list[list[Line]], body: Rect, wide: float, *, double: bool
+    blocks: list[list[Line]], body: Rect, width: float, *, double: bool
 ) -> tuple[tuple[tuple[Rect, Line], ...], ...]:
     """Arrange lines from the top, then in the second column, then on further sheets.
 
@@ -202,15 +202,15 @@ def _arrange_lines(
         if top > y and top + (height if double and column == 0 and height <= h else least_height) > y + h:
             start_column()
         for line in heads:
-            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.height), line))
+            sheets[-1].append(((x + column * (width + _GAP), top, width, line.height), line))
             top += line.height
         for line in rows:
             if top + line.height > y + h and top > y:
                 start_column()
                 for head in (head for head in heads if head.kind == "head" or column == 0):
-                    sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.height), head))
+                    sheets[-1].append(((x + column * (width + _GAP), top, width, head.height), head))
                     top += head.height
-            sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.height), line))
+            sheets[-1].append(((x + column * (width + _GAP), top, width, line.height), line))
             top += line.height
         top += 14
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
@@ -231,8 +231,8 @@ def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
             p.panel((x, y, w, h - 5), radius=10, fill=(36, 48, 80, 255), edge=(110, 136, 200, 255), line=2)
         else:
             p.shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
-        if line.mark:
-            draw_mark(stage, line.mark, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
+        if line.icon:
+            draw_icon(stage, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
         _draw_cells(stage, line, (x + line.inset, y, w - line.inset, h - 4))
 
 

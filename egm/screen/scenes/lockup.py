@@ -60,12 +60,12 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
         else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
     )
     stage.painter.shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
-    words = describe_scene_with_journal_head(stage, scene)
+    text = describe_scene_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
-    height = max(560.0, _compute_needed_height(stage, scene, words, width))
+    height = max(560.0, _compute_needed_height(stage, scene, text, width))
     x = (stage.layout.size[0] - width) / 2
     y = _find_plate_top(stage, height) - 40 * (1 - share)
-    _draw_plate(stage, (x, y, width, height), scene, words)
+    _draw_plate(stage, (x, y, width, height), scene, text)
 
 
 def _find_plate_top(stage: Stage, height: float) -> float:
@@ -76,23 +76,23 @@ def _find_plate_top(stage: Stage, height: float) -> float:
     return max((layout.stage[3] - height) / 2, low)
 
 
-def _compute_needed_height(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
+def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:
     """Return the height of a lock-up's plate that has room for all its texts."""
     style = Style("text", "body", "text")
-    rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
-    head = 210 + (0 if not words.large else 126 if words.money else 84)
+    rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in text.lines)
+    head = 210 + (0 if not text.large else 126 if text.money else 84)
     moving = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
-    foot = 52 + 36 * max(2, len(_format_who_can_help(stage, words, width)))
-    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(words.lines) + foot + moving
+    foot = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
+    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(text.lines) + foot + moving
 
 
-def _format_who_can_help(stage: Stage, words: "Words", width: float) -> list[str]:
+def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list[str]:
     """Return the text that says who can clear the lock-up, in lines that fit the plate."""
-    return stage.painter.wrap_evenly(words.who, width - 80, Style("strong", "body")) if words.who else []
+    return stage.painter.wrap_evenly(text.who, width - 80, Style("strong", "body")) if text.who else []
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class LockupText:
     """The texts of a lock-up: its title, one large line (an amount or text), the explanation, and who ends it."""
 
     title: str
@@ -104,16 +104,16 @@ class Words:
     """The sign above the plate, if it is not the scene's own."""
 
 
-def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> Words:
+def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
     """Return the texts of a scene, with the journal head if staff should note it."""
-    words, snapshot = describe_scene(stage, scene), stage.view.snapshot
+    text, snapshot = describe_scene(stage, scene), stage.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _NOTED:
-        return words
+        return text
     head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
-    return replace(words, lines=(*words.lines, head))
+    return replace(text, lines=(*text.lines, head))
 
 
-def describe_scene(stage: Stage, scene: Scene) -> Words:
+def describe_scene(stage: Stage, scene: Scene) -> LockupText:
     """Return the texts that explain a lock-up scene and what to do."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
@@ -133,12 +133,14 @@ def describe_scene(stage: Stage, scene: Scene) -> Words:
     if scene is Scene.BOOT and snapshot is None:
         return _describe_start_up(stage.view.starting or StartUpActivity("link"))
     return {
-        Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))),
-        Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
-        Scene.PAYING: Words(say("status.cashing_out"), credit, (say(text_key),), money=True),
-        Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
+        Scene.DOOR: LockupText(
+            say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))
+        ),
+        Scene.TILT: LockupText(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
+        Scene.PAYING: LockupText(say("status.cashing_out"), credit, (say(text_key),), money=True),
+        Scene.LOCKED: LockupText(say("locked.title"), "", (say("locked.say"),)),
         Scene.LOST: _describe_lost_machine(stage),
-    }.get(scene, Words(say("boot.title"), "", (say("boot.self_test"),)))
+    }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
 
 
 def _format_door_remedy(snapshot: Snapshot | None) -> str:
@@ -147,12 +149,14 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
     return "door.examined" if examined else "door.attendant"
 
 
-def _describe_lost_machine(stage: Stage) -> Words:
+def _describe_lost_machine(stage: Stage) -> LockupText:
     """Return the texts for a machine that does not answer: please wait, and after a while call an attendant."""
     say = stage.texts.say
     if stage.view.now - stage.view.scene_at < LOST_SECONDS:
-        return Words(say("lost.title"), "", (say("lost.say"),))
-    return Words(say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign="warning")
+        return LockupText(say("lost.title"), "", (say("lost.say"),))
+    return LockupText(
+        say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign="warning"
+    )
 
 
 @cache
@@ -161,12 +165,12 @@ def _load_catalogue(language: str) -> Texts:
     return Texts(language)
 
 
-def _describe_start_up(activity: StartUpActivity) -> Words:
+def _describe_start_up(activity: StartUpActivity) -> LockupText:
     """Return the start-up progress as text in every language: the machine has not reported its language yet."""
     catalogues = [_load_catalogue(language) for language in LOCALES]
     key = f"boot.{activity.what}" if catalogues[0].has(f"boot.{activity.what}") else "boot.link"
     lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
-    return Words("  ·  ".join(texts.say("boot.title") for texts in catalogues), "", lines)
+    return LockupText("  ·  ".join(texts.say("boot.title") for texts in catalogues), "", lines)
 
 
 #: The attendant's next action in a hand-pay, by the progress of a ticket that replaces it.
@@ -177,7 +181,7 @@ _WHO_PAYS: Final = {
 }
 
 
-def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
+def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
     """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
@@ -193,7 +197,7 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
         who = say(_WHO_PAYS[handpay.ticket])
         instructions = ticket or (text, wait)
-        return Words(title, sum_, (*why, *coin_lines, *instructions, *first, facts), who, money=True)
+        return LockupText(title, sum_, (*why, *coin_lines, *instructions, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -207,7 +211,9 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
         *first,
         facts,
     )
-    return Words(title, format_prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign="gift")
+    return LockupText(
+        title, format_prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign="gift"
+    )
 
 
 def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
@@ -223,13 +229,13 @@ def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
     return "  ·  ".join(facts)
 
 
-def _describe_host_lock(stage: Stage, lock: HostLock) -> Words:
+def _describe_host_lock(stage: Stage, lock: HostLock) -> LockupText:
     """Return the texts of a lock by a host: why, by which host, and that the machine resumes without anyone's help."""
     say = stage.texts.say
     seconds = max(0, math.ceil(-compute_seconds_since(stage.view, lock.until_utc)))
     text_key = "locked.cash_out" if lock.cash_out else "locked.transfer"
     lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
-    return Words(say("locked.title"), say(text_key), lines)
+    return LockupText(say("locked.title"), say(text_key), lines)
 
 
 def _format_door(stage: Stage, door: str) -> str:
@@ -238,7 +244,7 @@ def _format_door(stage: Stage, door: str) -> str:
     return stage.texts.say(key) if stage.texts.has(key) else stage.texts.say("door.other", name=door)
 
 
-def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
+def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     """Return the last fault in large type, the others below it, and the highest authority needed to clear them."""
     say, last = stage.texts.say, tilts[-1]
     facts = say("tilt.since", time=stage.texts.format_time(last.since))
@@ -259,12 +265,12 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
         further_lines = (say("tilt.held", amount=stage.money(held_cents)), *further_lines)
     hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
     lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *further_lines)
-    return Words(
+    return LockupText(
         say("tilt.title"), format_fault(stage.texts, last.code), lines, say(f"tilt.cleared_{hardest}")
     )
 
 
-def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> Words:
+def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
     """Return why the machine is out of service, what the player can still do, and who puts it back."""
     say, texts = stage.texts.say, stage.texts
     causes = [
@@ -277,34 +283,34 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> Words:
     key = next((one for one in who if texts.has(one)), "out.attendant")
     take = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
     lines = (say("out.say"), *take, *reasons[1:3])
-    return Words(say("out.title"), reasons[0] if reasons else "", lines, say(key))
+    return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
 
 
-def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
+def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up scene: its sign, texts and picture, and who can end the lock-up."""
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_SIGNS[scene][0])
     p.art(("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour))
     p.art(
-        ("sign", scene, words.sign),
+        ("sign", scene, text.sign),
         (x + w / 2 - _SIGN / 2, y - _SIGN * _RAISED, _SIGN, _SIGN),
-        lambda size: _draw_sign(size, words.sign or _SIGNS[scene][1], colour),
+        lambda size: _draw_sign(size, text.sign or _SIGNS[scene][1], colour),
     )
-    title, large, lines, who = words.title, words.large, words.lines, words.who
+    title, large, lines, who = text.title, text.large, text.lines, text.who
     top = y + 148
     p.label(title, (x + 50, top - 36, w - 100, 72), Style("heavy", "title", "text"), least="body")
     top += 62
     if large:
         style = (
             Style("numbers", "hero", "meter")
-            if words.money
+            if text.money
             else Style("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
         )
-        if words.money:
+        if text.money:
             p.text(large, (x + w / 2, top + 52), style, width=w - 120)
         else:
             p.label(large, (x + 60, top - 12, w - 120, 80), style, least="body")
-        top += 126 if words.money else 84
+        top += 126 if text.money else 84
     for line in lines:
         top += (
             p.write_paragraph(
@@ -313,12 +319,12 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
             + 4
         )
     if who:
-        rows = _format_who_can_help(stage, words, w)
-        high = 8 + 36.0 * max(2, len(rows))
-        p.shade((x + 10, y + h - 12 - high, w - 20, high), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
+        rows = _format_who_can_help(stage, text, w)
+        height = 8 + 36.0 * max(2, len(rows))
+        p.shade((x + 10, y + h - 12 - height, w - 20, height), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
         style = Style("strong", "body", mix(colour, WHITE, 0.6))
         for i, row in enumerate(rows):
-            middle = y + h - 12 - high / 2 + (i - (len(rows) - 1) / 2) * 36
+            middle = y + h - 12 - height / 2 + (i - (len(rows) - 1) / 2) * 36
             p.text(row, (x + w / 2, middle), style, width=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
         since = stage.view.now - stage.view.scene_at

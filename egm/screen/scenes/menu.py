@@ -84,9 +84,9 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
     if len(first) < 2:
         return []
     x, y, w, _ = layout.sheet
-    wide = (w - 96 + 16) / len(first)
+    width = (w - 96 + 16) / len(first)
     return [
-        ((x + 48 + i * wide, y + 20, wide - 16, layout.finger), kind, Action("part", number - own_page))
+        ((x + 48 + i * width, y + 20, width - 16, layout.finger), kind, Action("part", number - own_page))
         for i, (kind, number) in enumerate(first.items())
     ]
 
@@ -98,12 +98,15 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
     games = pages[_find_page_indices(view, layout)[0]]
     columns = _count_columns(layout)
     rows = max(1, min(_count_rows(layout), -(-len(games) // columns)))
-    wide = (w - 96 - 24 * (columns - 1)) / columns
+    width = (w - 96 - 24 * (columns - 1)) / columns
     head = max(108.0, layout.finger + 56)
     foot = h - (lay_out_page_keys(layout.sheet)["next"][1] - max(62.0, layout.finger) - 68 - y)
-    tall = min(300.0, (h - head - foot - 24 * (rows - 1)) / rows)
+    height = min(300.0, (h - head - foot - 24 * (rows - 1)) / rows)
     return [
-        ((x + 48 + (i % columns) * (wide + 24), y + head + (i // columns) * (tall + 24), wide, tall), game)
+        (
+            (x + 48 + (i % columns) * (width + 24), y + head + (i // columns) * (height + 24), width, height),
+            game,
+        )
         for i, game in enumerate(games)
     ]
 
@@ -113,11 +116,16 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     x, _, w, _ = layout.sheet
     touches = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
     units = view.game.denominations_cents if view.game else ()
-    wide = min(180.0, (w - 96) / max(1, len(units)) - 16)
-    left, high = x + (w - len(units) * (wide + 16) + 16) / 2, max(62.0, layout.finger)
+    width = min(180.0, (w - 96) / max(1, len(units)) - 16)
+    left, height = x + (w - len(units) * (width + 16) + 16) / 2, max(62.0, layout.finger)
     touches += [
         (
-            (left + i * (wide + 16), lay_out_page_keys(layout.sheet)["next"][1] - high - 22, wide, high),
+            (
+                left + i * (width + 16),
+                lay_out_page_keys(layout.sheet)["next"][1] - height - 22,
+                width,
+                height,
+            ),
             Action("denomination", cents),
         )
         for i, cents in enumerate(units)
@@ -228,8 +236,10 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         at += part
     room -= sum(part for _, part in facts)
     if room >= _PICTURE_MIN:
-        high = min(room, h * 0.4)
-        _draw_prize_symbols(stage, (x + 30, y + 12 + head + _APART + (room - high) / 2, w - 60, high), game)
+        height = min(room, h * 0.4)
+        _draw_prize_symbols(
+            stage, (x + 30, y + 12 + head + _APART + (room - height) / 2, w - 60, height), game
+        )
     if chosen:
         p.panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
         p.text(

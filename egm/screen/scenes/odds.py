@@ -49,13 +49,13 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
         lines = _format_chance_lines(stage, chances)
-        high = (step - 8) / (len(lines) + 0.4)
-        for i, (words, figure) in enumerate(lines):
-            middle = top + (i + 0.7) * high
-            size = "body" if high >= 40 else "small" if high >= 29 else "caption"
-            line: Rect = (x + 16, middle - high / 2, w * 0.62, high)
-            text_size = "small" if high >= _TWO_LINES else "caption"
-            p.label(words, line, Style("text", size, "text"), align="left", least=text_size)
+        height = (step - 8) / (len(lines) + 0.4)
+        for i, (text, figure) in enumerate(lines):
+            middle = top + (i + 0.7) * height
+            size = "body" if height >= 40 else "small" if height >= 29 else "caption"
+            line: Rect = (x + 16, middle - height / 2, w * 0.62, height)
+            text_size = "small" if height >= _TWO_LINES else "caption"
+            p.label(text, line, Style("text", size, "text"), align="left", least=text_size)
             style = Style("strong", size, "meter")
             p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
@@ -96,8 +96,8 @@ def _describe_bet(stage: Stage, chances: Chances) -> str:
     game, texts = stage.view.game, stage.texts
     if game is not None and _is_table_bet(stage, chances):
         kinds = [_format_bet_kind(stage, credits_a_hand) for credits_a_hand in game.chances]
-        words = _format_bet_kind(stage, chances)
-        return words if kinds.count(words) == 1 else _format_spot_names(stage, chances)
+        text = _format_bet_kind(stage, chances)
+        return text if kinds.count(text) == 1 else _format_spot_names(stage, chances)
     if chances.hands:
         credits_a_hand = texts.number(chances.cost_credits // chances.hands)
         return texts.format_count("odds.hands", chances.hands, bet=credits_a_hand)

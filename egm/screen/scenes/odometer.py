@@ -37,20 +37,20 @@ def compute_displayed_cents(before_cents: int, now_cents: int, since: float) -> 
     return before_cents * 1000 + (now_cents - before_cents) * share
 
 
-def compute_drum_turns(words: str, thousandths: int) -> tuple[float, ...]:
+def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
     """Return how far each character's drum has turned to its next digit; 0 for a sign or a drum at rest."""
-    turns = [0.0] * len(words)
+    turns = [0.0] * len(text)
     carry = thousandths / 1000
-    for i in range(len(words) - 1, -1, -1):
-        if not words[i].isdigit():
+    for i in range(len(text) - 1, -1, -1):
+        if not text[i].isdigit():
             continue
         turns[i] = carry
-        carry = carry if words[i] == "9" else 0.0
+        carry = carry if text[i] == "9" else 0.0
     return tuple(turns)
 
 
 def draw_odometer(
-    painter: Painter, words: str, rect: Rect, *, thousandths: int = 0, dim: bool = False
+    painter: Painter, text: str, rect: Rect, *, thousandths: int = 0, dim: bool = False
 ) -> None:
     """Draw a formatted amount (``$1,234.56``) on drums, centred and as large as ``rect`` allows.
 
@@ -58,12 +58,12 @@ def draw_odometer(
     ``dim`` means that the value is not current: the drums are grey, and the caller must say so in text.
     """
     x, y, w, h = rect
-    shares = [_WIDE if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _NARROW for c in words]
-    high = min(h, w / max(0.1, sum(shares)))
-    left, top = x + (w - high * sum(shares)) / 2, y + (h - high) / 2
-    for char, share, turn in zip(words, shares, compute_drum_turns(words, thousandths), strict=True):
-        cell: Rect = (left, top, share * high, high)
-        left += share * high
+    shares = [_WIDE if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _NARROW for c in text]
+    height = min(h, w / max(0.1, sum(shares)))
+    left, top = x + (w - height * sum(shares)) / 2, y + (h - height) / 2
+    for char, share, turn in zip(text, shares, compute_drum_turns(text, thousandths), strict=True):
+        cell: Rect = (left, top, share * height, height)
+        left += share * height
         if char.isdigit():
             _draw_drum(painter, cell, int(char), turn, dim=dim)
         elif char.strip("\u00a0\u202f "):

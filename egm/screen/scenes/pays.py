@@ -103,9 +103,9 @@ def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
     for pay in rows:
-        words, count = stage.texts.choose_translation(pay.names), times[pay.name]
-        words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        pay_rows.append(PayRow(words, format_pay(stage, pay), is_won=count > 0 or pay.name == won))
+        text, count = stage.texts.choose_translation(pay.names), times[pay.name]
+        text = stage.texts.say("felt.times", count=count, name=text) if count else text
+        pay_rows.append(PayRow(text, format_pay(stage, pay), is_won=count > 0 or pay.name == won))
     return pay_rows
 
 
@@ -138,30 +138,30 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
     line, top = stage.theme.sizes[size] * _LEADING, y
     for row, lines in zip(rows, wrapped_names, strict=True):
         least_height = _compute_lines_height(stage, lines, size)
-        high = max(least_height, min(most, least_height + additional_height))
+        height = max(least_height, min(most, least_height + additional_height))
         if row.is_won:
-            p.panel((x, top, w, high), radius=8, fill=(122, 66, 8, 255), edge="meter")
-        for i, words in enumerate(lines):
-            at = top + high / 2 + (i - (len(lines) - 1) / 2) * line
-            p.text(words, (x + _INSET, at), style, align="left", width=w)
-        p.text(row.pays, (x + w - _INSET, top + high / 2), pays, align="right", width=w / 2)
-        top += high
+            p.panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge="meter")
+        for i, text in enumerate(lines):
+            at = top + height / 2 + (i - (len(lines) - 1) / 2) * line
+            p.text(text, (x + _INSET, at), style, align="left", width=w)
+        p.text(row.pays, (x + w - _INSET, top + height / 2), pays, align="right", width=w / 2)
+        top += height
     return top - y
 
 
 def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Pay]]]:
     """Return a telephone's pay table as two columns of the least height, the right one below the key ``key``."""
     x, y, w, _ = rect
-    wide, rows = (w - _INSET) / 2, list_pays(stage)
-    highs = [
+    width, rows = (w - _INSET) / 2, list_pays(stage)
+    heights = [
         _compute_lines_height(stage, lines, "caption")
-        for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), wide, "caption")
+        for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), width, "caption")
     ]
     top = key[1] + key[3] - y
-    cut = min(range(len(rows) + 1), key=lambda n: max(sum(highs[:n]), top + sum(highs[n:])))
+    cut = min(range(len(rows) + 1), key=lambda n: max(sum(heights[:n]), top + sum(heights[n:])))
     return [
-        ((x, y, wide, sum(highs[:cut])), rows[:cut]),
-        ((x + w - wide, y + top, wide, sum(highs[cut:])), rows[cut:]),
+        ((x, y, width, sum(heights[:cut])), rows[:cut]),
+        ((x + w - width, y + top, width, sum(heights[cut:])), rows[cut:]),
     ]
 
 

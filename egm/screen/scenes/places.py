@@ -60,11 +60,11 @@ class Room:
         visible_share = _APART if self.holds else _SET if self.low else _SEEN
         fits: list[tuple[float, int]] = []
         for columns in range(2 if self.in_rows else self.cards, self.cards + 1):
-            wide = (w - 20) / ((columns - 1 + self.gap) * visible_share + 1)
+            width = (w - 20) / ((columns - 1 + self.gap) * visible_share + 1)
             deep = (h - CLEAR - _compute_text_height(w)) / (1 + (-(-self.cards // columns) - 1) * _BELOW)
-            fits.append((min(LARGEST, deep, wide / _RATIO), columns))
-        high, columns = max(fits)
-        return columns, high
+            fits.append((min(LARGEST, deep, width / _RATIO), columns))
+        height, columns = max(fits)
+        return columns, height
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ class HandLayout:
     cards: tuple[Rect, ...]
 
 
-def _compute_text_height(wide: float) -> float:
+def _compute_text_height(width: float) -> float:
     """Return the height below a hand's cards for its text."""
-    return CLEAR + (SAYS if wide > _NARROW else SAYS_NARROW)
+    return CLEAR + (SAYS if width > _NARROW else SAYS_NARROW)
 
 
 def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> HandLayout:
@@ -88,18 +88,18 @@ def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST)
     or above them if cards can be held.
     """
     x, y, w, h = area
-    columns, high = room.fit(area)
-    high = min(high, highest)
-    wide, below, gap = high * _RATIO, _compute_text_height(w), room.gap
-    step = min(wide + 12, (w - 20 - wide) / max(1.0, columns - 1 + gap))
-    across = step * (columns - 1 + gap) + wide
-    deep = high * (1 + _BELOW * (-(-room.cards // columns) - 1))
+    columns, height = room.fit(area)
+    height = min(height, highest)
+    width, below, gap = height * _RATIO, _compute_text_height(w), room.gap
+    step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
+    across = step * (columns - 1 + gap) + width
+    deep = height * (1 + _BELOW * (-(-room.cards // columns) - 1))
     left, top = x + (w - across) / 2, y + (h - deep + (below - CLEAR) * (1 if room.holds else -1)) / 2
     cards = list[Rect]()
     for i in range(max(room.cards, dealt)):
         column, row = i % columns, i // columns
         at = left + (column + gap * (column >= room.low)) * step
-        cards.append((at, top + row * _BELOW * high, wide, high))
+        cards.append((at, top + row * _BELOW * height, width, height))
     return HandLayout(area, (left, top, across, deep), tuple(cards))
 
 
@@ -111,8 +111,8 @@ def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
         area_rect = (x, y, w / columns, h / -(-count // columns))
         ways.append((room.fit(area_rect)[1], columns))
     _, columns = max(ways)
-    wide, deep = w / columns, h / -(-count // columns)
-    return [(x + i % columns * wide, y + i // columns * deep, wide, deep) for i in range(count)]
+    width, deep = w / columns, h / -(-count // columns)
+    return [(x + i % columns * width, y + i // columns * deep, width, deep) for i in range(count)]
 
 
 def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
@@ -122,9 +122,9 @@ def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[floa
     for row, count in enumerate(counts):
         left, row_shares = x, shares[len(areas) : len(areas) + count]
         for share in row_shares:
-            wide = w * share / sum(row_shares)
-            areas.append((left, y + row * row_height, wide, row_height))
-            left += wide
+            width = w * share / sum(row_shares)
+            areas.append((left, y + row * row_height, width, row_height))
+            left += width
     return areas
 
 
@@ -132,8 +132,8 @@ def place_small_hands(rect: Rect, count: int) -> list[Rect]:
     """Return ``count`` areas in rows, with the number of columns that makes five cards largest in each."""
     x, y, w, h = rect
     columns = max(range(1, count + 1), key=lambda n: min(w / n / (_FIVE * _RATIO), h / -(-count // n)))
-    wide, high = w / columns, h / -(-count // columns)
-    return [(x + i % columns * wide, y + i // columns * high, wide, high) for i in range(count)]
+    width, height = w / columns, h / -(-count // columns)
+    return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(count)]
 
 
 def compute_first_hand_height(finger: float) -> float:
@@ -145,7 +145,7 @@ def place_small_hand_cards(area: Rect, count: int) -> HandLayout:
     """Return the cards of a small hand, side by side, with room below for a text if that would be readable."""
     x, y, w, h = area
     room = h - SAYS if h > 3 * SAYS else h
-    high = min(0.86 * room, 0.92 * w / count / _RATIO)
-    left, top = x + (w - count * high * _RATIO) / 2, y + (room - high) / 2
-    cards = tuple((left + i * high * _RATIO, top, high * _RATIO, high) for i in range(count))
-    return HandLayout(area, (left, top, count * high * _RATIO, high), cards)
+    height = min(0.86 * room, 0.92 * w / count / _RATIO)
+    left, top = x + (w - count * height * _RATIO) / 2, y + (room - height) / 2
+    cards = tuple((left + i * height * _RATIO, top, height * _RATIO, height) for i in range(count))
+    return HandLayout(area, (left, top, count * height * _RATIO, height), cards)

@@ -27,14 +27,14 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
     paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
-    words = format_level_name(stage, level)
+    text = format_level_name(stage, level)
     if not current:
-        words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
+        text = f"{text}  ·  {stage.texts.say(f'progressive.{level.status}')}"
     low = current and h < head + _DRUMS_MIN  # The name then stands next to the drums.
     if low:
-        p.label(words, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
+        p.label(text, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
     else:
-        p.text(words, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
+        p.text(text, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
     cents_before = view.levels_before.get(level.id, level.amount_cents)
     thousandths = compute_displayed_cents(cents_before, level.amount_cents, view.now - view.levels_at)
     if view.reduced_motion:

@@ -55,12 +55,12 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the page's actions in a row below the field."""
-    left, low, most_width, high = find_back_key_rect(stage.layout)
-    wide = min(
+    left, low, most_width, height = find_back_key_rect(stage.layout)
+    width = min(
         most_width,
         (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12,
     )
-    return [((left + i * (wide + 12), low, wide, high), one) for i, one in enumerate(page.actions)]
+    return [((left + i * (width + 12), low, width, height), one) for i, one in enumerate(page.actions)]
 
 
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
@@ -75,9 +75,9 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
             draw_focus(stage, target_rect)
     _draw_recall_frame(stage)
     _draw_recall_facts(stage, page, replay)
-    severity, words = describe_standing_faults(stage)
-    if words:
-        draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, words)
+    severity, text = describe_standing_faults(stage)
+    if text:
+        draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, text)
     for rect, page_action in _lay_out_action_keys(stage, page):
         draw_action(stage, rect, page_action)
 
@@ -92,24 +92,25 @@ def _draw_recall_frame(stage: Stage) -> None:
         (x + w, y, 30, h),
     ):
         p.art(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
-    words = stage.texts.say("page.recall")
+    text = stage.texts.say("page.recall")
     style = Style("heavy", "body", BLACK)
-    wide = p.measure(words, style) + 60
-    at: Rect = (x + w / 2 - wide / 2, y - 37, wide, 44)  # On the hatching, covering nothing of the game.
+    width = p.measure(text, style) + 60
+    at: Rect = (x + w / 2 - width / 2, y - 37, width, 44)  # On the hatching, covering nothing of the game.
     p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
-    p.text(words, (x + w / 2, at[1] + 22), style, width=wide - 30)
+    p.text(text, (x + w / 2, at[1] + 22), style, width=width - 30)
 
 
 def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
     """Return the yellow and black hatching of a replay's frame."""
-    wide, high = units
+    width, height = units
     ink = Ink(size, units, 1)
-    ink.fill([(0, 0), (wide, 0), (wide, high), (0, high)], BLACK)
+    ink.fill([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
     step = 44.0
-    for i in range(-int(high / step) - 1, int(wide / step) + 2):
+    for i in range(-int(height / step) - 1, int(width / step) + 2):
         left = i * step
         ink.fill(
-            [(left, 0), (left + step / 2, 0), (left + step / 2 + high, high), (left + high, high)], _YELLOW
+            [(left, 0), (left + step / 2, 0), (left + step / 2 + height, height), (left + height, height)],
+            _YELLOW,
         )
     return ink.finish()
 

@@ -70,12 +70,12 @@ class Grid:
 
     def find_reel_rect(self, reel: int) -> Rect:
         """Return one reel's window; shorter reels are centred vertically."""
-        tall = self.field[3] - 2 * _GAP
-        height = tall * self.heights[reel] / max(self.heights)
+        full_height = self.field[3] - 2 * _GAP
+        height = full_height * self.heights[reel] / max(self.heights)
         first = self.field[0] + MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
         return (
             first + reel * (self.width + self.gap),
-            self.field[1] + _GAP + (tall - height) / 2,
+            self.field[1] + _GAP + (full_height - height) / 2,
             self.width,
             height,
         )
@@ -152,11 +152,11 @@ def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
         for number, line in enumerate(field.lines[:TABS_MAX]):
             rows.setdefault(line[reel], []).append(number)
         for row, numbers in rows.items():
-            _, top, _, high = grid.find_cell_rect(reel, row)
-            step = min(34.0, high / len(numbers))
+            _, top, _, height = grid.find_cell_rect(reel, row)
+            step = min(34.0, height / len(numbers))
             for i, number in enumerate(numbers):
                 colour = LINE_COLOURS[number % len(LINE_COLOURS)]
-                y = top + high / 2 + (i - (len(numbers) - 1) / 2) * step
+                y = top + height / 2 + (i - (len(numbers) - 1) / 2) * step
                 x = grid.field[0] + 4 if side == 0 else grid.field[0] + grid.field[2] - 38
                 p.art(
                     ("tab", colour, side),

@@ -31,8 +31,8 @@ def find_due_reminder(stage: Stage) -> Reminder | None:
 def _find_plate_rect(layout: Layout) -> Rect:
     """Return the rectangle of the reminder's plate over the field."""
     x, y, w, h = layout.field
-    wide, high = min(w, 940.0), 480.0
-    return (x + (w - wide) / 2, y + (h - high) / 2, wide, high)
+    width, height = min(w, 940.0), 480.0
+    return (x + (w - width) / 2, y + (h - height) / 2, width, height)
 
 
 def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
@@ -41,14 +41,14 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     if reminder is None:
         return []
     x, y, w, h = _find_plate_rect(stage.layout)
-    low, wide = y + h - 112, (w - 120) / 2
+    low, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
     if stage.view.accepts("acknowledge") and reminder.kind in {"time", "spend"}:
-        keys.append(((x + w - 40 - wide, low, wide, FINGER), Action("acknowledge")))
+        keys.append(((x + w - 40 - width, low, width, FINGER), Action("acknowledge")))
     if stage.view.accepts("cash_out"):
-        keys.append(((x + 40, low, wide, FINGER), Action("cash_out")))
+        keys.append(((x + 40, low, width, FINGER), Action("cash_out")))
     if len(keys) == 1:
-        return [((x + (w - wide) / 2, low, wide, FINGER), keys[0][1])]
+        return [((x + (w - width) / 2, low, width, FINGER), keys[0][1])]
     return keys
 
 
@@ -79,9 +79,9 @@ def draw_reminder(stage: Stage) -> None:
     until = stage.texts.clock(reminder.until_utc) if reminder.until_utc else ""
     whose = "" if reminder.own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{whose}"
-    words = say(f"{key}_until", time=until) if until else say(key)
+    text = say(f"{key}_until", time=until) if until else say(key)
     lines: Rect = (x + 50, y + 252, w - 100, 110)
-    p.write_paragraph(words, lines, Style("text", "body", "text"), align="centre", leading=1.25)
+    p.write_paragraph(text, lines, Style("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(stage):
         key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
         draw_button(stage, key_rect, say(key), size="body")
@@ -111,9 +111,9 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     """Return the time and money limits offered to the player: what is limited, the value, and its key's rectangle."""
     x, y, w, h = rect
-    wide, high = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
+    width, height = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
     return [
-        (of, value, (x + i * (wide + 12), y + h * (0.34 + 0.38 * row), wide, high))
+        (of, value, (x + i * (width + 12), y + h * (0.34 + 0.38 * row), width, height))
         for row, (of, values) in enumerate((("minutes", MINUTES), ("cents", CENTS)))
         for i, value in enumerate(values)
     ]

@@ -82,13 +82,13 @@ def draw_rotor(
         return
     pocket = drawn_pocket[0]
     fill = POCKETS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
-    high = min(140.0, side * 0.34)
-    plate: Rect = (cx - high * 0.64, cy - high / 2, high * 1.28, high)
+    height = min(140.0, side * 0.34)
+    plate: Rect = (cx - height * 0.64, cy - height / 2, height * 1.28, height)
     p.panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
     ink = BLACK if fill in {POCKETS["white"], POCKETS["yellow"]} else WHITE
-    words = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
-    style = Style("heavy", "hero" if high > 120 else "title", ink)
-    p.label(words, (plate[0] + 8, plate[1], plate[2] - 16, high), style)
+    text = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
+    style = Style("heavy", "hero" if height > 120 else "title", ink)
+    p.label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
 def find_pocket_index(table: Table, pocket: str, part: object) -> int:
@@ -140,12 +140,12 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     ink.fill(ellipse(50, 50, 27), Radial(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6))
     ink.fill(ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim))
     face = ink.finish()
-    high = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel) * 0.82)
-    font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(high)))
+    height = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel) * 0.82)
+    font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel):
         pale = table.colours.get(pocket) in {"white", "yellow"}
-        words = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
-        sign = font.render(words, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
+        text = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
+        sign = font.render(text, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
         turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
         at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))

@@ -73,10 +73,10 @@ def draw_board(stage: Stage, table: Table) -> None:
     stage.painter.label(say("felt.past"), (x, y + h - low, w, low), Style("text", "caption", "text"))
     if low_cells:  # The derived roads would be unreadable.
         return
-    wide = (w - 2 * _GAP) / 3
+    width = (w - 2 * _GAP) / 3
     shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
     for n, (title, shape) in enumerate(shapes):
-        road_rect: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, lower - _GAP)
+        road_rect: Rect = (x + n * (width + _GAP), y + upper + _GAP, width, lower - _GAP)
         marks = [
             [(_choose_mark_paint(mark), 0) for mark in column]
             for column in arrange_in_columns(derive_road_marks(road, n + 1))

@@ -13,7 +13,7 @@ from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.form import draw_action, draw_key, draw_mark, format_page_text
+from egm.screen.scenes.form import draw_action, draw_icon, draw_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -67,8 +67,8 @@ class Plan:
 def find_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the BACK key, at the same place on every service page."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
-    wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
-    return (x + inset, layout.bar[1] - 10 - high, wide, high)
+    width, height = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
+    return (x + inset, layout.bar[1] - 10 - height, width, height)
 
 
 def _find_page_margin(layout: Layout) -> float:
@@ -97,16 +97,16 @@ def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
     leaving = [one for one in page.actions if one.style == "back"]
     others = [one for one in page.actions if one.style != "back"]
     low = leaving if as_tiles else [*leaving, *others]
-    per_row, wide = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
+    per_row, width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
     rows = max(1, -(-len(low) // per_row))
     foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
             (  # From the lowest row up, so that the first key, BACK, is always in the same position.
-                x + inset + (i % per_row) * (wide + _GAP),
+                x + inset + (i % per_row) * (width + _GAP),
                 foot_top + (rows - 1 - i // per_row) * (key + _GAP),
-                wide,
+                width,
                 key,
             ),
             one,
@@ -115,7 +115,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> Plan:
     )
     if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
-        foot = ((back, leave), ((*first[:2], min(2 * wide + _GAP, x + w - inset - first[0]), key), confirm))
+        foot = ((back, leave), ((*first[:2], min(2 * width + _GAP, x + w - inset - first[0]), key), confirm))
     tiles = _lay_out_action_tiles(body, others, portrait=layout.is_portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
@@ -143,8 +143,8 @@ def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: L
         keys = least_height if not layout.is_telephone else max(least_height, min(best, h - _FACTS))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
-    wide = w * (0.6 if prompt.kind in WRITTEN else 0.42)
-    return (x, y, w - wide - 24, h), (x + w - wide, y, wide, h)
+    width = w * (0.6 if prompt.kind in WRITTEN else 0.42)
+    return (x, y, w - width - 24, h), (x + w - width, y, width, h)
 
 
 def _lay_out_action_tiles(
@@ -154,9 +154,9 @@ def _lay_out_action_tiles(
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
-    wide, tall = (w - (columns - 1) * _GAP) / columns, min(132.0, (h - 16 - (rows - 1) * _GAP) / rows)
+    width, height = (w - (columns - 1) * _GAP) / columns, min(132.0, (h - 16 - (rows - 1) * _GAP) / rows)
     return tuple(
-        ((x + (i % columns) * (wide + _GAP), y + 8 + (i // columns) * (tall + _GAP), wide, tall), one)
+        ((x + (i % columns) * (width + _GAP), y + 8 + (i // columns) * (height + _GAP), width, height), one)
         for i, one in enumerate(actions)
     )
 
@@ -245,10 +245,10 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
     """Draw the page number between the keys that turn pages."""
     if laid.pager:
         sheets = lay_out_listing(stage, page, laid.body).sheets
-        words = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
-        (left, low, wide, high), _ = laid.pager[0]
-        at = (left + wide + _BETWEEN / 2, low + high / 2)
-        stage.painter.text(words, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
+        text = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
+        (left, low, width, height), _ = laid.pager[0]
+        at = (left + width + _BETWEEN / 2, low + height / 2)
+        stage.painter.text(text, at, Style("strong", "small", WHITE), width=_BETWEEN - 16)
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
@@ -293,8 +293,8 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     bands = [describe_standing_faults(stage)]
     if page.notice is not None:
         bands.append((page.notice_severity, format_page_text(stage, page.notice)))
-    for i, (severity, words) in enumerate(band for band in bands if band[1]):
-        draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, words)
+    for i, (severity, text) in enumerate(band for band in bands if band[1]):
+        draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, text)
 
 
 def describe_standing_faults(stage: Stage) -> tuple[str, str]:
@@ -310,14 +310,14 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     return "alarm" if grave else "warning", "  ·  ".join([*opened, *dict.fromkeys(faults)])
 
 
-def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
-    """Draw a line across the page with a mark: the result of the last answer, or open doors and faults."""
+def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:
+    """Draw a line across the page with an icon: the result of the last answer, or open doors and faults."""
     colour = stage.theme.colour(_SEVERITY[severity])
     stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
-    draw_mark(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
+    draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = Style("strong", "small", mix(colour, WHITE, 0.45))
     room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
-    stage.painter.label(words, room, style, align="left")
+    stage.painter.label(text, room, style, align="left")
 
 
 # ---------------------------------------------------------------------- the screen's own tests
@@ -348,8 +348,8 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
     x, y, w, h = rect
     names = (*TONES, "alarm")
     step = h / len(names)
-    tall = min(104.0, step - 14)
-    return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, tall) for i, name in enumerate(names)}
+    height = min(104.0, step - 14)
+    return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, height) for i, name in enumerate(names)}
 
 
 def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
@@ -357,9 +357,9 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     desk, now = stage.view.desk, stage.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = stage.texts.number(round(TONES.get(name, 0)))
-        words = stage.texts.say(f"page.{name}", hertz=hertz)
+        text = stage.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
-            stage, key_rect, words, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
+            stage, key_rect, text, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
         )
 
 
@@ -367,9 +367,9 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
     """Return the rectangles that the touch test shows, side by side over the whole page."""
     x, y, w, h = rect
     columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
-    wide, tall = w / columns, h / rows
+    width, height = w / columns, h / rows
     return [
-        (x + (i % columns) * wide + 4, y + (i // columns) * tall + 4, wide - 8, tall - 8)
+        (x + (i % columns) * width + 4, y + (i // columns) * height + 4, width - 8, height - 8)
         for i in range(columns * rows)
     ]
 
@@ -380,8 +380,8 @@ def _draw_calibration_cross(stage: Stage) -> None:
     x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         stage.painter.shade(rect, WHITE)
-    words = stage.texts.say("page.cross", number=number + 1, of=len(CROSSES))
-    stage.painter.text(words, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
+    text = stage.texts.say("page.cross", number=number + 1, of=len(CROSSES))
+    stage.painter.text(text, (w / 2, h * 0.5), Style("strong", "body", WHITE), width=w * 0.8)
 
 
 def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:
@@ -390,5 +390,5 @@ def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:
     stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
     if on:
         side = min(rect[2], rect[3]) * 0.5
-        mark_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
-        draw_mark(stage, "good", mark_rect)
+        icon_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
+        draw_icon(stage, "good", icon_rect)

@@ -231,10 +231,10 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     return stage.texts.say_by_count(key, worded | short)
 
 
-def draw_caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
+def draw_caption(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
-    stage.painter.label(words, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
+    stage.painter.label(text, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
 
 
 def format_stage_name(stage: Stage, name: str) -> str:
@@ -245,7 +245,7 @@ def format_stage_name(stage: Stage, name: str) -> str:
 
 
 def draw_button(
-    stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False, size: str = "small"
+    stage: Stage, rect: Rect, text: str, *, on: bool = True, lit: bool = False, size: str = "small"
 ) -> None:
     """Draw a flat button with text, as on pages and in the drawer; ``lit`` if its option is active."""
     p = stage.painter
@@ -253,7 +253,7 @@ def draw_button(
     edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
     p.panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
     p.label(
-        words,
+        text,
         (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),
         Style("strong", size, "text" if on else "text_dim"),
     )
@@ -262,16 +262,16 @@ def draw_button(
 def draw_focus(stage: Stage, rect: Rect) -> None:
     """Draw the frame around the focused target; its corners make it recognizable without colour."""
     x, y, w, h = rect
-    wide, tall = w + 20, h + 20
+    width, height = w + 20, h + 20
 
     def render_focus_frame(size: tuple[int, int]) -> pygame.Surface:
-        ink = Ink(size, (wide, tall), 2)
-        ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 9, (0, 0, 0, 220))
-        ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 5, WHITE)
-        for cx, sx in ((5.0, 1), (wide - 5, -1)):
-            for cy, sy in ((5.0, 1), (tall - 5, -1)):
+        ink = Ink(size, (width, height), 2)
+        ink.stroke(box(5, 5, width - 10, height - 10, 22), 9, (0, 0, 0, 220))
+        ink.stroke(box(5, 5, width - 10, height - 10, 22), 5, WHITE)
+        for cx, sx in ((5.0, 1), (width - 5, -1)):
+            for cy, sy in ((5.0, 1), (height - 5, -1)):
                 corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
                 ink.fill(corner, stage.theme.colour("meter"))
         return ink.finish()
 
-    stage.painter.art(("focus",), (x - 10, y - 10, wide, tall), render_focus_frame)
+    stage.painter.art(("focus",), (x - 10, y - 10, width, height), render_focus_frame)

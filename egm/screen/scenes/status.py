@@ -105,11 +105,11 @@ def choose_status(stage: Stage) -> tuple[str, str]:
     if view.news is not None and view.now - view.notices_at < _compute_notice_seconds(snapshot, view.news):
         return _format_notice_status(stage, view.news)
     if view.decision is not None and is_decision_due(view, stage.theme):
-        words, advised = format_turn(stage, view.decision), view.decision.display.get("advice")
+        text, advised = format_turn(stage, view.decision), view.decision.display.get("advice")
         if isinstance(advised, str) and advised in view.decision.options:
             option = format_option(stage, advised)
-            words = f"{words}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
-        return words, "amber"
+            text = f"{text}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
+        return text, "amber"
     line = build_view_timeline(view, stage.theme)
     if snapshot.state == "playing" and view.show is not None and line is not None:
         return _choose_game_status(stage, view.show, line)
@@ -168,7 +168,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
             most=max(list_permitted_spot_counts(game)),
         ), "amber"
     next_ = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
-    return "  ·  ".join(words for words in (_describe_lost_round(stage), next_) if words), "text"
+    return "  ·  ".join(text for text in (_describe_lost_round(stage), next_) if text), "text"
 
 
 def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
@@ -241,8 +241,8 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
     staked = stage.money(staked_cents)
     if not won_cents:
         return stage.texts.say("keno.ticket_lost", draws=draws, staked=staked), "text_dim"
-    words = stage.texts.say("keno.ticket_won", draws=draws, amount=stage.money(won_cents), staked=staked)
-    return words, "win" if won_cents > staked_cents else "text"
+    text = stage.texts.say("keno.ticket_won", draws=draws, amount=stage.money(won_cents), staked=staked)
+    return text, "win" if won_cents > staked_cents else "text"
 
 
 def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
@@ -283,8 +283,8 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
     """Return what PLAY buys and its price, if the bet meter does not say it: a ticket, stakes on a wheel."""
     game, say = stage.view.game, stage.texts.say
     if is_keno(game):
-        words, cents = describe_purchase(stage)
-        return say("keno.buys", what=words, price=stage.money(cents)) if words else ""
+        text, cents = describe_purchase(stage)
+        return say("keno.buys", what=text, price=stage.money(cents)) if text else ""
     if stage.view.table is not None:
         return describe_felt_status(stage)
     if game is None or not is_wheel(stage):
@@ -363,8 +363,8 @@ def draw_status(stage: Stage) -> None:
     p, layout, view = stage.painter, stage.layout, stage.view
     x, y, w, h = layout.message
     if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate covers it.
-        words, colour = choose_status(stage)
-        p.label(words, (x + 24, y, w - 48, h), Style("strong", "body", colour))
+        text, colour = choose_status(stage)
+        p.label(text, (x + 24, y, w - 48, h), Style("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
         return
@@ -410,17 +410,17 @@ def _draw_permanent_notes(stage: Stage) -> None:
             else layout.size[0] * (0.4 if not layout.is_telephone else 0.3),
         )
     if game is not None:
-        words = format_return(stage, game)
+        text = format_return(stage, game)
         style = Style("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
             low = layout.left[1] + layout.left[3] + 16
-            p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
+            p.text(text, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
-            wide = _compute_title_left_width(layout)
-            if p.measure(words, style) <= wide:
-                p.label(words, (30, 54, wide, 37), style, align="left")
+            width = _compute_title_left_width(layout)
+            if p.measure(text, style) <= width:
+                p.label(text, (30, 54, width, 37), style, align="left")
             else:  # A table has two figures.
-                p.write_paragraph(words, (30, 54, wide, 42), replace(style, size="tiny"), leading=1.25)
+                p.write_paragraph(text, (30, 54, width, 42), replace(style, size="tiny"), leading=1.25)
 
 
 def _compute_title_left_width(layout: Layout) -> float:

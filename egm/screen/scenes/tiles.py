@@ -42,16 +42,16 @@ def find_tile_rect(rect: Rect) -> Rect:
 def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
     """Return the picture of a Pai Gow tile (domino), in the rectangle of a card."""
     ink = Ink(size, (100.0, 140.0))
-    wide = 100.0 * _WIDE
-    left = (100.0 - wide) / 2
+    width = 100.0 * _WIDE
+    left = (100.0 - width) / 2
     top, bottom = _BACK if name == HIDDEN else _BODY
-    ink.fill(box(left - 1, 1, wide + 2, 139, 10), (0, 0, 0, 170))
-    ink.fill(box(left, 0, wide, 137, 9), Linear(((0, top), (1, bottom))))
-    ink.stroke(box(left + 2, 2, wide - 4, 133, 8), 1.6, _EDGE)
+    ink.fill(box(left - 1, 1, width + 2, 139, 10), (0, 0, 0, 170))
+    ink.fill(box(left, 0, width, 137, 9), Linear(((0, top), (1, bottom))))
+    ink.stroke(box(left + 2, 2, width - 4, 133, 8), 1.6, _EDGE)
     if name == HIDDEN:
-        ink.stroke(box(left + 9, 9, wide - 18, 119, 5), 1.4, (255, 255, 255, 110))
+        ink.stroke(box(left + 9, 9, width - 18, 119, 5), 1.4, (255, 255, 255, 110))
         return ink.finish()
-    ink.fill(box(left + 10, 67.6, wide - 20, 1.8), _EDGE)
+    ink.fill(box(left + 10, 67.6, width - 20, 1.8), _EDGE)
     for half, middle in zip(map(int, name.split("-")), (35.0, 102.0), strict=True):
         for x, y in PIPS[half]:
             red = half in {1, 4} or (name == "6-6" and (x < 0) == (middle < 60))

@@ -47,12 +47,14 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
     if find_moving_value_notice(stage) is None:
         return None
     x, y, w, h = stage.layout.field
-    wide, high, low = min(760.0, w - 40), 168.0, y + h - 186
+    width, height, low = min(760.0, w - 40), 168.0, y + h - 186
     tray, slim = stage.layout.tray, stage.layout.is_telephone
     if tray:  # Below a board, the plate covers all texts of the tray.
-        wide, high, low = (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
+        width, height, low = (
+            (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
+        )
     beside = is_keno(stage.view.game) and not tray  # The plate then covers the board, not the ticket's texts.
-    return (x + (24 if beside else (w - wide) / 2), low, wide, high)
+    return (x + (24 if beside else (w - width) / 2), low, width, height)
 
 
 def draw_value(stage: Stage) -> None:
@@ -65,18 +67,18 @@ def draw_value(stage: Stage) -> None:
     still = stage.view.reduced_motion
     arrive = 1.0 if still else ease_out(since / 0.3)
     leave = 1.0 if still else 1 - clamp((since - seconds + 0.3) / 0.3)
-    x, y, wide, high = plate_rect
-    plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), wide, high)
+    x, y, width, height = plate_rect
+    plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), width, height)
     colour = stage.theme.colour("emerald" if not leaving else "gold")
     rim = Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
     stage.painter.panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
-    draw_moving(stage, kind, (plate[0] + 20, plate[1] + 14, 190, high - 28), since, leaving=leaving)
-    rect: Rect = (plate[0] + 232, plate[1] + 18, wide - 256, high - 36)
+    draw_moving(stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving)
+    rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
         style = Style("strong", "body", "text")
-        words = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
-        stage.painter.text(words, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
+        text = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
+        stage.painter.text(text, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
         return
     stage.painter.text(
         stage.money(amount),
@@ -87,12 +89,12 @@ def draw_value(stage: Stage) -> None:
     )
     style = Style("strong", "small", "text")
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
-    words = (
+    text = (
         stage.texts.say(value_key)
         if stage.texts.has(value_key)
         else format_message(stage, f"notice.{notice.code}", notice.values)
     )
-    stage.painter.text(words, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
+    stage.painter.text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
 
 
 def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: bool) -> None:
@@ -123,9 +125,9 @@ def _draw_falling_coins(stage: Stage, rect: Rect, since: float) -> None:
         if coin_at[1] + side > y + h or t <= 0:
             coin_at = (coin_at[0], y + h - side)
         turn = round(abs(math.cos(t * 9 + i)) * 5)
-        wide = max(10.0, side * turn / 5)
+        width = max(10.0, side * turn / 5)
         stage.painter.art(
-            ("falling coin", turn), (coin_at[0] + (side - wide) / 2, coin_at[1], wide, side), _render_coin
+            ("falling coin", turn), (coin_at[0] + (side - width) / 2, coin_at[1], width, side), _render_coin
         )
 
 

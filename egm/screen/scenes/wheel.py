@@ -69,9 +69,9 @@ def _draw_bet(stage: Stage) -> None:
             width=w * 0.3 if w > _ROOM_FOR_PRIZES else w * 0.6,
         )
         if w > _ROOM_FOR_PRIZES:
-            words, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
+            text, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
             style = Style("strong", "caption", "meter")
-            p.text(words, at, style, align="right", width=w * 0.46)
+            p.text(text, at, style, align="right", width=w * 0.46)
     price = stage.money(view.snapshot.bet_credits * unit_cents)
     p.text(price, (x + w / 2, y + h - 36), Style("numbers", "title", "meter"), width=w - 30)
 
@@ -81,11 +81,15 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
-        wide, step = (w - 36) / 3, (h - 46 - 40) / -(-count // 3)
-        return [(x + 12 + (i % 3) * (wide + 6), y + 46 + i // 3 * step, wide, step - 6) for i in range(count)]
+        width, step = (w - 36) / 3, (h - 46 - 40) / -(-count // 3)
+        return [
+            (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * step, width, step - 6) for i in range(count)
+        ]
     if layout.is_portrait:
-        wide, step = (w - 30) / 2, (h - 116) / -(-count // 2)
-        return [(x + 12 + (i % 2) * (wide + 6), y + 50 + i // 2 * step, wide, step - 6) for i in range(count)]
+        width, step = (w - 30) / 2, (h - 116) / -(-count // 2)
+        return [
+            (x + 12 + (i % 2) * (width + 6), y + 50 + i // 2 * step, width, step - 6) for i in range(count)
+        ]
     return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(count)]
 
 
@@ -115,12 +119,12 @@ def draw_wheel_glasses(stage: Stage) -> None:
     top, game = y + 66, stage.view.game
     style = Style("strong", "small", "text")
     for form in game.presentation.get("forms", []) if game else ():
-        words = stage.texts.choose_translation(form["name"])
-        top += stage.painter.write_paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
+        text = stage.texts.choose_translation(form["name"])
+        top += stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if stage.layout.is_portrait:
         return  # The areas can be touched all the same; the room is used for the possible bets.
-    words = stage.texts.say("wheel.touch")
-    stage.painter.write_paragraph(words, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))
+    text = stage.texts.say("wheel.touch")
+    stage.painter.write_paragraph(text, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))
 
 
 def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
@@ -142,8 +146,8 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     room = w - side - chip - 34
     name = stage.texts.choose_translation(area["name"])
     p.text(name, (left, y + h * 0.3), Style("strong", "caption", "text"), align="left", width=room)
-    words = stage.texts.say("feature.multiplier", times=pay)
-    p.text(words, (left, y + h * 0.68), Style("numbers", "body", "meter"), align="left", width=room)
+    text = stage.texts.say("feature.multiplier", times=pay)
+    p.text(text, (left, y + h * 0.68), Style("numbers", "body", "meter"), align="left", width=room)
     if stake:
         chip_rect: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
         p.art(("stake chip",), chip_rect, partial(render_own_picture, "chip"))

@@ -201,13 +201,13 @@ def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amou
     if not amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
-    words = stage.texts.number(win.credits)
-    width = max(70.0, p.measure(words, Style("numbers", "title")) + 28)
+    text = stage.texts.number(win.credits)
+    width = max(70.0, p.measure(text, Style("numbers", "title")) + 28)
     p.panel(
         (x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3
     )
     p.text(
-        words,
+        text,
         (x + w / 2, y + h - 36),
         Style("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)),
         width=width - 14,

@@ -38,7 +38,7 @@ from egm.staff.entries import (
     TouchCalibrated,
 )
 from egm.staff.events import DeviceTest
-from egm.staff.form import authorise
+from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
@@ -67,7 +67,7 @@ def build_test_job(place: str, job_id: str) -> TicketJob:
 @refusal_code("may_test")
 def person_may_test_devices(machine: Machine, event: Event) -> bool:
     """Return whether the person who is signed in at the menu may test devices."""
-    return authorise(machine, event, Permission.TEST_DEVICES, 1)
+    return is_authorised(machine, event, Permission.TEST_DEVICES, 1)
 
 
 def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[Machine]:

@@ -13,7 +13,7 @@ from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import list_faults_to_show
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
 from egm.staff.desk import Back, Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
@@ -36,7 +36,7 @@ class DeviceList(MenuPage):
                     _find_worst_fault(machine, kind),
                 ),
                 action=f"device:{name}",
-                mark="warning" if _find_worst_fault(machine, kind).value else "good",
+                icon="warning" if _find_worst_fault(machine, kind).value else "good",
             )
             for name, kind in bench.kinds.items()
         )
@@ -71,7 +71,7 @@ _PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display",
 _CALIBRATE: Final = "calibrate"
 
 
-def _find_worst_fault(machine: Machine, kind: str) -> Words:
+def _find_worst_fault(machine: Machine, kind: str) -> PageText:
     """Return the most severe active fault of a kind of device, as text; empty if it has none."""
     codes = [code for code in list_faults_to_show(machine.faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.faults[code]["locks"])
@@ -234,7 +234,7 @@ def _build_input_table(machine: Machine) -> PageTable:
         rows=tuple(
             PageRow(
                 cells=(say_code(section, name), say("service.test.on" if is_on else "service.test.off")),
-                mark="good" if is_on else "",
+                icon="good" if is_on else "",
             )
             for group, section, names in groups
             for name in names

@@ -32,7 +32,7 @@ from egm.staff.entries import (
     ReasonedAct,
 )
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
-from egm.staff.form import authorise
+from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
 from egm.staff.service.menu import MainMenu
 from egm.staff.service.sign_in import SignIn, read_staff
@@ -78,7 +78,7 @@ def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     return (
         act in machine.profile.staff.key_alone
         or (person is not None and person.may(act))
-        or authorise(machine, event, act, 1)
+        or is_authorised(machine, event, act, 1)
     )
 
 

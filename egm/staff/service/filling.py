@@ -8,7 +8,7 @@ from egm.kernel.events import Event
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.rules import code_of
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.people import Person
 from egm.staff.desk import Back, Do, Go, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.form import Field, FieldError, FieldKind, Form
@@ -108,16 +108,16 @@ class Filling(MenuPage):
         return tuple(
             PageRow(
                 cells=(say(f"service.needs.{code_of(guard)}"),),
-                mark="good" if guard(machine, event) else "warning",
+                icon="good" if guard(machine, event) else "warning",
             )
             for guard in self.form.needs
         )
 
-    def _build_label(self, entry: Field) -> Words:
+    def _build_label(self, entry: Field) -> PageText:
         """Return the label of a form's field as text."""
         return say(f"form.{self.form.id}.{entry.name}")
 
-    def _format_field_value(self, entry: Field) -> Words:
+    def _format_field_value(self, entry: Field) -> PageText:
         """Return the entered value of a form's field as text."""
         value = self.values[entry.name]
         if value is None:
@@ -128,7 +128,7 @@ class Filling(MenuPage):
             return say_money(int(value))
         return say_number(value) if isinstance(value, int) else say_plain(value)
 
-    def _format_choice(self, entry: Field, choice: str) -> Words:
+    def _format_choice(self, entry: Field, choice: str) -> PageText:
         """Return one of the choices of a form's field as text."""
         if entry.plain:
             return say_money(int(choice)) if entry.name.endswith("_cents") else say_plain(choice)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageRow, PageTable, ServicePage, Words
+from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.sheet import InterventionSheet, iter_sheets
@@ -27,7 +27,7 @@ class SheetList(MenuPage):
                     _format_end(sheet),
                 ),
                 action=sheet.id,
-                mark="" if sheet.ended else "warning",
+                icon="" if sheet.ended else "warning",
             )
             for sheet in _list_last_sheets(machine)
         )
@@ -61,7 +61,7 @@ def _list_last_sheets(machine: Machine) -> list[InterventionSheet]:
     return list(iter_sheets(machine.journal, machine.entries))[::-1][:_LISTED]
 
 
-def _format_end(sheet: InterventionSheet) -> Words:
+def _format_end(sheet: InterventionSheet) -> PageText:
     """Return when the intervention ended, or that it is open, as text."""
     return say_time(sheet.ended) if sheet.ended else say("service.sheet.open")
 

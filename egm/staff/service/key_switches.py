@@ -26,7 +26,7 @@ def iter_concerned_positions(
     """Yield the player positions that an event from the I/O board of position ``number`` concerns."""
     own_position, served = beside.by_number[number], tuple(beside.iter_positions_served(number))
     if event.type is EventType.KEY_TURNED:
-        waiting = [position for position in served if waits_for_key(position.engine, event)]
+        waiting = [position for position in served if is_waiting_for_key(position.engine, event)]
         return (min(waiting, key=_rank_waiting_position, default=own_position),)
     if event.type is EventType.MENU_CLOSED:
         return [
@@ -35,7 +35,7 @@ def iter_concerned_positions(
     return (own_position,)
 
 
-def waits_for_key(engine: Engine[Machine], key_event: Event) -> bool:
+def is_waiting_for_key(engine: Engine[Machine], key_event: Event) -> bool:
     """Return whether an attendant's key, turned now, would do more at a player position than show a refusal."""
     machine = engine.machine
     if not engine.accepts_event(key_event):

@@ -15,7 +15,7 @@ from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
 from egm.kernel.events import EventName, State
 from egm.kernel.faults import FAULTS, get_fault
 from egm.kernel.rules import code_of
-from egm.kernel.service_pages import PageRow, PageTable, Words
+from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.kernel.significance import Clear, Effect
 from egm.kernel.states import PRESSING, SETS
 from egm.people import Permission
@@ -69,12 +69,12 @@ class Chapter:
 
     id: str
     columns: tuple[str, ...]
-    rows: Callable[[Menu], Iterable[tuple[Words, ...]]]
+    rows: Callable[[Menu], Iterable[tuple[PageText, ...]]]
     operator: bool = True
     """Whether it is in the operator's manual too."""
 
     @property
-    def title(self) -> Words:
+    def title(self) -> PageText:
         """Return the chapter's title."""
         return say(f"manual.chapter.{self.id}")
 
@@ -84,9 +84,9 @@ class Chapter:
         return PageTable(columns=heads, rows=tuple(PageRow(cells=cells) for cells in self.rows(menu)))
 
 
-def join_texts(keys: Iterable[str], between: str = "") -> Words:
+def join_texts(keys: Iterable[str], between: str = "") -> PageText:
     """Return several catalogue texts as one list for a cell; ``between`` separates them."""
-    return Words(kind="list", value=between, values={str(index): key for index, key in enumerate(keys)})
+    return PageText(kind="list", value=between, values={str(index): key for index, key in enumerate(keys)})
 
 
 def list_fault_codes() -> list[str]:
@@ -95,7 +95,7 @@ def list_fault_codes() -> list[str]:
     return sorted({*device_codes, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
 
 
-def _iter_fault_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_fault_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each fault: text, remedy, effect, who clears it, and code."""
     for code in list_fault_codes():
         fault = get_fault(code)
@@ -117,26 +117,26 @@ def _iter_fault_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
         )
 
 
-def _iter_state_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_state_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each machine state: name and meaning, the most pressing first."""
     for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
         yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
 
 
-def _list_permitted_roles(permission: Permission | None) -> Words:
+def _list_permitted_roles(permission: Permission | None) -> PageText:
     """Return the roles that have a permission, in one cell; every role if no permission is required."""
     return join_texts(
         f"manual.role.{role}" for role in Role if permission is None or permission in find_permissions(role)
     )
 
 
-def _iter_permission_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_permission_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each permission: name and permitted roles."""
     for permission in Permission:
         yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
 
 
-def _iter_menu_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_menu_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each page of the service menu: name, section and permitted roles."""
     for subject in SUBJECTS:
         for entry in menu.list_subject_pages(subject):
@@ -147,7 +147,7 @@ def _iter_menu_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
             )
 
 
-def _iter_form_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_form_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each staff form: title, fields, conditions, states, persons and roles."""
     for form in menu.forms:
         yield (
@@ -169,10 +169,10 @@ def iter_state_set_names(menu: Menu, event: EventName) -> Iterator[str]:
             yield SETS[rule.states].replace(" ", "_")
 
 
-def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, ...]]]:
+def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[PageText, ...]]]:
     """Return the function that yields the numbered steps of a procedure as rows of the manual."""
 
-    def rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    def rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
         """Yield the numbered steps of the procedure."""
         for number in range(1, STEPS[procedure] + 1):
             yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
@@ -180,27 +180,27 @@ def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, .
     return rows
 
 
-def _iter_denomination_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_denomination_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about changing denominations: who may do it, and the steps."""
     form = next((form for form in menu.forms if form.id == "options_denomination"), None)
     yield from _iter_form_details(form)
     yield from _build_step_rows("denomination")(menu)
 
 
-def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about a memory clear: who may do it, and the steps."""
     yield say("manual.column.roles"), _list_permitted_roles(Permission.CLEAR_MEMORY)
     yield from _build_step_rows("memory")(menu)
 
 
-def _iter_form_details(form: Form | None) -> Iterator[tuple[Words, ...]]:
+def _iter_form_details(form: Form | None) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's rows about a form: the roles permitted to use it, and its conditions."""
     if form is not None:
         yield say("manual.column.roles"), _list_permitted_roles(form.permission)
         yield say("manual.column.needs"), join_texts(f"service.needs.{code_of(need)}" for need in form.needs)
 
 
-def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_meter_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each meter: name, unit, whether it is a total or a level, and code."""
     for meter in METERS:
         reads = "level" if meter.is_level else "total"
@@ -219,13 +219,13 @@ def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
         )
 
 
-def _iter_door_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_door_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each kind of intervention: name, and the doors that it covers."""
     for kind, doors in COVERED.items():
         yield say(f"form.intervention.kind_{kind}"), join_texts(f"door.{door}" for door in sorted(doors))
 
 
-def _iter_serial_line_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_serial_line_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each device protocol: device, line settings and wiring."""
     for protocol, entry in PROTOCOLS.items():
         line = entry.line
@@ -246,7 +246,7 @@ _INPUT_WORDS: Final = {
 }
 
 
-def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_input_rows(_: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each input, tower light and mechanical counter of the I/O board."""
     for number, (group, name) in enumerate(INPUTS):
         yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), say_plain(number)
@@ -256,7 +256,7 @@ def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
         yield say("manual.input.counter"), say("manual.input.counter"), say_plain(number)
 
 
-def _iter_event_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_event_rows(menu: Menu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
     for subject, event in menu.entries.iter_significant():
         yield (
@@ -268,7 +268,7 @@ def _iter_event_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
         )
 
 
-def say_event(pattern: str) -> Words:
+def say_event(pattern: str) -> PageText:
     """Return the text of a significant event; ``pattern`` is ``kind`` or ``kind:subject``, as declared."""
     kind, _, about = pattern.partition(":")
     if kind == "event":

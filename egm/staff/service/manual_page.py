@@ -20,7 +20,7 @@ class Manual(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
         standing = tuple(
-            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{index}", mark="warning")
+            PageRow(cells=(say_code("tilt.text", code),), action=f"faults:{index}", icon="warning")
             for index, code in enumerate(list_fault_codes())
             if code in machine.faults
         )

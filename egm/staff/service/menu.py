@@ -26,7 +26,7 @@ SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 class Menu:
     """The pages and forms that all features contribute to the main menu.
 
-    ``rules`` decide what a form's event does. ``entries``: the declared journal entries, for the manual.
+    ``rules`` decide what a form's event does. ``entries`` are the declared journal entries, for the manual.
     """
 
     pages: tuple[MenuEntry, ...]
@@ -130,7 +130,7 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
                     say_plain("") if handpay is None else say_money(handpay.amount_cents),
                 ),
                 action="" if number == machine.position.number else f"position:{number}",
-                mark="" if handpay is None else "warning",
+                icon="" if handpay is None else "warning",
             )
         )
     yield PageTable(columns=build_column_titles("position", "state", "handpay"), rows=tuple(rows))

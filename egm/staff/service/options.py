@@ -42,7 +42,7 @@ class OptionList(MenuPage):
                         say_money(*(offered or admitted)),
                     ),
                     action=f"game:{game_id}",
-                    mark="" if offered == current_cents else "warning",
+                    icon="" if offered == current_cents else "warning",
                 )
             )
         amounts = []

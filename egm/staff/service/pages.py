@@ -15,7 +15,7 @@ from egm.kernel import logs
 from egm.kernel.entries import find_author
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.inventory import read_technical_sheet
@@ -62,7 +62,7 @@ class Meters(MenuPage):
             tables = self._build_split_tables(machine)
         else:
             names = machine.profile.staff.meter_names
-            rows: Iterable[tuple[str | Words, Words]] = (
+            rows: Iterable[tuple[str | PageText, PageText]] = (
                 (say_regulation_meter_name(name, names), _format_local_value(machine, name, value))
                 for name, value in read_jurisdiction_meters(reading, names).items()
             )
@@ -97,7 +97,7 @@ class Meters(MenuPage):
                 tables.append(build_pair_table(rows, say_meter_name(name)))
         return tuple(tables)
 
-    def _format_dimension_value(self, machine: Machine, part: str) -> Words:
+    def _format_dimension_value(self, machine: Machine, part: str) -> PageText:
         """Return the text of a meter dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
             return say("service.meters.no_part")
@@ -109,7 +109,7 @@ class Meters(MenuPage):
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
     """Yield tables of every meter that is not zero: money and counts, faults, doors, and since power-up or a door."""
-    tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
+    tables: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
     for name, value in reading.values.items():
         base, _, mark = name.partition(".since_")
         group = next((group for start, group, _ in METER_GROUPS if name.startswith(start)), "all")
@@ -121,7 +121,7 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
             yield build_pair_table(rows, say(f"service.meters.{group}", sequence=reading.sequence))
 
 
-def _format_local_value(machine: Machine, name: str, value: int) -> Words:
+def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
     """Return a meter's value in the unit of the jurisdiction's meter."""
     return say_meter_value(NAMES[machine.profile.staff.meter_names][name][0], value)
 
@@ -159,11 +159,11 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
             _format_entry_subject(record),
             say_person(find_author(entry)),
         ),
-        mark="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
+        icon="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
     )
 
 
-def _format_entry_subject(record: Mapping[str, Any]) -> Words:
+def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
     """Return what a journal entry concerns as text: a door, a fault or a reason code; empty if it names nothing."""
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
@@ -252,7 +252,7 @@ def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the time, and of past corrections of the clock, which the operating system owns."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
-        PageRow(cells=(say_time(change["last_entry"]), say_time(change["now"])), mark="warning")
+        PageRow(cells=(say_time(change["last_entry"]), say_time(change["now"])), icon="warning")
         for change in map(recall.read_details, changes)
     )
     return (

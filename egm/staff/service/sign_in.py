@@ -15,7 +15,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.kernel.entries import Entry
 from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageText, Prompt, ServicePage
 from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded
 from egm.people.roles import Role
@@ -42,12 +42,12 @@ from egm.staff.words import BACK, say
 class SignIn(MenuPage):
     """Page on which a person enters their staff number; ``then`` returns what follows the completed sign-in.
 
-    ``permission``: the permission that the person must have, or None for any person. ``not_id``: the number
-    of a person who may not sign in here, because a second person is required.
+    ``permission`` is the permission that the person must have, or None for any person. ``not_id`` is the
+    number of a person who may not sign in here, because a second person is required.
     """
 
     then: Callable[[Machine, Person], Move]
-    title: Words
+    title: PageText
     permission: Permission | None = None
     not_id: str = ""
 

@@ -148,7 +148,7 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
         assert "form:file_signed" not in menu.collect_all_actions()  # an attendant may not
         menu.home().touch("leave").open().enter("2").enter(pin_of("2"))
         menu.touch("form:file_signed")
-        assert [row.mark for row in menu.page.tables[-1].rows] == ["good", "good"]
+        assert [row.icon for row in menu.page.tables[-1].rows] == ["good", "good"]
         menu.complete("the site has a new name")
         assert "cabinet_file_changed" not in machine.faults
         assert "back" in list_enabled_actions(menu.page)

@@ -28,7 +28,7 @@ CONDITIONS = {
     record_fields.AMOUNT: (5, 0),
     record_fields.POSITIVE: (5, 0),
     record_fields.COUNT: (0, -1),
-    record_fields.WORDS: ("words", " "),
+    record_fields.NON_BLANK: ("words", " "),
     record_fields.TIME: ("2026-01-01T00:00:00+00:00", "noon"),
     record_fields.DIGEST: ("0" * 64, "0" * 63),
     record_fields.MASKED: ("••••1234", "001234567890123456"),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from websockets.sync.client import connect
 
-from egm.unix_sockets import fits_address
+from egm.unix_sockets import can_be_socket_address
 
 _FLAGS = (
     "--headless",
@@ -51,7 +51,9 @@ class Browser:
         self._number = 0
 
     def _start(self, path: str, profile: Path, opened: ExitStack) -> None:
-        folder = None if fits_address(Path(tempfile.gettempdir(), "egm-12345678", _SOCKET)) else "/tmp"
+        folder = (
+            None if can_be_socket_address(Path(tempfile.gettempdir(), "egm-12345678", _SOCKET)) else "/tmp"
+        )
         short = opened.enter_context(tempfile.TemporaryDirectory(prefix="egm-", dir=folder))
         log = opened.enter_context((profile / "chromium.log").open("wb"))
         process = subprocess.Popen(

@@ -73,10 +73,10 @@ class Meter(Painter):
         if words.strip() and letters is not None:
             edged = style.edge > 0
             ground = style.edge_colour if edged else np.median(pygame.surfarray.array3d(under), (0, 1))
-            high = self._fit_font(words, style, width).get_height() / self.scale
+            height = self._fit_font(words, style, width).get_height() / self.scale
             ratio = contrast(letters, ground)
-            if ratio < (LARGE if high >= LARGE_FROM else SMALL):
-                self.faint.append((words, round(ratio, 2), round(high)))
+            if ratio < (LARGE if height >= LARGE_FROM else SMALL):
+                self.faint.append((words, round(ratio, 2), round(height)))
         return super().text(words, at, style, align=align, width=width, alpha=alpha)
 
 
@@ -188,8 +188,8 @@ def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published
     for i in range(2 * hertz):
         picture.draw(surface, replace(view, now=view.now - 1 + i / hertz))
         grey = pygame.surfarray.array3d(pygame.transform.grayscale(surface))[:, :, 0] / 255.0
-        wide, high = grey.shape
-        cells = grey[: wide // 8 * 8, : high // 8 * 8].reshape(wide // 8, 8, high // 8, 8).mean((1, 3))
+        width, height = grey.shape
+        cells = grey[: width // 8 * 8, : height // 8 * 8].reshape(width // 8, 8, height // 8, 8).mean((1, 3))
         levels.append(cells)
     series = np.stack(levels)
     flashes = np.zeros(series.shape[1:], dtype=int)

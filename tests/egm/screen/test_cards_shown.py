@@ -29,8 +29,8 @@ def dealing(theme, name="monaco-punto-banco"):
 @pytest.mark.parametrize("by", ["touch", "key"])
 def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     view, picture = dealing(theme)
-    left, top, wide, high = picture._build_stage(view).layout.field
-    action = picture.touched(view, left + wide / 2, top + high / 3) if by == "touch" else Action("play")
+    left, top, width, height = picture._build_stage(view).layout.field
+    action = picture.touched(view, left + width / 2, top + height / 3) if by == "touch" else Action("play")
     assert action is not None
     cut, wishes = apply_action(view, action, theme, picture.choices(view))
     assert wishes == ()
@@ -40,7 +40,7 @@ def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     assert len({stop for stop in ends.stops if cut.show.began + stop > view.now}) == 1
     assert cut.show.began + ends.stopped - view.now < 0.6 < build_view_timeline(view, theme).steps[-1].stopped
     later = replace(cut, now=cut.show.began + build_view_timeline(cut, theme).end)
-    assert picture.touched(later, left + wide / 2, top + 40) is None or action.name == "play"
+    assert picture.touched(later, left + width / 2, top + 40) is None or action.name == "play"
 
 
 def test_a_punto_bancos_hands_are_called_as_its_bets(theme):

@@ -249,9 +249,9 @@ def test_a_window_on_a_bare_console_draws_and_hears_what_it_should(theme, card, 
 def test_a_pointer_and_a_finger_are_where_they_point(theme, card):
     """A pointer's place comes as one on the size of SDL's driver, a finger's as a share of the display."""
     window = Window(theme, output=DisplayOutput(card))
-    wide, high = pygame.display.get_desktop_sizes()[0]
-    assert (wide, high) != SIZE
-    mouse = {"button": 1, "pos": (wide // 2, high // 2), "touch": False}
+    width, height = pygame.display.get_desktop_sizes()[0]
+    assert (width, height) != SIZE
+    mouse = {"button": 1, "pos": (width // 2, height // 2), "touch": False}
     for kind, event in ((pygame.MOUSEBUTTONDOWN, mouse), (pygame.FINGERDOWN, {"x": 0.5, "y": 0.5})):
         pygame.event.post(pygame.event.Event(kind, event))
         (tap,) = [did for did in window.inputs() if isinstance(did, Tap)]

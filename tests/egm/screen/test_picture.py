@@ -352,11 +352,11 @@ def test_what_a_finger_touches_on_a_telephone_is_44_of_its_pixels(
             kind = touch.action.name
             kind = "search" if asks == "find" and kind not in {"drawer", "rows"} else kind
             kind = "letter" if asks == "text" and kind == "type" else kind
-            wide, high = touch.rect[2] * pixels, touch.rect[3] * pixels
+            width, height = touch.rect[2] * pixels, touch.rect[3] * pixels
             least = SMALLER.get(kind, (44, 44))
             names.add(touch.action.name)
-            if touch.action.name and (wide < least[0] or high < least[1]):
-                faults.add((name, touch.action.name, round(wide), round(high)))
+            if touch.action.name and (width < least[0] or height < least[1]):
+                faults.add((name, touch.action.name, round(width), round(height)))
     assert {"mark", "quick_pick", "card", "draws", "bonus", "part", "type", "bench", "answer"} <= names
     assert not faults, "\n".join(map(str, sorted(faults)))
 

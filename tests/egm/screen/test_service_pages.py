@@ -11,7 +11,7 @@ import pytest
 from test_places import written
 
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, Notice
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
     TONES,
@@ -53,7 +53,7 @@ def touch(picture, view, theme, name, value=None):
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_a_pin_is_typed_shown_as_dots_sent_once_and_kept_nowhere(rest, theme, layout):
     picture = Picture(theme, layout=layout)
-    view = opened(rest, pages.sign_in().model_copy(update={"prompt": Prompt(label=Words(), kind="pin")}))
+    view = opened(rest, pages.sign_in().model_copy(update={"prompt": Prompt(label=PageText(), kind="pin")}))
     assert view.scene is Scene.SERVICE
     for digit in "2468":
         view, wishes = touch(picture, view, theme, "type", digit)
@@ -108,7 +108,7 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
 
 
 def test_an_amount_is_minor_units_and_takes_nothing_but_digits(rest, theme):
-    view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=Words(), kind="amount")}))
+    view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")}))
     for char in ("0", "1", "x", "2", "."):
         view, _ = apply_action(view, Action("type", char), theme)
     assert view.desk.typed == "12"
@@ -121,11 +121,11 @@ def test_an_amount_is_minor_units_and_takes_nothing_but_digits(rest, theme):
 def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     """Nothing is asked any more, and CONFIRM is all that is left beside BACK."""
     actions = (
-        PageAction(id="back", label=Words(kind="say", value="service.back"), style="back"),
-        PageAction(id="confirm", label=Words(kind="say", value="service.confirm"), style="confirm"),
+        PageAction(id="back", label=PageText(kind="say", value="service.back"), style="back"),
+        PageAction(id="confirm", label=PageText(kind="say", value="service.confirm"), style="confirm"),
     )
-    filled = (PageTable(rows=(PageRow(cells=(Words(kind="plain", value="paid"),)),)),)
-    page = ServicePage(id="last", title=Words(), tables=filled, actions=actions)
+    filled = (PageTable(rows=(PageRow(cells=(PageText(kind="plain", value="paid"),)),)),)
+    page = ServicePage(id="last", title=PageText(), tables=filled, actions=actions)
     view = opened(rest, page)
     _, (wish,) = apply_action(view, Action("play"), theme)
     assert wish == Intent(name="answer", value="confirm", options={"page": "last"})
@@ -141,7 +141,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
 
 def test_text_has_both_languages_letters_and_ends_at_its_length(rest, theme):
     picture = Picture(theme)
-    ask = Prompt(label=Words(), kind="text", length_max=4)
+    ask = Prompt(label=PageText(), kind="text", length_max=4)
     view = opened(rest, pages.text().model_copy(update={"prompt": ask}))
     for char in "écùA!":
         if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
@@ -160,7 +160,7 @@ def test_a_choice_is_answered_with_its_id(rest, theme):
 def test_typed_text_stays_when_the_page_is_sent_again_and_goes_when_it_closes(rest, theme):
     view = opened(rest, pages.text())
     view, _ = apply_action(view, Action("type", "x"), theme)
-    again = opened(view, pages.text().model_copy(update={"notice": Words(kind="plain", value="live")}))
+    again = opened(view, pages.text().model_copy(update={"notice": PageText(kind="plain", value="live")}))
     assert again.desk.typed.endswith("x")
     other = opened(again, pages.text().model_copy(update={"id": "another"}))
     assert not other.desk.typed.endswith("x")
@@ -260,8 +260,8 @@ def test_arrows_choose_on_from_a_list_to_the_next(rest, theme):
 
 def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
     picture = Picture(theme, scale=0.4)
-    leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
-    view = opened(rest, ServicePage(id="x", title=Words(kind="plain", value="Empty"), actions=(leave,)))
+    leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
+    view = opened(rest, ServicePage(id="x", title=PageText(kind="plain", value="Empty"), actions=(leave,)))
     picture.draw(pygame.Surface(picture.pixels), view)
     assert next(t.action for t in picture.list_touches(view)) == Action("answer", "back")
 
@@ -273,7 +273,7 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
     for table in pages.meters().tables:
         for row in table.rows:
             assert all(
-                texts.format_page_words(cell, lambda cents: texts.money(cents, "CAD")) in words
+                texts.format_page_text(cell, lambda cents: texts.money(cents, "CAD")) in words
                 for cell in row.cells
             )
     view = before = opened(rest, pages.sign_in())
@@ -284,17 +284,25 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
 
 
 def test_a_screen_reader_gets_one_full_stop_after_each_sentence(rest, theme):
-    title, notice = Words(kind="plain", value="Sign in"), Words(kind="plain", value="Not known. Try again.")
+    title, notice = (
+        PageText(kind="plain", value="Sign in"),
+        PageText(kind="plain", value="Not known. Try again."),
+    )
     page = ServicePage(id="x", title=title, notice=notice, tables=(PageTable(title=title, rows=()),))
     assert Picture(theme).read_aloud(opened(rest, page)) == "Sign in. Not known. Try again. Sign in"
 
 
 def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
     picture = Picture(theme)
-    leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
-    row = PageRow(cells=(Words(kind="plain", value="Drop"), Words(kind="plain", value="12")), action="drop")
+    leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
+    row = PageRow(
+        cells=(PageText(kind="plain", value="Drop"), PageText(kind="plain", value="12")), action="drop"
+    )
     page = ServicePage(
-        id="x", title=Words(kind="plain", value="Meters"), tables=(PageTable(rows=(row,)),), actions=(leave,)
+        id="x",
+        title=PageText(kind="plain", value="Meters"),
+        tables=(PageTable(rows=(row,)),),
+        actions=(leave,),
     )
     view = opened(rest, page)
     assert picture.read_aloud(view) == "Meters. Drop 12. Back"
@@ -343,10 +351,10 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
 
 def rows_page(depth, name, count=60):
     """A page of so many rows, so deep in the menu."""
-    words = (Words(kind="plain", value=f"{name} {i}") for i in range(count))
+    words = (PageText(kind="plain", value=f"{name} {i}") for i in range(count))
     rows = tuple(PageRow(cells=(each,), action=str(each.value)) for each in words)
-    back = PageAction(id="back", label=Words(value="service.back"), style="back")
-    title = Words(kind="plain", value=name)
+    back = PageAction(id="back", label=PageText(value="service.back"), style="back")
+    title = PageText(kind="plain", value=name)
     return ServicePage(
         id=f"{name}-{depth}", title=title, depth=depth, tables=(PageTable(rows=rows),), actions=(back,)
     )
@@ -371,7 +379,7 @@ def test_who_comes_back_finds_the_rows_where_they_were(rest, theme):
 def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, theme, layout):
     picture, places = Picture(theme, layout=layout), set()
     few, many = rows_page(2, "few", 3), rows_page(2, "many")
-    more = tuple(PageAction(id=f"a{i}", label=Words(kind="plain", value=f"a{i}")) for i in range(7))
+    more = tuple(PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7))
     for page in (few, many, few.model_copy(update={"actions": (*few.actions, *more)})):
         offered = picture.list_touches(opened(rest, page))
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
@@ -386,8 +394,8 @@ def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, 
 def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the_row(rest, theme):
     picture = Picture(theme)
     names = ("Événements", "Compteurs", "Réserve de pièces")
-    rows = tuple(PageRow(cells=(Words(kind="plain", value=name),), action=name) for name in names)
-    ask = Prompt(label=Words(), kind="find")
+    rows = tuple(PageRow(cells=(PageText(kind="plain", value=name),), action=name) for name in names)
+    ask = Prompt(label=PageText(), kind="find")
     page = rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
     view = opened(rest, page)
     for char in "re":
@@ -461,7 +469,7 @@ def test_the_drawer_says_in_words_what_it_did(published, theme, language):
 
 def typing(rest, theme, kind, *keys):
     """What a keyboard's keys, (name, character) each, leave in a field, and what they sent."""
-    asked = ServicePage(id="x", title=Words(), prompt=Prompt(label=Words(), kind=kind))
+    asked = ServicePage(id="x", title=PageText(), prompt=Prompt(label=PageText(), kind=kind))
     view, sent = opened(rest, asked), []
     for name, char in keys:
         view, wishes = apply_action(view, find_action_by_name(name, char), theme)
@@ -486,8 +494,8 @@ def test_a_serial_number_is_typed_in_what_it_may_have(rest, theme):
     """The keyboard on the screen had lower case and signs that were refused once all was typed."""
     keys = [("KeyE", "e"), ("Minus", "-"), ("Digit7", "7"), ("Digit7", "&"), ("KeyQ", "é"), ("Space", " ")]
     assert typing(rest, theme, "serial", *keys) == ("E-7", [])
-    asked = Prompt(label=Words(), kind="serial")
-    view = opened(rest, ServicePage(id="x", title=Words(), prompt=asked))
+    asked = Prompt(label=PageText(), kind="serial")
+    view = opened(rest, ServicePage(id="x", title=PageText(), prompt=asked))
     touches = Picture(theme, scale=0.4).list_touches(view)
     offered = {touch.action.value for touch in touches if touch.action.name == "type"}
     assert offered == {*string.ascii_uppercase, *string.digits, "-"}

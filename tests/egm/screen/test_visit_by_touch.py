@@ -52,13 +52,13 @@ class Hand(Cabinet):
         touches = self.picture.list_touches(view)
         places = (t for wanted in actions for t in touches if t.action == wanted)
         x, y, w, h = next(places).rect
-        wide, high = self.picture.layout.size
+        width, height = self.picture.layout.size
         box = json.loads(
             self.browser.evaluate("JSON.stringify(document.getElementById('screen').getBoundingClientRect())")
         )
         at = {
-            "x": box["x"] + (x + w / 2) / wide * box["width"],
-            "y": box["y"] + (y + h / 2) / high * box["height"],
+            "x": box["x"] + (x + w / 2) / width * box["width"],
+            "y": box["y"] + (y + h / 2) / height * box["height"],
         }
         self.browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[at])
         self.browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
@@ -110,8 +110,8 @@ def browser(tmp_path):
     ],
 )
 def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
-    wide, high = size
-    metrics = {"width": wide, "height": high, "deviceScaleFactor": 1, "mobile": False}
+    width, height = size
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.call("Emulation.setDeviceMetricsOverride", **metrics)
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
     calm = [{"name": "prefers-reduced-motion", "value": "reduce"}]
@@ -125,8 +125,8 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
         canvas = json.loads(
             browser.evaluate("JSON.stringify([document.getElementById('screen').width, innerWidth])")
         )
-        assert canvas[1] == wide
-        assert (at.picture.layout is LANDSCAPE) == (wide > high)
+        assert canvas[1] == width
+        assert (at.picture.layout is LANDSCAPE) == (width > height)
 
         at.touch(Action("drawer"))
         at.after(lambda: at.insert(2000), lambda s: s.credit_cents == 2000, "a bill to be credited")

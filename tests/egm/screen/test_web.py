@@ -326,9 +326,9 @@ def test_what_is_not_valid_as_a_whole_has_no_effect(line):
 @pytest.mark.parametrize("dense", [0.11, 1.0, 9.9])
 def test_a_browser_of_any_size_is_drawn_for(room, dense):
     layout, scale = choose_fitting_layout(room, portrait=False, pixel_ratio=dense)
-    wide, high = layout.size
-    assert 0 < round(wide * scale) <= 4096
-    assert 0 < round(high * scale) <= 4096
+    width, height = layout.size
+    assert 0 < round(width * scale) <= 4096
+    assert 0 < round(height * scale) <= 4096
 
 
 def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme, capsys):

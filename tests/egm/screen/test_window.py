@@ -66,10 +66,10 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     finger(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
     first, second, third = window.inputs()
     assert first == third == Tap(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
-    wide, high = window._display.get_size()
+    width, height = window._display.get_size()
     x, y = window._place.topleft
-    assert (second.x * window._place.width + x) / wide == pytest.approx(0.25, abs=0.001)
-    assert (second.y * window._place.height + y) / high == pytest.approx(0.75, abs=0.001)
+    assert (second.x * window._place.width + x) / width == pytest.approx(0.25, abs=0.001)
+    assert (second.y * window._place.height + y) / height == pytest.approx(0.75, abs=0.001)
     assert window.inputs() == []
 
 
@@ -251,9 +251,9 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
     numbers = [int(word) for word in told.options["input"].split()]
     touch = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
     shown(pages.pattern("touch"), touch=touch)
-    wide, high = window.picture.layout.size
+    width, height = window.picture.layout.size
     for number in (0, 5):
         found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))
         x, y, w, h = found.rect
-        finger((x + w / 2) / wide, (y + h / 2) / high)
+        finger((x + w / 2) / width, (y + h / 2) / height)
     assert app.view.desk.touched == {0, 5}

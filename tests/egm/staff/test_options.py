@@ -80,8 +80,8 @@ def test_nothing_is_changed_with_credits_or_a_game_on_the_machine(tmp_path):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")
     menu.touch("bet_limit")
-    marks = [row.mark for table in menu.page.tables for row in table.rows]
-    assert marks == ["good", "warning", "good"]  # the door is open; something is owed; no tournament
+    icons = [row.icon for table in menu.page.tables for row in table.rows]
+    assert icons == ["good", "warning", "good"]  # the door is open; something is owed; no tournament
     menu.complete("500")
     assert menu.notice == "notice.refused.nothing_is_owed"
     assert rig.records("options.changed") == []

@@ -33,7 +33,7 @@ def _has_no_tournament(scope: Scope) -> bool:
     return scope.value_before("tournament") is None
 
 
-def _holds_no_credit(scope: Scope) -> bool:
+def _is_without_credit(scope: Scope) -> bool:
     """Return whether the machine held no credit of a player before the entry."""
     return scope.ledger.credits_cents() == 0
 
@@ -141,7 +141,7 @@ RULES: Final = (
             check_in_menu,
             require(
                 lambda scope: f"the machine held {scope.ledger.credits_cents()} cents of credit; expected 0",
-                _holds_no_credit,
+                _is_without_credit,
             ),
         ),
     ),

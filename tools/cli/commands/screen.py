@@ -53,8 +53,8 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 
     if file.suffix == ".toml":
         shown, picture = load(str(file)), file.with_suffix(".png")
-        wide, high = draw_idle_game(shown, picture, max(scale, _STILL))
-        echo(f"{picture}: {wide} x {high} pixels")
+        width, height = draw_idle_game(shown, picture, max(scale, _STILL))
+        echo(f"{picture}: {width} x {height} pixels")
         return
     try:
         game = load_game(path_or_id_from_text(name))

@@ -41,7 +41,7 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
 
 def _parse_window_size(text: str) -> tuple[int, int]:
     """Return the width and height in a text such as ``1280x720``. Raises UsageError."""
-    wide, _, high = text.partition("x")
-    if not (wide.isdecimal() and high.isdecimal() and 0 < int(wide) <= 7680 and 0 < int(high) <= 7680):
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal() and 0 < int(width) <= 7680 and 0 < int(height) <= 7680):
         raise click.UsageError(f"--size {text}: not WIDTHxHEIGHT in pixels, such as 1280x720")
-    return int(wide), int(high)
+    return int(width), int(height)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from egm.kernel.events import EventType
 from egm.kernel.messages import GameView
-from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, Replay, ServicePage, Words
+from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, Replay, ServicePage
 from egm.people import Role
 from egm.play.recall_words import describe_choice
 from egm.screen.message_reducer import apply_message
@@ -25,14 +25,14 @@ _NOON: Final = "2026-11-21T17:05:00+00:00"
 _STEPS: Final = 3
 
 
-def both(en: str, fr: str) -> Words:
+def both(en: str, fr: str) -> PageText:
     """Return a text in both languages."""
-    return Words(kind="local", values={"en": en, "fr": fr})
+    return PageText(kind="local", values={"en": en, "fr": fr})
 
 
-def plain(value: str) -> Words:
+def plain(value: str) -> PageText:
     """Return a value that is not translated."""
-    return Words(kind="plain", value=value)
+    return PageText(kind="plain", value=value)
 
 
 _BACK: Final = PageAction(id="back", label=both("Back", "Retour"), style="back")
@@ -101,17 +101,17 @@ def menu() -> ServicePage:
 def meters() -> ServicePage:
     """Return a page of long read-only tables."""
     rows = tuple(
-        PageRow(cells=(both(en, fr), Words(kind="number" if "ames" in en else "money", value=value)))
+        PageRow(cells=(both(en, fr), PageText(kind="number" if "ames" in en else "money", value=value)))
         for en, fr, value in _METERS
     )
     events = tuple(
         PageRow(
             cells=(
-                Words(kind="moment", value=_NOON),
+                PageText(kind="moment", value=_NOON),
                 both("Main door opened", "Porte principale ouverte"),
                 plain(str(4812 - i)),
             ),
-            mark="alarm" if i % 5 == 0 else "good" if i % 5 == 1 else "warning",
+            icon="alarm" if i % 5 == 0 else "good" if i % 5 == 1 else "warning",
         )
         for i in range(16)
     )
@@ -136,8 +136,8 @@ def amount() -> ServicePage:
     """Return a form with its subject and an amount field."""
     rows = (
         PageRow(cells=(both("Kind", "Nature"), both("Cancelled credit", "Crédits annulés"))),
-        PageRow(cells=(both("Recorded", "Inscrit"), Words(kind="money", value=123_450))),
-        PageRow(cells=(both("Since", "Depuis"), Words(kind="moment", value=_NOON))),
+        PageRow(cells=(both("Recorded", "Inscrit"), PageText(kind="money", value=123_450))),
+        PageRow(cells=(both("Since", "Depuis"), PageText(kind="moment", value=_NOON))),
     )
     ask = Prompt(label=both("Amount paid", "Montant payé"), kind="amount", value="123450", length_max=9)
     return ServicePage(

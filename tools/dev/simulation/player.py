@@ -306,7 +306,7 @@ class Player:
         offered = [each.id for each in page.actions if each.enabled]
         enrolled = [number for number in STAFF if any(row.cells[0].value == number for row in rows)]
         missing = [number for number in STAFF if number not in enrolled]
-        has_signed = any(row.mark == "good" for row in rows)
+        has_signed = any(row.icon == "good" for row in rows)
         if line := next((row.action for row in rows if row.cells[0] in self._world.first_start_choices), ""):
             self._touch_line(page, line)
         elif prompt is not None and step == "staff":
@@ -383,7 +383,7 @@ class Player:
         The form is left if something that it needs is missing, and sometimes after a refused answer.
         """
         prompt, form = page.prompt, str(page.title.value).split(".")[1]
-        is_in_vain = any(row.mark == "warning" for table in page.tables for row in table.rows)
+        is_in_vain = any(row.icon == "warning" for table in page.tables for row in table.rows)
         if is_in_vain or (page.notice_severity != "info" and self._dice.random() < _GIVE_UP_PROBABILITY):
             self.observed.forms[form] |= {"left"}
             self.press("answer", "back", {"page": page.id})

@@ -21,7 +21,7 @@ from egm.devices.line import Handle, LineLostError, LineSettings
 from egm.devices.twin import ActionError, Twin
 from egm.errors import RestartAsked
 from egm.kernel.feature import Features
-from egm.kernel.service_pages import Words
+from egm.kernel.service_pages import PageText
 from egm.kernel.services import Attachment, MachineContext, Make
 from egm.links.monitoring import create_exporter
 from egm.links.sas.attachment import create_sas_lines
@@ -337,7 +337,7 @@ class World:
         }
 
     @property
-    def first_start_choices(self) -> tuple[Words, ...]:
+    def first_start_choices(self) -> tuple[PageText, ...]:
         """Return the choices for a first start where it shows a list: the jurisdiction and its time zone."""
         return (say_local(load_profile(self.setup.jurisdiction).title), say_plain("UTC"))
 

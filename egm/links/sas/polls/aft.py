@@ -163,8 +163,8 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
 def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
     """Return the reply to a refused transfer order, with the order's own identifier, type and flags.
 
-    It states that nothing has moved, or that the result is not known yet. ``amounts``: whether to repeat the
-    ordered amounts.
+    It states that nothing has moved, or that the result is not known yet. ``amounts`` is whether to repeat
+    the ordered amounts.
     """
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
