@@ -94,7 +94,7 @@ def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(rig):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("recall")
     first = menu.page.tables[0].rows[0]
-    assert (first.mark, first.cells[4].value) == ("warning", "service.recall.open")
+    assert (first.icon, first.cells[4].value) == ("warning", "service.recall.open")
     menu.touch(first.action).touch("show")
     replay, shown = replayed(menu, first.action)
     assert (replay.display, replay.win_cents, replay.win_credits) == (shown.display, None, None)
