@@ -203,7 +203,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
 
 
 def _create_folder_in_memory() -> Path:
-    """Create a private folder in memory under the first free name, and return it."""
+    """Create a private folder in a file system in RAM under the first free name, and return it."""
     for number in count():
         folder = (_IN_MEMORY if _IN_MEMORY.is_dir() else _ON_DISK) / f"egm-reading-{number}"
         with suppress(FileExistsError):

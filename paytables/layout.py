@@ -339,7 +339,7 @@ class Layout:
         return exposure.find_highest_stake(spots, self.table.most, credits_)
 
     def _compute_bet_after(self, spot: Spot, credits_: object, stood: int) -> int:
-        """Return the bet on a spot, in credits, after the wager places credits there or takes credits off.
+        """Return the bet on a spot, in credits, after the player adds credits to it or takes some off.
 
         ``stood`` is the bet that stands there. Raises :class:`WagerError` if the change is not allowed.
         """

@@ -48,7 +48,7 @@ class KernelSource:
     claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
 
     def read_samples(self, count: int) -> bytes:
-        """Return ``count`` random bytes of the kernel; more than 256 may be read in parts."""
+        """Return ``count`` random bytes from the operating system, which may deliver more than 256 in several reads."""
         gathered = b""
         try:
             while len(gathered) < count:

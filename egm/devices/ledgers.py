@@ -48,7 +48,7 @@ class EscrowLedger(Protocol):
         """Return the record of the bill or ticket being stacked, also after a restart; None if none exists."""
 
     def may_order(self) -> bool:
-        """Return whether the item in escrow may still be stacked: the machine may have stopped since it decided to."""
+        """Return whether the machine still accepts money, so that the item in escrow may be stacked."""
 
     def stack_ordered(self, content: Content, protocol_position: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""

@@ -201,7 +201,7 @@ def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
 
 
 def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
-    """Return the parts of the progressive level that the file states, or else those of the game's definition."""
+    """Return the level's shares by odds: those of the game's definition, or of the level file if it names no game."""
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{location}: shares: must be omitted, because the game defines them")
     if entry.game is not None:

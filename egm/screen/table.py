@@ -165,7 +165,7 @@ def is_table(game: GameView | None) -> bool:
 
 
 def read_table(game: GameView) -> Table:
-    """Return a table game's published data. Raises :class:`OutcomeError`."""
+    """Parse what a table game states for its screen: spots, limits and odds. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
         spots = [

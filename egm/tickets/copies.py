@@ -28,7 +28,7 @@ from typing import Final
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import START, End, MoveLog, Row, end_of, is_next_row
+from egm.tickets.movelog import START, End, Row, TicketMoveLog, end_of, is_next_row
 from meters import JournalUnwritable
 from meters.storage import Database, MediumError, Rows, Storage
 
@@ -128,7 +128,7 @@ class TicketLedgerCopies:
                     storage.make_folder(second)
                 self._lock_ledger(folder, cleanup)
                 if not read_only:
-                    self._log = MoveLog(storage.open_file(self.log_path, write=True), key)
+                    self._log = TicketMoveLog(storage.open_file(self.log_path, write=True), key)
                     cleanup.callback(self._log.close)
                 self._database = self._connect()
                 cleanup.callback(self._close_database)
@@ -354,7 +354,7 @@ class TicketLedgerCopies:
     def _read_logged_rows(self) -> list[Row]:
         """Return every move in the ledger's log, for a reader that has not opened the log."""
         try:
-            log = MoveLog(self._storage.open_file(self.log_path, write=False), self._key)
+            log = TicketMoveLog(self._storage.open_file(self.log_path, write=False), self._key)
         except JournalUnwritable as why:
             raise TicketLedgerDamaged(str(why)) from None
         try:

@@ -48,7 +48,7 @@ def end_of(row: Row) -> End:
     return (row[0], row[-1])
 
 
-class MoveLog:
+class TicketMoveLog:
     """The log file of the ticket ledger's moves; its only writer must hold the write lock of the database."""
 
     def __init__(self, file: StorageFile, key: bytes) -> None:

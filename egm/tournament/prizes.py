@@ -27,7 +27,7 @@ class PrizePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shortfall:
+class PrizeShortfall:
     """The first number of entries at which the prizes may return less than 30 % of the fees, and by how much."""
 
     entries: int
@@ -105,7 +105,7 @@ def find_shortfall(
     participants_max: int,
     per_participant: int,
     one_ranked: bool,
-) -> Shortfall | None:
+) -> PrizeShortfall | None:
     """Return the first number of entries whose prizes may be less than 30 % of the fees, or None.
 
     The fewest participants that can have bought the entries are ranked; with ``one_ranked`` only one of them,
@@ -118,7 +118,7 @@ def find_shortfall(
         sold_cents = entries * fee_cents
         prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * sold_cents)
         if missing_cents := find_missing_cents(sold_cents, prizes_cents):
-            return Shortfall(
+            return PrizeShortfall(
                 entries=entries, ranked=ranked, prizes_cents=prizes_cents, missing_cents=missing_cents
             )
     return None

@@ -137,7 +137,7 @@ class _NetDistribution:
         return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
 
     def _iter_round_nets(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net with its probability, in rounds with one first card of the dealer."""
+        """Yield each net result with its probability, given the dealer's first card."""
         alone: dict[tuple[int, Nets], int] = defaultdict(int)
         divided = {
             2 * CARD[split.pair - 1]: split

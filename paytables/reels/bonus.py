@@ -80,7 +80,7 @@ class _SmallStage(ABC):
 
     @cached_property
     def _table(self) -> RunFigures:
-        """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
+        """Return the exact figures of one play of the bonus stage (means, award odds, moments), computed once."""
         return build_table(self._distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)

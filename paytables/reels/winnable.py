@@ -36,7 +36,7 @@ class StageInMaking(Protocol):
     def list_patterns_with_own_symbol(
         self, where: str, pay: Pay, pattern: parts.Pattern
     ) -> list[parts.Pattern]:
-        """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell."""
+        """Return a copy of a line pattern for each cell, in which that cell accepts no wild."""
 
 
 @dataclass(frozen=True, slots=True)

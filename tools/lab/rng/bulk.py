@@ -112,12 +112,12 @@ class BulkDraws:
             return chosen
         rows = max(1, _UNITS_AT_ONCE // max(1, _Pattern.count_units(bounds)))
         for first in range(0, count, rows):
-            chosen[first : first + rows] = self._deal_selections(
+            chosen[first : first + rows] = self._draw_without_replacement(
                 chosen.dtype, bounds, min(rows, count - first)
             )
         return chosen
 
-    def _deal_selections(
+    def _draw_without_replacement(
         self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int
     ) -> Array:
         """Return ``rows`` selections dealt at once: each draw is an index into the remaining pieces, in their order.
