@@ -183,7 +183,7 @@ class Entry(Generic[R]):
 
     @cached_property
     def _count_patterns(self) -> list[tuple[re.Pattern[str], int | None]]:
-        """Return the declared occurrence meters as patterns of their names, with the number added or None if it varies."""
+        """Return patterns of the declared occurrence meters, with the number added to each, or None if it varies."""
         return [(re.compile(translate(name)), by) for name, by in self.counts.items()]
 
     @cached_property
