@@ -24,12 +24,21 @@ SUFFIX: Final = ".ids"
 _RECORD: Final = struct.Struct(">8sQ")
 #: Records in a chunk.
 _CHUNK: Final = 2048
+#: Digits of a journal tag.
+TAG_DIGITS: Final = 8
+#: The form of a journal tag, as a regular expression.
+TAG_PATTERN: Final = f"[0-9a-f]{{{TAG_DIGITS}}}"
 #: Form of an identifier that states its own entry's number.
-_SELF_NUMBERED_ID: Final = re.compile(r"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:[0-9a-f]{8})(\.start)?")
+_SELF_NUMBERED_ID: Final = re.compile(rf"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:{TAG_PATTERN})(\.start)?")
 #: Form of an identifier that states the number of its play's first entry.
-_PLAY_ID: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?!start\b)[a-z0-9_.-]+")
+_PLAY_ID: Final = re.compile(rf"(play-(\d+)-{TAG_PATTERN})\.(?!start\b)[a-z0-9_.-]+")
 #: Form of an identifier that was made by a journal: its number and journal tag.
-_NUMBERED_ID: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
+_NUMBERED_ID: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({TAG_PATTERN})(?:\..+)?")
+
+
+def make_journal_tag(first_hash_hex: str) -> str:
+    """Return the tag that ends the ids of a journal: the first digits of its first entry's hash."""
+    return first_hash_hex[:TAG_DIGITS]
 
 
 def parse_entry_sequence(tx_id: str) -> int | None:

@@ -15,7 +15,7 @@ from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
 from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
-from meters.identifiers import Index
+from meters.identifiers import Index, make_journal_tag
 from meters.keys import MachineKey, format_fingerprint
 from meters.ledger import Ledger, Reservation
 from meters.reading import MeterReading, read_meters
@@ -57,9 +57,9 @@ class JournalView:
 
     @property
     def journal_tag(self) -> str:
-        """Return the journal's tag: the first eight hexadecimal digits of its first entry's hash."""
+        """Return the journal's tag (:func:`meters.identifiers.make_journal_tag`)."""
         if not self._journal_tag:
-            self._journal_tag = self.genesis.hash_hex[:8]
+            self._journal_tag = make_journal_tag(self.genesis.hash_hex)
         return self._journal_tag
 
     def fresh_id(self, kind: str) -> str:

@@ -9,10 +9,7 @@ from paytables.analysis import BetAnalysis
 
 
 class OddsLimits(NamedTuple):
-    """The odds, 1 in so many games, beyond which the odds of a top award, or of another one, are displayed.
-
-    None: never.
-    """
+    """The odds, 1 in N games, beyond which an award's odds are displayed: of a top award and of others; None: never."""
 
     top_one_in: int | None
     other_one_in: int | None

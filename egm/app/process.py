@@ -120,7 +120,7 @@ class MachineProcess:
         computer. ``say`` reports errors in the input to the person who started the machine. ``alone``: run
         without the second medium if necessary; nothing new is started then. ``watched``: raise a fault while
         no screen is shown, so that nothing new is started. ``stick`` is the device path of a memory stick.
-        ``features`` are the machine's features. ``storage`` are the media of its memory, whose random bytes
+        ``storage`` are the media of its memory, whose random bytes
         also make keys and salts. ``release`` is recorded at each power-up.
         """
         self._features = features

@@ -85,7 +85,7 @@ class DerivedState(Generic[MachineT]):
 class Rules(Generic[MachineT]):
     """The state table: the rules of every feature, in the order in which they are tried.
 
-    ``payloads`` are the payloads of the events. ``states`` are the derived states of all features.
+    ``payloads`` has the class of each event's payload; ``states`` are the derived states of all features.
     """
 
     def __init__(

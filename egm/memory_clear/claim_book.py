@@ -82,7 +82,7 @@ class ClaimBook:
         self.ledger: Ledger = history.ledger
         self.state: dict[str, JSON] = dict(history.ledger.state)
         self.seen = history.visitor
-        self.journal_tag = history.head_hex[:8]
+        self._old_head = history.head_hex[:8]
         self.claims: list[Claim] = []
         self.used: set[str] = set()
         self.pending = dict(history.ledger.pending)
@@ -106,11 +106,11 @@ class ClaimBook:
     ) -> Transaction:
         """Return an entry of the new journal about a memory-clear claim.
 
-        Without ``id``, its id contains the old journal's tag (the start of a hash). ``kind`` is the entry's
-        kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's entries.
+        Without ``id``, its id ends with the first digits of the hash of the old journal's last entry. ``kind``
+        is the entry's kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's entries.
         """
         return Transaction(
-            id=id or f"{kind}-{claim}-{number}-{self.journal_tag}",
+            id=id or f"{kind}-{claim}-{number}-{self._old_head}",
             kind=entry_kind or kind,
             phase=phase,
             transfers=transfers,

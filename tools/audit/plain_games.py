@@ -30,6 +30,7 @@ from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
 from egm.progressive.pools import has_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse
+from meters.identifiers import TAG_DIGITS, TAG_PATTERN
 from meters.ledger import Cell, DimsKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
 from paytables import WHEEL_DECIDES, Choice, Game, Outcome, ReplayDraw, Wager
@@ -48,7 +49,7 @@ _SEQUENCE: Final = rb"([1-9][0-9]{0,17})"
 #: Matches the purpose of a draw.
 _NAME: Final = rb"[A-Za-z0-9@_. -]+"
 #: Matches the id of a play.
-_PLAY: Final = rb"(play-[0-9]{1,18}-[0-9a-f]{8})"
+_PLAY: Final = rf"(play-[0-9]{{1,18}}-{TAG_PATTERN})".encode()
 #: Matches the hash of the entry before.
 _HASH: Final = rb'"previous":"([0-9a-f]{64})"'
 #: Matches recorded draws.
@@ -156,8 +157,8 @@ class _Played:
 
     @property
     def journal_tag(self) -> str:
-        """Return the journal's mark, which ends the id of the play."""
-        return self.play[-8:].decode()
+        """Return the journal tag, which ends the id of the play."""
+        return self.play[-TAG_DIGITS:].decode()
 
 
 @dataclass(slots=True)
@@ -171,7 +172,7 @@ class PlainRun:
     """The index of the run's first entry in the batch."""
     first_sequence: int
     journal_tag: str
-    """The journal's mark, which the ids of all its entries contain."""
+    """The journal tag in the ids of all its entries."""
     previous_hex: str
     """The hash of the entry before the run."""
     credit_before_cents: int

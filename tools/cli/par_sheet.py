@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 #: What the columns of the confidence bands mean, as text.
 _BANDS_LEGEND: Final = (
-    "a band is the interval in which the return lies, with the stated probability, after so many games; "
+    "a band is the interval in which the return lies, with the stated probability, after that number of games; "
     "'trade 90 %' uses z = 1.65, as PAR sheets do, and '90 %' uses z = 1.644853627"
 )
 
 
 def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> None:
-    """Print the PAR sheet; ``limits`` say which odds the player must be told."""
+    """Print the PAR sheet; the odds beyond ``limits`` must be displayed to the player."""
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
     if game.rules.levy is not None:

@@ -20,6 +20,7 @@ from egm.play.keys import PlayKey
 from meters import JournalError, checkpoint
 from meters.chart import ACCOUNTS
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
+from meters.identifiers import make_journal_tag
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from tools.audit.rules import BY_KIND, RULES, Facts
@@ -65,7 +66,7 @@ def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
     genesis = json.loads(bodies[0])
     old_key, new_key = genesis["record"]["public_key"], key.public_key.hex()
     text = bodies[0].decode().replace(old_key, new_key).replace(genesis["id"], f"genesis:{key.fingerprint}")
-    old_tag, new_tag = decode(bodies[0]).hash_hex[:8], compute_journal_tag(json.loads(text))
+    old_tag, new_tag = make_journal_tag(decode(bodies[0]).hash_hex), compute_journal_tag(json.loads(text))
     later_texts = [
         body.decode().replace(old_tag, new_tag).replace(old_key[:12], new_key[:12]) for body in bodies[1:]
     ]
@@ -74,9 +75,8 @@ def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
 
 def compute_journal_tag(first: Raw) -> str:
     """Return the tag that ends the ids of a journal whose first entry is ``first``."""
-    return hashlib.sha256(
-        encode_canonical_json(first | {"previous": GENESIS_HASH, "sequence": 1})
-    ).hexdigest()[:8]
+    body = encode_canonical_json(first | {"previous": GENESIS_HASH, "sequence": 1})
+    return make_journal_tag(hashlib.sha256(body).hexdigest())
 
 
 def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iterator[bytes]:
@@ -102,7 +102,7 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iter
         except (JournalError, ValueError):
             ledger.sequence, ledger.head_hex = number, hashlib.sha256(body).hexdigest()
         if number == 1:
-            new_tag = ledger.head_hex[:8]
+            new_tag = make_journal_tag(ledger.head_hex)
         yield body
 
 

@@ -14,9 +14,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from rigs.cards import dealing
-from test_nothing_of_other_hands import BOARD, TO_THE_LAST_CHECK, answer
-from test_void_rounds import ROUNDS, stake, table_of
+from test_nothing_of_other_hands import BOARD, TO_THE_LAST_CHECK, answer, deal
+from test_void_rounds import ROUNDS
 
 from egm.app.view import build_game_view, snapshot
 from egm.config.cabinet_file import GameSlot, StateFolder
@@ -25,7 +24,6 @@ from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 
 GAME = "quebec-texas-holdem-room"
 ROOT = Path(__file__).parents[3]
@@ -54,7 +52,7 @@ def find_rows(things, hands):
                 yield held
 
 def iter_memory():
-    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: whoever is inside may open its memory again
+    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: a process may allow access to its own memory again
     with open("/proc/self/mem", "rb", 0) as memory:
         for line in Path("/proc/self/maps").read_text().splitlines():
             span, rights, *_ = line.split()
@@ -115,7 +113,7 @@ class Adversary:
         return snapshot(self.rig.engine, fingerprint=self.rig.machine.journal.fingerprint)
 
     def send_news(self):
-        """Send what the machine has told this position since, as its station does."""
+        """Send the messages that the machine has made for this position since, as its station does."""
         for message in self.rig.hands.told[self.sent :]:
             self.server.send(message)
         self.sent = len(self.rig.hands.told)
@@ -164,11 +162,8 @@ class Adversary:
 
 
 async def play(rooms, adversary, answers, searched):
-    """Deal and give the answers; yield what the adversary finds after so many answers."""
-    stake(rooms, GAME, dealing(DEAL, 1))
-    table_of(rooms).close(rooms[0].machine.games[GAME].digest)
-    take_recorded_steps(table_of(rooms))
-    answer_overdue_turns(table_of(rooms))
+    """Deal and give the answers; yield what the adversary finds after each number of answers in ``searched``."""
+    deal(rooms, GAME, 1, DEAL)
     for given, option in enumerate((None, *answers)):
         if option is not None:
             answer(rooms, option)

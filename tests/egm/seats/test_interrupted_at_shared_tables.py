@@ -2,30 +2,19 @@
 
 import pytest
 from rigs.cards import dealing
-from test_cuts_between_players import go_on_to_the_end
+from test_cuts_between_players import begin, go_on_to_the_end, iter_cut_rounds
 from test_liars_at_shared_tables import TABLES
-from test_void_rounds import BILL_CENTS, audit, find_asked, go_on, table_of
+from test_void_rounds import BILL_CENTS, audit, find_asked
 
-from egm.kernel.events import EventType, State
+from egm.kernel.events import State
 from egm.people import Role
 from egm.play.records.games import open_game
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import PowerCutError
 from egm.testing.service_menu import Menu
 
 BANKS = ("monaco-chemin-de-fer", "monaco-banque-a-tout-va")
 #: Five and six in turn: in both games somebody is asked before the third cards.
 CARDS = {"monaco-chemin-de-fer": "2s Ks 3h 6c", "monaco-banque-a-tout-va": "2s 4h Kd 3s Ad 7d"}
-
-
-def stake(rooms, game):
-    """Every position stakes; the cards are dealt, and somebody is asked."""
-    for rig, bet in zip(rooms, TABLES[game], strict=True):
-        rig.machine.chance = rooms[0].machine.chance
-        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
-        rig.engine.handle(EventType.PLAY)
-    table_of(rooms).close(rooms[0].machine.games[game].digest)
-    go_on(rooms)
 
 
 def with_credit(rooms):
@@ -39,8 +28,11 @@ def with_credit(rooms):
 def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path, game):
     count = len(TABLES[game])
     rooms = with_credit(seats(game, count=count))
-    working, rooms[0].machine.chance = rooms[0].machine.chance, dealing(CARDS[game], 6)
-    stake(rooms, game)
+    chance = dealing(CARDS[game], 6)
+    working = rooms[0].machine.chance
+    for rig in rooms:
+        rig.machine.chance = chance
+    begin(rooms, TABLES[game])
     assert find_asked(rooms) is not None
     before = [open_game(rig.machine).steps for rig in rooms]
     rooms[0].close()
@@ -57,7 +49,7 @@ def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_pat
 @pytest.mark.parametrize("game", TABLES)
 def test_each_position_recalls_its_own_game_of_a_round_in_common(seats, game):
     rooms = with_credit(seats(game, count=len(TABLES[game])))
-    stake(rooms, game)
+    begin(rooms, TABLES[game])
     plays = [open_game(rig.machine).play_id for rig in rooms]
     go_on_to_the_end(rooms)
     assert len({*plays}) == len(rooms)
@@ -71,25 +63,8 @@ def test_each_position_recalls_its_own_game_of_a_round_in_common(seats, game):
 @pytest.mark.timeout(600)
 @pytest.mark.requirement("S-52", "A-05")
 def test_a_cut_at_any_entry_of_banque_settles_every_bet_once(seats, tmp_path):
-    game, entries, is_cut = "monaco-banque-a-tout-va", 0, True
-    while is_cut:
-        folder = tmp_path / str(entries)
-        folder.mkdir()
-        rooms = with_credit(seats(game, count=3, folder=folder))
-        rooms[0].cut_power_after(entries)
-        try:
-            stake(rooms, game)
-            go_on_to_the_end(rooms)
-        except PowerCutError:
-            rooms[0].lose()
-            rooms[0].journal.close()
-            rooms = seats(game, count=3, folder=folder)
-            go_on_to_the_end(rooms)
-        else:
-            is_cut = False
+    game = "monaco-banque-a-tout-va"
+    for rooms, _ in iter_cut_rounds(seats, tmp_path, game, TABLES[game]):
         assert {rig.state for rig in rooms} == {State.IDLE}
         ended = [each["play_id"] for each in rooms[0].records("game.end")]
-        assert len(ended) == len({*ended}) <= len(rooms), entries
-        assert audit(rooms, folder) == [], entries
-        entries += 1
-    assert entries > len(rooms)
+        assert len(ended) == len({*ended}) <= len(rooms)

@@ -8,14 +8,14 @@ import re
 
 import pytest
 from rigs.cards import dealing
-from test_void_rounds import ROUNDS, find_asked, stake, table_of
+from test_void_rounds import ROUNDS, find_asked, go_on, stake, table_of
 
 from egm.kernel.events import EventType
 from egm.play.records.games import open_game
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import take_recorded_steps
 
-#: The mark of a journal in ids, which differs from machine to machine.
-MARK = re.compile(r"-[0-9a-f]{8}\b")
+#: The journal tag in ids, which differs from machine to machine.
+TAG = re.compile(r"-[0-9a-f]{8}\b")
 #: The game, two deals that differ in hidden cards only, and the positions that may not see the difference.
 DEALS = {
     "hold'em, hole cards": ("quebec-texas-holdem-room", 1, "As 7h Kd Ah 2c Kh", "Qs 7h Kd 4d 2c Kh", (1, 3)),
@@ -92,15 +92,19 @@ def answer(rooms, option):
     assert len(open_game(rig.machine).steps) == steps + 1, rig.notice
 
 
-def collect_messages(rooms, game, decks, cards, answers=()):
-    """Deal a round of every position, and give the answers; return what each screen was sent, as text."""
+def deal(rooms, game, decks, cards):
+    """Every position stakes, and these cards are dealt."""
     stake(rooms, game, dealing(cards, decks))
     table_of(rooms).close(rooms[0].machine.games[game].digest)
-    take_recorded_steps(table_of(rooms))
-    answer_overdue_turns(table_of(rooms))
+    go_on(rooms)
+
+
+def collect_messages(rooms, game, decks, cards, answers=()):
+    """Deal a round of every position, and give the answers; return what each screen was sent, as text."""
+    deal(rooms, game, decks, cards)
     for option in answers:
         answer(rooms, option)
-    return [[MARK.sub("-", message.model_dump_json()) for message in rig.hands.told] for rig in rooms]
+    return [[TAG.sub("-", message.model_dump_json()) for message in rig.hands.told] for rig in rooms]
 
 
 @pytest.mark.requirement("S-33", "S-51", "B-01", "P-01")

@@ -21,6 +21,7 @@ from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
 from egm.staff.entries import INVENTORY_CHANGED, OPTIONS_CHANGED
 from meters.entry import StoredEntry
+from meters.identifiers import make_journal_tag
 from meters.recall import PLAY_START, read_details
 from meters.transaction import Phase
 
@@ -49,7 +50,7 @@ class Facts:
         """The staff enrolled by the journal's own entries: number -> role."""
         self.disabled: set[str] = set()
         self.journal_tag = ""
-        """The journal's mark in its ids: the first digits of its first entry's hash."""
+        """The journal tag, which ends the ids that this journal makes."""
         self.serial = ""
         """The machine's serial number, from the first entry that contains it."""
         self.reserved_as: dict[str, str] = {}
@@ -124,7 +125,7 @@ class Facts:
         elif kind in _OFFER_CHANGES:
             self.least_stake_cents = None
         elif entry.sequence == 1:
-            self.journal_tag = entry.hash_hex[:8]
+            self.journal_tag = make_journal_tag(entry.hash_hex)
             self.serial = str(read_details(entry).get("machine_id", ""))
         elif kind == "clear.carried" and "reserved_as" in read_details(entry):
             self.reserved_as[entry.id] = str(read_details(entry)["reserved_as"])

@@ -11,6 +11,7 @@ from egm.money.records.money import CashOutRecord, CashOutRemainder, HandpayReco
 from egm.play.records.protection import SessionRecord
 from egm.record_codec import is_record, to_json
 from egm.tickets.audit import LedgerAnchor
+from meters.identifiers import TAG_PATTERN
 from meters.reading import read_meters
 from meters.transaction import Transfer
 from tools.audit.rules.pattern import Differs, Scope, format_storage_key, format_value, is_json_equal
@@ -20,7 +21,7 @@ ABSENT: Final = object()
 """A key that an entry does not set."""
 
 #: Matches what follows the kind in an id: a sequence number, and the journal tag.
-_ID_SUFFIX: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
+_ID_SUFFIX: Final = re.compile(rf"([0-9]+)(?:-({TAG_PATTERN}))?")
 
 
 def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) -> Check:

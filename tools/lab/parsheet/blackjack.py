@@ -8,7 +8,7 @@ from paytables.blackjack.figures import find_proof
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import ACES
 from tools.lab.parsheet.figures import to_exact_data
-from tools.lab.parsheet.sheet_data import Sheet
+from tools.lab.parsheet.sheet_data import Facts, Sheet, build_sheet_data
 
 #: The meaning of the chart's letters.
 _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
@@ -27,15 +27,15 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
         "by the dealer's own rules": proof.dealers,
         "of the worst choices": proof.worst,
     }
-    facts: list[list[object]] = [[label, to_exact_data(1 + Fraction(mean))] for label, mean in means.items()]
+    facts: Facts = [(label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()]
     facts += _build_insurance_rows(definition)
     facts += [
-        ["mean staked, of each credit first bet", to_exact_data(Fraction(proof.staked))],
-        ["key", _KEY],
-        [
+        ("mean staked, of each credit first bet", to_exact_data(Fraction(proof.staked))),
+        ("key", _KEY),
+        (
             "each hand of a split",
             "is played by its own cards and the dealer's first, whatever the other hands are",
-        ],
+        ),
     ]
     rows = []
     for line in proof.chart:
@@ -43,10 +43,10 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
         row_names = {"pair": f"pair of {'aces' if total == str(ACES) else total}"}
         rows.append([row_names.get(name, f"{name} {total}"), *row])
     columns = ["hand", *("A" if up == ACES else str(up) for up in UPS)]
-    return [{"sheet": "chart", "facts": facts, "columns": columns, "rows": rows}]
+    return [build_sheet_data("chart", facts, columns, rows)]
 
 
-def _build_insurance_rows(definition: BlackjackDefinition) -> list[list[object]]:
+def _build_insurance_rows(definition: BlackjackDefinition) -> Facts:
     """Return the rows on insurance: the chance that the dealer's second card is a ten.
 
     It is computed for a fresh shoe from which only the dealer's ace was dealt.
@@ -57,6 +57,6 @@ def _build_insurance_rows(definition: BlackjackDefinition) -> list[list[object]]
     decks = definition.shoe.decks
     returned = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
     return [
-        ["insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"],
-        ["insurance, always taken, of a fresh shoe", to_exact_data(returned)],
+        ("insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"),
+        ("insurance, always taken, of a fresh shoe", to_exact_data(returned)),
     ]

@@ -38,7 +38,7 @@ CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fr
 
 
 def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
-    """Return the whole PAR sheet as JSON data; ``limits`` say which odds the player must be told."""
+    """Return the whole PAR sheet as JSON data; the odds beyond ``limits`` must be displayed to the player."""
     return {
         "game": game.id,
         "title": game.title,
