@@ -12,6 +12,10 @@ from meters.view import JournalView
 
 #: Kind of the entry that starts a play.
 PLAY_START: Final = "game.start"
+CARRIED_GAME: Final = "game.carried"
+"""Kind of the entry that repeats a game which an authorised memory clear carried over from the journal before."""
+#: Kinds of the first entry of a play in a journal.
+PLAY_STARTS: Final = (PLAY_START, CARRIED_GAME)
 #: Kinds of the entries of a play's further steps.
 PLAY_STEPS: Final = ("game.choice", "game.step")
 #: Kinds of the entries that end a play.
@@ -31,11 +35,13 @@ def mask_validation_number(number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """One recorded play (game) of the journal: its start, the choices after it, and its end (None while it is open)."""
+    """One recorded play (game) of the journal: its first entry, the choices after it, and its end."""
 
     start: StoredEntry
+    """Its start, or the entry by which a memory clear carried it over."""
     steps: tuple[StoredEntry, ...]
     end: StoredEntry | None
+    """None while it is open, or if it ended before the memory clear that carried it over."""
     added_cents: Mapping[str, int]
     """Credit added since the previous play, by source account (E-04)."""
     push: StoredEntry | None = None
@@ -52,25 +58,42 @@ class Play:
         return _read_position(self.start)
 
     @property
+    def end_kind(self) -> str:
+        """Return the kind of the entry that ended the play, here or before a memory clear; empty while it is open."""
+        return self.end.kind if self.end is not None else str(read_details(self.start).get("ended", ""))
+
+    @property
     def bet_cents(self) -> int:
         """Return the wager plus stakes added during the play, in minor units."""
         staked = (t for entry in (self.start, *self.steps) for t in entry.transfers)
-        return sum(t.amount_cents for t in staked if t.target == "house:wager")
+        carried_cents = sum(int(cents) for _, cents in read_details(self.start).get("staked", ()))
+        return carried_cents + sum(t.amount_cents for t in staked if t.target == "house:wager")
 
     @property
     def win_cents(self) -> int | None:
-        """Return what the play paid, with returned stakes and levels, in minor units; None while it is open."""
+        """Return what the play paid, with returned stakes and levels, in minor units.
+
+        None while it is open, and if it was paid before the memory clear that carried it over.
+        """
         if self.end is None:
             return None
         back = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
-        return sum(t.amount_cents for t in back if find_account(t.source).role is Role.WIN)
+        won_cents: int = sum(t.amount_cents for t in back if find_account(t.source).role is Role.WIN)
+        return self._returned_before_cents + won_cents
 
     @property
     def push_cents(self) -> int:
         """Return the returned stakes contained in the play's win, in minor units."""
         ends = () if self.end is None else self.end.transfers
         back = (*(() if self.push is None else self.push.transfers), *ends)
-        return sum(t.amount_cents for t in back if t.source == "house:push")
+        return self._returned_before_cents + sum(t.amount_cents for t in back if t.source == "house:push")
+
+    @property
+    def _returned_before_cents(self) -> int:
+        """Return the stakes that were returned before the memory clear that carried the play over, in minor units."""
+        if self.end is None or not read_details(self.start).get("returned"):
+            return 0
+        return int(read_details(self.end).get("push_cents", 0))
 
     @property
     def levels_won(self) -> tuple[tuple[str, int], ...]:
@@ -124,7 +147,7 @@ def read_details(entry: StoredEntry) -> Mapping[str, Any]:
 
 def iter_recent_plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
     """Yield the last ``size`` plays of the journal, newest first."""
-    starts = list(view.entries(PLAY_START, limit=size, newest_first=True))
+    starts = list(view.entries(PLAY_STARTS, limit=size, newest_first=True))
     later: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
     kinds = (*PLAY_STEPS, PLAY_PUSH, *PLAY_ENDS)
     for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
@@ -161,7 +184,7 @@ def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Seque
     for entry in last:
         if _read_position(entry) == _read_position(start):
             return entry.sequence
-    earlier = view.entries(PLAY_START, until=start.sequence, newest_first=True)
+    earlier = view.entries(PLAY_STARTS, until=start.sequence, newest_first=True)
     return next((entry.sequence for entry in earlier if _read_position(entry) == _read_position(start)), 0)
 
 

@@ -43,7 +43,7 @@ from egm.play.records.game_record import (
     TableRecord,
     are_stakes_between_players,
 )
-from egm.play.records.games import CARRIED_GAME, PUSH
+from egm.play.records.games import PUSH
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.records import ClaimRecord, HeldPrize
@@ -52,6 +52,7 @@ from egm.record_codec import to_json
 from meters import Transaction, Transfer
 from meters.chart import Book, find_account
 from meters.ledger import Reservation
+from meters.recall import CARRIED_GAME
 from meters.salvage import Salvage
 from meters.transaction import JSON
 

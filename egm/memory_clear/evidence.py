@@ -25,13 +25,13 @@ from egm.play.records.game_record import (
     RecordedStep,
     are_stakes_between_players,
 )
-from egm.play.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
+from egm.play.records.games import CHOICE, MYSTERY_WON, WAGER
 from egm.progressive.entries import LEVEL_OPENED
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import RecordError, from_json
 from egm.tickets.audit import EarlierLedger, LedgerAnchor, parse_ledger_anchor
 from meters import StoredEntry
-from meters.recall import PLAY_ENDS, PLAY_START
+from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
 
 #: Prefix of the ids of host transfers.

@@ -12,7 +12,7 @@ from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import CHOICE, open_game
 from egm.record_codec import from_json
 from meters.entry import StoredEntry
-from meters.recall import PLAY_ENDS, PLAY_START
+from meters.recall import PLAY_ENDS, PLAY_STARTS
 
 #: Number of results shown per table.
 MAX_RESULTS: Final = 200
@@ -44,7 +44,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     if game is None or not game.rules.layout():
         return ()
     results, shown_game = machine.component(LastResults), open_game(machine)
-    kinds, since = (PLAY_START, CHOICE, *PLAY_ENDS), results.read_to
+    kinds, since = (*PLAY_STARTS, CHOICE, *PLAY_ENDS), results.read_to
     if since < machine.journal.sequence:
         results.read_to = machine.journal.sequence
         new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
@@ -58,8 +58,10 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
 def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     """Update the tables' results by a journal entry: a game's start, a choice, or its end."""
     location = f"entry {entry.sequence}, {entry.kind}"
-    if entry.kind == PLAY_START:
+    if entry.kind in PLAY_STARTS:
         game = from_json(GameRecord, entry.record, location)
+        if game.ended:  # before the memory clear that carried it over
+            return
         results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
     elif entry.kind == CHOICE:
         choice = from_json(GameChoice, entry.record, location)

@@ -17,9 +17,9 @@ from egm.kernel.machine import Machine
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play import showing
-from egm.play.entries import GAME_START, GAME_VOID
+from egm.play.entries import GAME_VOID
 from egm.play.records.game_record import GameRecord, Hit, MysteryWon
-from egm.play.records.games import CARRIED_GAME, GameInProgress, open_game
+from egm.play.records.games import GameInProgress, open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
@@ -29,6 +29,7 @@ from egm.progressive.messages import Won
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
 from meters import Transfer
+from meters.recall import PLAY_STARTS
 
 
 def record_mystery(machine: Machine, event: Event) -> None:
@@ -122,7 +123,7 @@ def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
     """Return the game whose wager made contribution ``sequence`` to the progressive level, or None."""
-    for entry in machine.journal.entries((GAME_START.kind, CARRIED_GAME), newest_first=True):
+    for entry in machine.journal.entries(PLAY_STARTS, newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
         if sequence in sequences:

@@ -204,15 +204,15 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
             say(f"service.recall.{_describe_play_state(play)}"),
         ),
         action=play.play_id,
-        icon="" if play.end is not None else "warning",
+        icon="" if play.end_kind else "warning",
     )
 
 
 def _describe_play_state(play: Play) -> str:
     """Return the key of the text for a play's state: open, void or ended."""
-    if play.end is None:
+    if not play.end_kind:
         return "open"
-    return "void" if play.end.kind == GAME_VOID.kind else "ended"
+    return "void" if play.end_kind == GAME_VOID.kind else "ended"
 
 
 def _find_game_title(machine: Machine, name: GameName) -> PageText:
@@ -257,7 +257,7 @@ def _build_play_tables(
             _format_answer_label(n, steps_by_number.get(n), positions),
             describe_choice(_find_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
         )
-        for n in _list_shown_steps(play)
+        for n in _list_shown_steps(game)
     ]
     rows += [(say("service.recall.level", level=level), say_money(cents)) for level, cents in play.levels_won]
     if play.prizes_won:
@@ -284,9 +284,9 @@ def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping
     return say("service.recall.choice_of", number=index, position=position)
 
 
-def _list_shown_steps(play: Play) -> range:
-    """Return the range of the play's steps to show; of a long feature, only the last ones (E-02)."""
-    return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
+def _list_shown_steps(game: GameRecord) -> range:
+    """Return the range of the play's answers to show; of a long feature, only the last ones (E-02)."""
+    return range(max(1, len(game.steps) - recall.STEPS_SHOWN), len(game.steps))
 
 
 def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:

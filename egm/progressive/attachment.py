@@ -11,7 +11,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.play.records.game_record import GameRecord
-from egm.play.records.games import CARRIED_GAME, GameInProgress
+from egm.play.records.games import GameInProgress
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.carrier import Carrier
@@ -48,7 +48,7 @@ from egm.progressive.pools import Pools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkProgress
 from egm.record_codec import from_json
-from meters.recall import PLAY_START, read_details
+from meters.recall import PLAY_STARTS, read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _TICK_SECONDS: Final = 0.1
@@ -229,7 +229,7 @@ class ProgressiveLink:
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
         """Yield the contributions to a progressive level above number ``after``, from the entries after ``since``."""
-        for entry in self._machine.journal.entries((PLAY_START, CARRIED_GAME), since=since):
+        for entry in self._machine.journal.entries(PLAY_STARTS, since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._iter_game_contribution(level, game, entry.sequence):
                 if contribution.sequence > after:

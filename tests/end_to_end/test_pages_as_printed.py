@@ -109,7 +109,7 @@ PRINTED = {
     "manifest --help": (0, r"^Usage: egm manifest .*\n(.*\n)*  verify ", ""),
     "levels": (0, r"^levels of this machine, minor units\nlevel +shows +hidden", ""),
     "progressive --help": (0, r"^Usage: egm progressive .*\n(.*\n)*  status ", ""),
-    "register list": (0, r"^register +columns +rule\n─.*\nhandpays ", ""),
+    "register list": (0, r"^register +columns +rule\n─.*\n(.*\n)*handpays ", ""),
     "tournament new rules.toml": (0, r"^rules\.toml: an example of tournament rules", ""),
     "cabinet new my.toml": (0, r"^my\.toml written; try: egm cabinet check my\.toml", ""),
     "certify maple-classic --jurisdiction quebec-casino --out bundle": (1, LACKS, ""),

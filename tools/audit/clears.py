@@ -15,10 +15,9 @@ from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.kernel.entries import AnyEntry, EntryError
 from egm.memory_clear import entries
 from egm.memory_clear.claim_book import SOURCE
-from egm.play.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import digest
-from meters.recall import read_details
+from meters.recall import CARRIED_GAME, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
 _OWN: Final = "clear."

@@ -27,7 +27,6 @@ from egm.play.entries import (
 )
 from egm.play.keys import PlayKey, WheelKey
 from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, RecordedStep
-from egm.play.records.games import CARRIED_GAME
 from egm.play.records.wheel import WheelSpin
 from egm.play.void_rule import OpenGame, reason_not_void
 from egm.progressive.pools import has_prescribed_amounts
@@ -35,7 +34,7 @@ from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
-from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
+from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
     WHEEL_DECIDES,
     Choice,

@@ -22,7 +22,6 @@ from egm.play.records.game_record import (
     MysteryWon,
     Share,
 )
-from egm.play.records.games import CARRIED_GAME
 from egm.progressive import posting
 from egm.progressive.bet import compute_fed_credits
 from egm.progressive.entries import (
@@ -54,7 +53,7 @@ from egm.progressive.round import MYSTERY, LinkProgress
 from egm.progressive.trigger import Trigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
-from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
+from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
 from tools.audit.plain_games import Games, PlainRun

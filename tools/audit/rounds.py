@@ -10,8 +10,9 @@ from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import ARCHIVED, CHECKPOINT, MEMORY_EVENT
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
-from egm.play.records.games import CARRIED_GAME, CHOICE
+from egm.play.records.games import CHOICE
 from meters import StoredEntry
+from meters.recall import CARRIED_GAME
 from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.

@@ -22,7 +22,7 @@ from egm.play.records.game_record import (
     TableRecord,
     TableReturned,
 )
-from egm.play.records.games import CARRIED_GAME, PUSH, WAGER
+from egm.play.records.games import PUSH, WAGER
 from egm.play.records.tables import (
     TableStateKeys,
     extract_own_state,
@@ -35,6 +35,7 @@ from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
+from meters.recall import CARRIED_GAME
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
 from tools.audit.plain_games import NO_TABLE, Games, PlainRun

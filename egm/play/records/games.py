@@ -15,8 +15,6 @@ from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, La
 from egm.record_codec import from_json
 from meters import StoredEntry
 
-CARRIED_GAME: Final = "game.carried"
-"""The entry kind that repeats a game carried over by an authorised memory clear."""
 #: Kinds of the entries by which a player cashes out.
 _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
 CHOICE: Final = "game.choice"

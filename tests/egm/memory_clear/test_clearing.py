@@ -33,6 +33,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import JournalDamaged
 from meters.clear import ClearRefused, clear
+from meters.recall import iter_recent_plays
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli.commands.audit import command as audit
@@ -161,6 +162,9 @@ def test_a_decided_game_paid_by_hand_is_over(tmp_path):
     rig = again(rig, tmp_path, game_1=build_paid_decision(win_cents))
     assert (rig.state, rig.credit_cents) == (State.IDLE, before)
     assert rig.journal.meters().values["att_jackpot"] == win_cents
+    (play,) = iter_recent_plays(rig.journal)
+    assert (play.play_id, play.bet_cents, play.win_cents) == (game.play_id, game.wager_cents, None)
+    assert play.end_kind == "clear.paid"  # no warning of an open game in the list
     rig.close()
 
 
@@ -211,6 +215,8 @@ def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
     rig.report_shown()
     assert rig.state in {State.IDLE, State.HANDPAY}
     assert wrong(rig) == []
+    (play,) = iter_recent_plays(rig.journal)
+    assert (play.bet_cents, play.start.kind, len(play.steps)) == (50, "game.carried", 1)
     rig.close()
 
 

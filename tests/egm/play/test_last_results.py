@@ -5,6 +5,7 @@ import pytest
 from egm.app.view import snapshot
 from egm.kernel.events import EventType, State
 from egm.play.last_results import MAX_RESULTS, LastResults, TableResult
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -85,3 +86,18 @@ def test_no_more_than_what_is_kept_is_told(tmp_path):
     played(rig, red=8)
     assert len(told(rig)) == MAX_RESULTS
     rig.close()
+
+
+@pytest.mark.requirement("B-17", "A-05")
+def test_a_round_that_a_memory_clear_carried_over_is_a_result_when_it_has_ended(tmp_path):
+    rig = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot().insert(10000)
+    rig.engine.handle(EventType.BET, value=8, options={"bets": {"red": 8}})
+    rig.play()
+    result = str(rig.hands.told[-1].display["result"])
+    rig.close()
+    clear_with_decisions(tmp_path / "state")
+    again = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
+    assert told(again) == ()
+    again.report_shown()
+    assert told(again) == (result,)
+    again.close()

@@ -23,7 +23,7 @@ def with_credit(rooms):
     return rooms
 
 
-@pytest.mark.requirement("S-51", "S-52", "A-05")
+@pytest.mark.requirement("S-51", "S-52", "A-05", "E-01")
 @pytest.mark.parametrize("game", BANKS)
 def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path, game):
     count = len(TABLES[game])
@@ -35,6 +35,7 @@ def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_pat
     begin(rooms, TABLES[game])
     assert find_asked(rooms) is not None
     before = [open_game(rig.machine).steps for rig in rooms]
+    plays = [open_game(rig.machine).play_id for rig in rooms]
     rooms[0].close()
     clear_with_decisions(tmp_path)
     rooms = seats(game, count=count)
@@ -42,6 +43,7 @@ def test_a_round_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_pat
     for rig in rooms:
         rig.machine.chance = working
     go_on_to_the_end(rooms)
+    check_recalled(rooms, plays)
     assert audit(rooms, tmp_path) == []
 
 
@@ -52,6 +54,11 @@ def test_each_position_recalls_its_own_game_of_a_round_in_common(seats, game):
     begin(rooms, TABLES[game])
     plays = [open_game(rig.machine).play_id for rig in rooms]
     go_on_to_the_end(rooms)
+    check_recalled(rooms, plays)
+
+
+def check_recalled(rooms, plays):
+    """Check that the recall of every position lists each position's game and shows its own."""
     assert len({*plays}) == len(rooms)
     for rig, play_id in zip(rooms, plays, strict=True):
         menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
