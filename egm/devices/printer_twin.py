@@ -72,8 +72,7 @@ class PrinterTwin(Twin[M]):
         """Print the ticket's bar code completely, or only partly if a jam was ordered."""
         if self._jam_next:
             self._jam_next = False
-            self._jam = True
-            self._busy = False
+            self._jam = True  # and the printer stays busy until the job is discarded
             self._in_path = True
             self.printed.append({**self._job, "barcode_complete": False})
             return

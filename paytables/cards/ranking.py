@@ -50,17 +50,15 @@ _SHAPES: Final[dict[tuple[int, ...], str]] = {
 class RankingRules:
     """The rules by which a game orders poker hands.
 
-    ``low_ace`` says where ace-two-three... ranks among straights: below all others, second after the one that
-    ends with the ace, or not a straight. ``low_ace_flush`` says it for straight flushes, with ``highest`` if
-    it is above all others (except a royal flush, if there is one). Cards of the ranks in ``wild`` (13 is the
-    joker) represent any card; with ``bug`` they represent only an ace, or what completes a straight or a
-    flush.
+    ``low_ace`` says where ace-two-three... ranks among straights and straight flushes: below all others, or
+    second after the one that ends with the ace, which as a flush is the royal flush. Cards of the ranks in
+    ``wild`` (13 is the joker) represent any card; with ``bug`` they represent only an ace, or what completes
+    a straight or a flush.
     """
 
     size: int = 5
     categories: tuple[str, ...] = CATEGORIES
-    low_ace: Literal["lowest", "second", "none"] = "lowest"
-    low_ace_flush: Literal["lowest", "second", "highest", "none"] = "lowest"
+    low_ace: Literal["lowest", "second"] = "lowest"
     wild: tuple[int, ...] = ()
     bug: bool = False
 
@@ -86,7 +84,7 @@ FOUR: Final = RankingRules(
     ),
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
-PAI_GOW: Final = RankingRules(low_ace="second", low_ace_flush="highest", wild=(JOKER_RANK,), bug=True)
+PAI_GOW: Final = RankingRules(low_ace="second", wild=(JOKER_RANK,), bug=True)
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
 PAI_GOW_LOW: Final = RankingRules(size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True)
 
@@ -186,7 +184,7 @@ class Ranking:
         """Return the strength of the best flush or straight flush of these ranks of one suit, or 0."""
         best = 0
         size = self.order.size
-        for run, place in self._straight_flushes.items():
+        for run, place in self._straights.items():
             if size - (mask & run).bit_count() <= wilds:
                 royal = "royal-flush" in self._level and run == self._top_run
                 best = max(best, self._encode_strength("royal-flush" if royal else "straight-flush", [place]))
@@ -211,27 +209,15 @@ class Ranking:
 
     @cached_property
     def _straights(self) -> dict[int, int]:
-        """Return the rank of each straight among the order's straights, by its ranks as bits."""
-        return self._order_straights(self.order.low_ace)
-
-    @cached_property
-    def _straight_flushes(self) -> dict[int, int]:
-        """Return the rank of each straight flush among the order's straight flushes, by its ranks as bits."""
-        return self._order_straights(self.order.low_ace_flush)
-
-    def _order_straights(self, low_ace: str) -> dict[int, int]:
-        """Return the place of each straight among all straights, lowest first, by the bit mask of its card ranks.
-
-        ``low_ace`` as in :class:`RankingRules`.
-        """
+        """Return the place of each straight among all straights, lowest first, by the bit mask of its card ranks."""
         size = self.order.size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}
         wheel = 1 << ACE | (run >> 1)
         top = places[self._top_run]
-        if low_ace == "second":
+        if self.order.low_ace == "second":
             places[self._top_run] = top + 1
             places[wheel] = top
-        elif low_ace != "none":
-            places[wheel] = 0 if low_ace == "lowest" else top + 1
+        else:
+            places[wheel] = 0
         return places

@@ -20,7 +20,7 @@ def journal(tmp_path):
         yield opened
 
 
-def play(journal, number, steps=0):
+def play(journal, number, steps=0, raised_cents=0):
     play_id = f"p{number}"
     record = {"play_id": play_id, "credit_before_cents": 100, "outcome": {"display": {"stops": [number]}}}
     journal.append(
@@ -33,7 +33,10 @@ def play(journal, number, steps=0):
     )
     for step in range(steps):
         record = {"play_id": play_id, "choice": step, "outcome": {"display": {"step": step}}}
-        journal.append(Transaction(id=f"{play_id}.{step}", kind="game.choice", record=record))
+        raised = (Transfer(CREDIT, "house:wager", raised_cents),) if raised_cents else ()
+        journal.append(
+            Transaction(id=f"{play_id}.{step}", kind="game.choice", transfers=raised, record=record)
+        )
     journal.append(
         Transaction(
             id=f"{play_id}.end",
@@ -82,3 +85,12 @@ def test_plays_come_back_whole_with_what_was_added_before(journal):
 def test_a_validation_number_is_never_shown_whole():
     assert mask_validation_number("001234567890123456") == "**************3456"
     assert mask_validation_number("12") == "12"
+
+
+@pytest.mark.requirement("E-01")
+def test_a_bet_includes_what_was_staked_in_the_play(journal):
+    bill = Transfer("world:bill", CREDIT, 100)
+    journal.append(Transaction(id="bill", kind="bill.in", transfers=(bill,)))
+    play(journal, 1, steps=1, raised_cents=7)
+    (recalled,) = iter_recent_plays(journal)
+    assert (recalled.bet_cents, recalled.credit_after_cents) == (5 + 7, 100 - 5 - 7 + 10)

@@ -186,6 +186,7 @@ def test_nine_and_sixty_parts_are_played(count):
     ("changes", "key", "reason"),
     [
         ({"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8 + [2]}}, "wheel", "unequal parts"),
+        ({"wheel": {"parts": "a b a b a b a b c", "widths": [1, 2, *[1] * 7]}}, "wheel", "unequal parts"),
         ({"wheel": {"parts": "a b a b a b a b c", "widths": [1] * 8}}, "wheel", "9 parts have 8 widths"),
         ({"wheel": {"parts": "a b a b a b a b c", "revolutions": 2}}, "wheel.revolutions", "at least"),
         ({"wheel": {"parts": "a b a b a b a b z"}}, "wheel.parts.8", "unknown symbol 'z'"),

@@ -10,6 +10,7 @@ from paytables import Choice, Depth, RecordingDraw, analyse, list_library_games,
 from paytables.definition import parse, read_source
 from rng.ctr_drbg import SEED_BYTES, CtrDrbg
 from rng.draws import WordDraws
+from rng.errors import InvalidRange
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
 from rng.scaling import choose_word_size
 from rng.service import STEP_BYTES
@@ -96,6 +97,15 @@ def test_a_deck_and_a_keno_draw_have_fewer_orders_than_the_generator_has_keys():
         words = sum(choose_word_size(population - i)[0] for i in range(picks))
         assert words <= 2 * STEP_BYTES <= REQUEST_BYTES_MAX
     assert 8 * STEP_BYTES == 2 * 8 * SECURITY_BYTES
+
+
+@pytest.mark.requirement("B-03")
+def test_a_draw_among_more_outcomes_than_the_generator_has_keys_is_refused():
+    keys = 1 << 8 * SECURITY_BYTES
+    with start().step() as draws:
+        assert draws.below(keys) < keys
+    with start().step() as draws, pytest.raises(InvalidRange, match="a range has from 1 to"):
+        draws.below(keys + 1)
 
 
 @pytest.mark.requirement("B-03")

@@ -1,6 +1,7 @@
 """Before its tables close, the machine announces the last half hour and the last three rounds, and then takes no bet."""
 
 import pytest
+from rigs.forms import fill_in
 from rigs.lies import audit_findings, read_signed_entries, remove_entries
 
 from egm.app.features import MENU
@@ -21,16 +22,6 @@ ROULETTE, CRAPS, REELS = "monaco-roulette-european", "monaco-craps", "maple-clas
 WHEEL, CHEMIN = "river-wheel", "monaco-chemin-de-fer"
 CREDIT_CENTS = 10_000
 MANAGER = {"person": "5", "persons": ("5",)}
-
-
-def fill_in(rig, form_id, **values):
-    """Staff fill in a form at the service menu; what they are told."""
-    rig.engine.handle(EventType.MENU, key="operator")
-    event = next(form.event for form in MENU.forms if form.id == form_id)
-    rig.engine.handle(event, form=form_id, **MANAGER, **values)
-    told = rig.notice
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
-    return told
 
 
 def bet(rig, spots=None):
@@ -65,7 +56,7 @@ def audit(rig, folder):
 def test_the_last_half_hour_and_the_last_three_rounds_are_announced(tables, tmp_path):
     (rig,) = tables(ROULETTE)
     rig.insert(CREDIT_CENTS)
-    fill_in(rig, "close_tables", minutes=45)
+    fill_in(rig, "close_tables", **MANAGER, minutes=45)
     assert told(rig) == []
     rig.clock.pass_seconds(15 * 60)
     assert told(rig) == [("tables_close", 30)]
@@ -87,7 +78,7 @@ def test_the_last_half_hour_and_the_last_three_rounds_are_announced(tables, tmp_
 def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tables, tmp_path):
     (rig,) = tables(ROULETTE, REELS)
     rig.insert(CREDIT_CENTS)
-    fill_in(rig, "close_tables", minutes=0)
+    fill_in(rig, "close_tables", **MANAGER, minutes=0)
     assert play(rig)
     rig.close()
     (rig,) = tables(ROULETTE, REELS)
@@ -100,11 +91,11 @@ def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tab
     rig.play()
     rig.report_shown()
     rig.engine.handle(EventType.GAME, value=ROULETTE)
-    assert fill_in(rig, "open_tables") is None
+    assert fill_in(rig, "open_tables", **MANAGER) is None
     assert rig.machine.memory.get(ClosingKey.TABLES) is None
     assert told(rig) == []
     assert play(rig)
-    assert fill_in(rig, "open_tables") == "refused.closing_is_announced"
+    assert fill_in(rig, "open_tables", **MANAGER) == "refused.closing_is_announced"
     assert audit(rig, tmp_path) == []
 
 
@@ -113,7 +104,7 @@ def test_a_slot_machines_wheel_with_several_bets_is_no_table_and_plays_on(tables
     """Its wagers name their bets as those of a table do: the audit once accused the machine of a fourth round."""
     (rig,) = tables(WHEEL)
     rig.insert(CREDIT_CENTS)
-    fill_in(rig, "close_tables", minutes=0)
+    fill_in(rig, "close_tables", **MANAGER, minutes=0)
     area = rig.machine.games[WHEEL].presentation()["areas"][0]["id"]
     for _ in range(5):
         assert play(rig, {area: 1})
@@ -127,7 +118,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
     rooms = tables(ROULETTE, count=2)
     for rig in rooms:
         rig.insert(CREDIT_CENTS)
-    fill_in(rooms[0], "close_tables", minutes=0)
+    fill_in(rooms[0], "close_tables", **MANAGER, minutes=0)
     for n in range(3):
         for rig in rooms if n else rooms[:1]:
             bet(rig)
@@ -147,7 +138,7 @@ def test_players_of_chemin_de_fer_are_told_each_of_its_last_rounds(tables, tmp_p
     rooms = tables(CHEMIN, count=4)
     for rig in rooms:
         rig.insert(CREDIT_CENTS)
-    fill_in(rooms[0], "close_tables", minutes=30)
+    fill_in(rooms[0], "close_tables", **MANAGER, minutes=30)
     assert [told(rig) for rig in rooms] == [[("tables_close", 30)]] * 4
     rooms[0].clock.pass_seconds(30 * 60)
     hold_coup(rooms, [{"stake": 5}] * 4)
@@ -186,7 +177,7 @@ def test_bets_that_stand_are_played_on_after_the_last_round(tables, tmp_path):
     """A pass line with its point belongs to its player until the dice decide it."""
     (rig,) = tables(CRAPS)
     rig.insert(CREDIT_CENTS)
-    fill_in(rig, "close_tables", minutes=0)
+    fill_in(rig, "close_tables", **MANAGER, minutes=0)
     for total in ((3, 3), (2, 3), (2, 3), (2, 3)):  # the point is six, then three throws that do not decide
         rig.machine.chance = ScriptedChance(*(value - 1 for value in total))
         assert play(rig, {"pass": 10} if total == (3, 3) else {"field": 10})
@@ -199,7 +190,7 @@ def test_bets_that_stand_are_played_on_after_the_last_round(tables, tmp_path):
 
 def test_the_clock_tells_the_machine_each_minute_of_the_last_half_hour(tables):
     (rig,) = tables(ROULETTE)
-    fill_in(rig, "close_tables", minutes=31)
+    fill_in(rig, "close_tables", **MANAGER, minutes=31)
     clock = ClosingClock(MachineContext(rig.engine, None, None, rig.clock, rig.happen))
     waits = []
     for seconds in (0, 60, 30, 31 * 60):
@@ -225,7 +216,7 @@ def test_a_form_with_minutes_that_are_none_is_refused():
 def test_the_audit_names_the_fourth_round_after_a_closing_time_told_earlier(tables):
     (rig,) = tables(ROULETTE)
     rig.insert(CREDIT_CENTS)
-    fill_in(rig, "close_tables", minutes=60)
+    fill_in(rig, "close_tables", **MANAGER, minutes=60)
     for _ in range(4):
         rig.clock.pass_seconds(60)
         assert play(rig)
@@ -240,8 +231,8 @@ def test_the_audit_names_the_fourth_round_after_a_closing_time_told_earlier(tabl
 @pytest.mark.requirement("S-55")
 def test_the_audit_names_a_closing_by_nobody_and_one_that_was_never_announced(tables):
     (rig,) = tables(ROULETTE)
-    fill_in(rig, "close_tables", minutes=60)
-    fill_in(rig, "open_tables")
+    fill_in(rig, "close_tables", **MANAGER, minutes=60)
+    fill_in(rig, "open_tables", **MANAGER)
     entries = read_signed_entries(rig)
     at = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
     assert len(audit_findings(remove_entries(entries, at))) == 1

@@ -59,7 +59,7 @@ def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
     return bench.exceptions()
 
 
-@pytest.mark.requirement("K-12", "J-03")
+@pytest.mark.requirement("K-12", "J-03", "E-08")
 @pytest.mark.sas(exceptions="11 12 13 14 15 16 19 1A 1D 1E 98 99 9A 9B")
 def test_doors(bench: Bench) -> None:
     for door, (opened, closed, while_off) in DOORS.items():

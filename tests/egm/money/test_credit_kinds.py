@@ -4,6 +4,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from rigs.cards import dealing
+from rigs.forms import TWO, fill_in
 
 import egm.profiles
 from egm.app.view import snapshot
@@ -247,3 +249,25 @@ def test_of_a_stake_in_parts_promotional_credit_is_lost_first_and_never_becomes_
 def test_what_is_parted_is_what_was_staked(amounts):
     with pytest.raises(InvariantError, match="staked"):
         split_stakes([(account(CASHABLE), 9)], amounts, Position())
+
+
+@pytest.mark.requirement("A-28", "F-14")
+def test_a_void_game_gives_each_kind_of_credit_its_stake_back(make):
+    rig = gift(make(games=("quebec-blackjack",)), restricted=300, nonrestricted=100).insert(1000)
+    before = kinds(rig)
+    rig.machine.chance = dealing("5s 9h 6d", 6)
+    rig.engine.handle(EventType.BET, value=20, options={"bets": {"main": 20}})
+    rig.play()
+    assert kinds(rig) == (0, 0, 900)
+    rig.machine.chance = FailingChance()
+    rig.engine.handle(EventType.CHOOSE, value="hit")
+    assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") is None
+    assert kinds(rig) == before
+
+
+@pytest.mark.requirement("F-15")
+def test_forfeited_promotional_credit_is_metered_with_the_rest(make):
+    rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    why = {"reason": "a device in the coin slot", "place": "7"}
+    fill_in(rig, "forfeit_credits", **TWO, **why, amount_cents=440)
+    assert (kinds(rig), rig.journal.meters().values["forfeit_tamper"]) == ((0, 0, 0), 440)

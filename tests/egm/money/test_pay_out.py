@@ -49,6 +49,15 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
     assert (meters["ticket_out.cashable.value"], meters["ticket_out.cashable.count"]) == (2000, 1)
 
 
+@pytest.mark.requirement("P-08", "H-02")
+def test_the_ticket_states_its_amount_to_the_cent(rig):
+    write_undeclared(rig.machine, "bill.in", transfers=_fund(35))
+    rig.engine.handle(EventType.CASH_OUT)
+    fields = rig.hands.jobs[-1].fields
+    assert fields["amount"].endswith("20.35")
+    assert fields["amount_words"] == "Twenty dollars and thirty-five cents"
+
+
 @pytest.mark.requirement("H-02")
 @pytest.mark.parametrize(("language", "words"), [("en", "twenty"), ("fr", "vingt")])
 def test_the_ticket_says_what_it_must_in_the_players_language(rig, language, words):
@@ -95,6 +104,20 @@ def test_a_printer_that_cannot_print_is_not_asked(rig, fault, way):
 
 
 @pytest.mark.requirement("H-11", "F-07:a")
+@pytest.mark.parametrize("kind", ["cashable", "nonrestricted"])
+def test_credit_of_either_payable_kind_counts_to_the_ticket_limit(tmp_path, kind):
+    """The limit of 3,000 dollars in the player's own credit, and one cent more."""
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    for _ in range(29):
+        rig.insert(10000)
+    write_undeclared(rig.machine, "bill.in", transfers=_fund(10000))
+    write_undeclared(rig.machine, "aft.in", transfers=_fund(1, kind))
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.state is State.HANDPAY
+    rig.close()
+
+
+@pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -119,10 +142,10 @@ def test_above_the_ticket_limit_no_number_is_asked_of_a_host(tmp_path, bills, wa
     rig.close()
 
 
-def _fund(cents):
+def _fund(cents, kind="cashable"):
     from meters import Transfer
 
-    return (Transfer("world:bill", "credit:1:cashable", cents),)
+    return (Transfer("world:bill", f"credit:1:{kind}", cents),)
 
 
 @pytest.mark.requirement("G-10:c")

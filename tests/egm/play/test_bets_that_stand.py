@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from rigs.forms import TWO, fill_in
 from rigs.table_games import LINE, PLACE, definition, offer
 
 from egm.kernel.events import EventType, State
@@ -315,18 +316,9 @@ def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_pat
     """They were the same person's: the register has the whole, and the next player finds no bet of his."""
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
-    form = {"form": "orphan_credits", "person": "2", "persons": ("2", "5")}
-
-    def fill_in(**more):
-        rig.engine.handle(EventType.MENU, key="operator")
-        rig.engine.handle(EventType.ORPHAN_CREDITS, **form, **more)
-        told = rig.notice
-        rig.engine.handle(EventType.MENU_CLOSED, why="key")
-        return told
-
-    assert fill_in() == "refused.location_is_stated"
+    assert fill_in(rig, "orphan_credits", **TWO) == "refused.location_is_stated"
     assert list_standing_tables(rig.machine)  # a form that is not whole moves nothing
-    fill_in(place="bank 4")
+    fill_in(rig, "orphan_credits", **TWO, place="bank 4")
     assert (rig.state, rig.credit_cents, list(list_standing_tables(rig.machine))) == (State.IDLE, 0, [])
     (orphan,) = rig.records("orphan.credits")
     assert orphan["amount_cents"] == 1000

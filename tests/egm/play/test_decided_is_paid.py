@@ -10,9 +10,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from rigs.forms import ONE, TWO, fill_in
 from rigs.three_levels import GAME, NO_LUCK, A, C, room_of
 
-from egm.app.features import MENU
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision, Play
@@ -27,20 +27,9 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
-ONE = {"person": "2", "persons": ("2",)}
-TWO = {"person": "2", "persons": ("2", "5")}
 LIE = {"ruling": "defect", "persons": ["2", "5"], "reason": "a lie", "place": "7"}
 STAKE, WIN = 5, 300
 MYSTERY_HIT = 0
-
-
-def fill_in(rig: MachineRig, form_id: str, **values) -> str | None:
-    rig.engine.handle(EventType.MENU, key="operator")
-    event = next(form.event for form in MENU.forms if form.id == form_id)
-    rig.engine.handle(event, form=form_id, **values)
-    told = rig.notice
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
-    return told
 
 
 def without_its_text(rig: MachineRig) -> None:

@@ -176,7 +176,7 @@ def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, t
     machine.close()
 
 
-@pytest.mark.requirement("F-05", "F-06:c", "D-10", "I-17")
+@pytest.mark.requirement("F-05", "F-06:c", "D-01", "D-10", "I-17")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
@@ -187,7 +187,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.credit_cents == before - 50
     values = machine.journal.meters().values
-    assert (values["att_progressive"], values["att_jackpot"]) == (1500, 100)
+    assert (values["att_progressive"], values["att_jackpot"], values["hand_paid"]) == (1500, 100, 1600)
     machine.journal.self_audit()
     hit, paid = iter_register_lines(REGISTERS["progressives"], machine.journal.entries())
     assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (

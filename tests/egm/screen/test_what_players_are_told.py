@@ -210,7 +210,7 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
 
 
 @pytest.mark.requirement("C-11", "C-22", "C-01")
-@pytest.mark.parametrize("name", ["maple-classic", "seven-rivers"])
+@pytest.mark.parametrize("name", ["maple-classic", "seven-rivers", "orchard-picnic", "northern-ways"])
 @EVERY_LAYOUT
 def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, name, layout):
     """The amounts in a prize's row are those that the bets in the heading pay, in the same order."""

@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
+from rigs.forms import TWO, fill_in
 
 from egm.app.features import MENU
 from egm.config.cabinet_file import GameSlot
@@ -39,16 +40,6 @@ from tools.audit.verify import Auditor
 
 LIBRARY_FILE = LIBRARY / "tables" / "quebec-roulette-french.toml"
 SPOT = "straight-17"
-
-
-TWO = {"person": "2", "persons": ("2", "5")}
-
-
-def fill_in(room, form_id, **values):
-    room.engine.handle(EventType.MENU, key="operator")
-    event = next(form.event for form in MENU.forms if form.id == form_id)
-    room.engine.handle(event, form=form_id, **values)
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
 def definition(folder, name="wheel-roulette"):
@@ -524,3 +515,14 @@ def test_an_american_wheel_has_no_reader(tmp_path):
     path.write_text(text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"'), encoding="utf-8")
     with pytest.raises(DefinitionError, match="pockets 0 to 36"):
         load_game(path)
+
+
+@pytest.mark.requirement("B-18")
+def test_a_spin_whose_number_was_missed_is_recorded_when_the_wheel_tells_of_the_next(room):
+    bet(room)
+    phase(room, WheelPhase.NO_MORE_BETS, 7)
+    phase(room, WheelPhase.NUMBER, 8, number=17)
+    deliver_numbers(room.machine)
+    (missed,) = room.records("wheel.unheard")
+    assert (missed["spin"], missed["unheard"]) == (7, "another_spin")
+    assert room.records("wheel.number") == []

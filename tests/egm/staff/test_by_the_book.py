@@ -5,9 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from rigs.forms import ONE, TWO, fill_in
 from rigs.voids import undecided_game
 
-from egm.app.features import FEATURES, MENU, REGISTERS, list_staff_registers
+from egm.app.features import FEATURES, REGISTERS, list_staff_registers
 from egm.errors import InvariantError, OperatorError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventError, EventType, State
@@ -17,7 +18,6 @@ from egm.money.keys import MoneyKey
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
-from egm.staff.desk import ServiceDesk
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import (
@@ -33,8 +33,6 @@ from egm.tickets.model import TicketState
 from meters import SelfAuditFailed, Transfer
 from paytables import Settlement
 
-ONE = {"person": "2", "persons": ("2",)}  # the room's supervisor
-TWO = {"person": "2", "persons": ("2", "5")}  # and its manager
 NAMED = {"name": "Anna Example", "document": "passport", "number": "X1234567"}
 LANTERNS = (11, 11, 12)  # the stops of the highest prize
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
@@ -65,17 +63,6 @@ def rig(tmp_path):
 def again(rig, tmp_path) -> MachineRig:
     rig.close()
     return MachineRig(tmp_path / "state", profile=tmp_path / "place.toml", devices=("printer",)).boot()
-
-
-def fill_in(rig, form_id: str, **values) -> None:
-    """A form of the service menu, authorised; the menu is open meanwhile, and closed afterwards."""
-    if not rig.machine.component(ServiceDesk).is_open:
-        rig.engine.handle(EventType.MENU, key="operator")
-    event = next(form.event for form in MENU.forms if form.id == form_id)
-    rig.engine.handle(event, form=form_id, **values)
-    told = rig.machine.notice
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
-    rig.machine.notice = told
 
 
 def register(rig, name):

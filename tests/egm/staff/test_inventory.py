@@ -96,6 +96,7 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     note_inventory(rig.machine, inventory(tmp_path))
     assert rig.journal.sequence == before  # nothing new, nothing written
     note_inventory(rig.machine, inventory(tmp_path, location="workshop"))
+    assert rig.records("inventory.changed")[-1]["after"]["location"] == "workshop"  # a move by itself
     moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
     note_inventory(rig.machine, moved)
     changes = [what for _, what in read_technical_sheet(rig.journal).changes]

@@ -104,7 +104,9 @@ def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_pat
     rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     coins(rig, 1, (100, False))
     collect(rig)
-    Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "90").home().touch("leave")
+    Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "coin_box", "90").fill(
+        "box_count", "bill_box", "2005"
+    ).home().touch("leave")
     rig.clock.pass_seconds(86400)
     rig.insert(500)
     rig.play()
@@ -124,7 +126,7 @@ def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_pat
     assert [*days] == ["2026-01-01", "2026-01-02", "2026-02-02"]
     first, second, third = days.values()
     assert (first["bill_in.value"], first["coin_drop"], first["games_played"]) == (2000, 100, 0)
-    assert (first["counted_cents"], first["metered_cents"], first["difference_cents"]) == (90, 100, -10)
+    assert (first["counted_cents"], first["metered_cents"], first["difference_cents"]) == (2095, 2100, -5)
     assert (second["bill_in.value"], second["coin_in"], second["games_played"]) == (500, wager_cents, 1)
     assert (third["bill_in.value"], third["coin_in"]) == (1000, 0)
     months = json.loads(egm("--by", "month", "--json"))

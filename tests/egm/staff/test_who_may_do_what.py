@@ -8,6 +8,7 @@ import pytest
 
 from egm.app.features import FEATURES, build_menu
 from egm.people import Role
+from egm.people.roles import find_permissions
 from egm.staff.form import FieldKind
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
@@ -147,6 +148,7 @@ def test_who_may_not_is_refused_even_past_the_menu(tmp_path, name, role):
 @pytest.mark.requirement("K-14", "J-16")
 def test_an_inspector_only_reads(offered, tmp_path):
     """The regulator's credentials open pages and request a software check; no other form is offered or opened."""
+    assert all(permission.value.startswith("read_") for permission in find_permissions(Role.INSPECTOR))
     reading = offered[Role.INSPECTOR]
     assert {action for action in reading if action.startswith("form:")} == {"form:verify"}
     others = {action for role in Role for action in offered[role]} - reading

@@ -86,6 +86,14 @@ def test_a_hand_is_split_four_times_and_no_more():
     assert came_back(outcome) == [("main", "won", 10, 20)] * 5
 
 
+@pytest.mark.requirement("S-08:b")
+def test_aces_are_split_as_often_as_their_own_rule_says():
+    """Ten may be split into five hands, aces into two: the third ace stays where it fell, and nothing is asked."""
+    game = changed(MONACO, rules={"split": {"hands": 5, "ace_hands": 2}})
+    outcome = played(game, {"main": 20}, "As 6h Ad Ac Kc 5c 9s", "split")
+    assert [(each.name, each.credits) for each in outcome.settlements] == [("lost", 0), ("won", 40)]
+
+
 @pytest.mark.requirement("S-08:c")
 def test_a_quarter_is_insured_only_where_it_is_whole_and_the_table_says_so():
     for name, stake, offered in ((MONACO, 4, True), (MONACO, 6, False), (QUEBEC, 4, False)):

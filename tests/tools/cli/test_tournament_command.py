@@ -7,6 +7,8 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 
+from paytables import load_game
+from paytables.definition import LIBRARY
 from tests.rigs.tournament import RULES, change_rules
 from tools.cli.commands.tournament import command
 
@@ -55,6 +57,28 @@ def play(*rows):
         {"entry": n, "participant": name, "rounds": [{"points": each} for each in points]}
         for n, (name, *points) in enumerate(rows, 1)
     ]
+
+
+@pytest.mark.requirement("L-08")
+def test_the_return_of_each_machine_is_compared_with_those_of_all_others(rules, tmp_path, monkeypatch):
+    """The second and the third return 0.7 % more and less than the first: too much between the two."""
+    source, games = (LIBRARY / "maple-classic.toml").read_text(encoding="utf-8"), {}
+    for name, pays in {"maple-classic": 600, "maple-more": 700, "maple-less": 500}.items():
+        file = tmp_path / f"{name}.toml"
+        changed = source.replace("3 = 500", f"3 = {pays}").replace('id = "maple-classic"', f'id = "{name}"')
+        file.write_text(changed, encoding="utf-8")
+        games[name] = load_game(file)
+    monkeypatch.setattr("egm.tournament.rules.load_game", games.__getitem__)
+    second, third = (
+        (f'number = "A-10{n}"', f'number = "A-10{n}"\ngame = "{name}"')
+        for n, name in ((2, "maple-more"), (3, "maple-less"))
+    )
+    more = '[[machines]]\nnumber = "A-103"\ndenomination_cents = 100\nbet = 3\n\n[[prizes]]'
+    assert check(rules(second)).exit_code == 0
+    done = check(rules(second, ("[[prizes]]", more), third))
+    assert done.exit_code == 1, done.output
+    assert "machines[3].game" in done.output
+    assert "and maple-more returns" in done.output
 
 
 THREE = (("P-1", 90, 40), ("P-2", 80, 50), ("P-3", 70))

@@ -28,6 +28,7 @@ GAMES = {
     "quebec-craps": "paytables.craps.rules.throw_dice",
     "quebec-roulette-french": "SpunTable.draw_result",
     "maple-classic": "Reels.spin",
+    "comet-respin": "Reels.spin_some",
 }
 
 

@@ -303,9 +303,8 @@ def _find_reel_error(reels: Reels, reel: int) -> str:
     again = Counter(
         reels.spin_some(_ScriptedDraws([value], last=False), [reel])[reel] for value in range(total)
     )
-    for stop, weight in enumerate(weights):
-        if spun[stop] != weight or again[stop] != weight:
-            return (
-                f"stop {stop + 1} is drawn by {spun[stop]} of {total:,} numbers, and its weight is {weight}"
-            )
+    for how, drawn in (("drawn", spun), ("drawn again", again)):
+        for stop, weight in enumerate(weights):
+            if drawn[stop] != weight:
+                return f"stop {stop + 1} is {how} by {drawn[stop]} of {total:,} numbers, and its weight is {weight}"
     return ""
