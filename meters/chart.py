@@ -1,10 +1,11 @@
 """The chart of accounts: every source and sink of value, its book, and its role in the self-audit.
 
-There are six books, and value never flows between them. LIVE is the money of player and operator. STOCK is
+There are seven books, and value never flows between them. LIVE is the money of player and operator. STOCK is
 the physical location of coins and bills. POOL is the amount that progressive pools owe. PRIZES are
 merchandise prizes at their stated value, and TOURNAMENT is points: neither is money. FEES are the entry fees
 that participants of a tournament pay to an attendant, and the prizes that staff hand over: money that never
-enters the machine. Each book sums to zero, because value only flows between accounts of the same book.
+enters the machine. KENO is the money of a venue's Keno office, which has a journal of its own. Each book sums to
+zero, because value only flows between accounts of the same book.
 """
 
 import re
@@ -31,6 +32,8 @@ class Book(StrEnum):
     TOURNAMENT = "tournament"
     #: Entry fees and prizes of tournaments, handled by staff.
     FEES = "fees"
+    #: Money of a Keno office.
+    KENO = "keno"
 
 
 class Role(StrEnum):
@@ -157,6 +160,10 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("fees:participants", Role.STORE, "entry fees, as paid by the participants", Book.FEES),
     Account("fees:sold", Role.STORE, "entry fees received at the venue's desk", Book.FEES),
     Account("fees:prizes", Role.STORE, "tournament prizes handed over by staff", Book.FEES),
+    Account("keno:desk", Role.STORE, "money taken and paid at the desk of the Keno office", Book.KENO),
+    Account("keno:staked", Role.STORE, "stakes of Keno draws to come", Book.KENO),
+    Account("keno:owed", Role.STORE, "Keno prizes and returned stakes not yet claimed", Book.KENO),
+    Account("keno:house", Role.STORE, "Keno stakes kept, less prizes", Book.KENO),
 )
 
 

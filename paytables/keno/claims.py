@@ -90,7 +90,7 @@ class TicketRefused(PaytableError):
 
     def __init__(self, code: ClaimRefusal, text: str) -> None:
         self.code = code
-        super().__init__(f"{code}: {text}")
+        super().__init__(text)
 
 
 @dataclass(frozen=True, slots=True)

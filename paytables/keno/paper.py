@@ -109,6 +109,15 @@ class Paper:
         """Return what the player pays for the Keno ticket, in credits."""
         return self.cost_a_draw_credits * len(self.draws)
 
+    @property
+    def request(self) -> dict[str, Json]:
+        """Return the ticket as the options of a wager (:func:`paytables.keno.ticket.read`)."""
+        return {
+            "selections": list(self.selections),
+            "draws": len(self.draws),
+            "bonuses": list(self.bonuses),
+        }
+
     def to_json(self) -> dict[str, Json]:
         """Return the ticket as the JSON object that a Keno host stores; :meth:`from_json` is the inverse."""
         return {

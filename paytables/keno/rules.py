@@ -8,7 +8,8 @@ from itertools import accumulate
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Settlement, Wager
-from paytables.errors import WagerError
+from paytables.errors import PaytableError, WagerError
+from paytables.game import Game
 from paytables.keno import figures, present, ticket
 from paytables.keno.draws import Drawn, draw_weighted_factor, evaluate, list_levels_won, pick
 from paytables.keno.limit import share_out
@@ -195,3 +196,10 @@ class KenoRules(Tableless):
         """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
         bought = self.ticket(self.wager(wager.credits, **wager.options).options)
         return figures.analyse_ticket(self.definition, self.tables, bought, "ticket")
+
+
+def find_keno_rules(game: Game) -> KenoRules:
+    """Return the rules of a Keno game. Raises :class:`PaytableError` for a game of another family."""
+    if not isinstance(game.rules, KenoRules):
+        raise PaytableError(f"{game.id} is a {game.family} game, not Keno")
+    return game.rules

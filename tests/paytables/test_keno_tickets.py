@@ -62,7 +62,7 @@ def refused(call, *args, **kwargs):
     return found.value.code
 
 
-@pytest.mark.library_only("M-07", "M-13")
+@pytest.mark.requirement("M-07", "M-13")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_ticket_says_all_the_by_law_asks(language):
     paper = a_paper()
@@ -101,7 +101,7 @@ def test_the_slip_says_how_many_numbers_where_the_rules_are_and_the_most_paid(na
     assert len(shown["prizes"]) == len(definition.table)
 
 
-@pytest.mark.library_only("M-06")
+@pytest.mark.requirement("M-06")
 def test_no_ticket_without_the_central_record():
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY}
     ticket = RULES.ticket(ASKED)
@@ -149,7 +149,7 @@ def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
     assert not is_well_formed("٣" * 20)
 
 
-@pytest.mark.library_only("M-08")
+@pytest.mark.requirement("M-08")
 def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
     record = claims.close(TicketRecord(a_paper()), 501)
     assert record.state is TicketState.VOID
@@ -157,7 +157,7 @@ def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
     assert refused(claims.claim, record, present(record), place="cage-1", at=NOON) is ClaimRefusal.VOID
 
 
-@pytest.mark.library_only("M-08")
+@pytest.mark.requirement("M-08")
 @pytest.mark.parametrize("condition", list(Condition))
 def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
     record = played(40)
@@ -170,14 +170,14 @@ def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
     assert after.unpaid_credits == 0
 
 
-@pytest.mark.library_only("M-08")
+@pytest.mark.requirement("M-08")
 def test_a_bad_paper_that_won_nothing_is_not_rescued():
     record = played(0, 0, 0)
     mutilated = present(record, Condition.MUTILATED)
     assert refused(claims.claim, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
 
 
-@pytest.mark.library_only("M-09")
+@pytest.mark.requirement("M-09")
 def test_the_central_data_prevail_and_the_difference_is_told():
     record = played(15)
     said = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
@@ -186,7 +186,7 @@ def test_the_central_data_prevail_and_the_difference_is_told():
     assert claim.differs == ("bonuses", "cost_a_draw_credits")
 
 
-@pytest.mark.library_only("M-11")
+@pytest.mark.requirement("M-11")
 def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     record = played(0, 0, 20)
     assert record.deadline == date(2027, 3, 1)
@@ -206,7 +206,7 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
     )
 
 
-@pytest.mark.library_only("M-12")
+@pytest.mark.requirement("M-12")
 def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
     record = played(8)
     assert record.deadline is None
@@ -224,7 +224,7 @@ def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
     assert record.deadline == date(2027, 3, 2)
 
 
-@pytest.mark.library_only("M-14")
+@pytest.mark.requirement("M-14")
 def test_a_ticket_is_taken_back_before_its_first_draw_only():
     record, refund = claims.cancel(paid())
     assert (record.state, refund) == (TicketState.VOID, a_paper().cost_credits)
@@ -234,7 +234,7 @@ def test_a_ticket_is_taken_back_before_its_first_draw_only():
     assert refused(claims.cancel, record) is ClaimRefusal.VOID
 
 
-@pytest.mark.library_only("M-15")
+@pytest.mark.requirement("M-15")
 def test_a_draw_that_fails_gives_its_stake_back():
     record = claims.record_fault(claims.close(paid(), 501), 501, NOON.date())
     assert refused(claims.settle, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
@@ -242,7 +242,7 @@ def test_a_draw_that_fails_gives_its_stake_back():
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
 
 
-@pytest.mark.library_only("M-16")
+@pytest.mark.requirement("M-16")
 def test_a_record_comes_back_whole_from_what_was_stored():
     for record in (
         TicketRecord(a_paper()),

@@ -13,6 +13,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "cabinet": ("cabinet", "write, check and explain cabinet files; list ports and protocols"),
     "par": ("par", "print the PAR sheet of a game: exact return, hits and prizes"),
     "keno": ("keno", "print the exact odds of a Keno ticket, and its selection slip"),
+    "keno-office": ("keno_office", "run a venue's Keno office: sell tickets, hold draws, pay claims"),
     "meters": ("meters", "print the meters of a machine, also while it plays"),
     "returns": ("returns", "compare each game's actual return with its theoretical return"),
     "levels": ("levels", "print every progressive level of a machine: displayed, held and paid amounts"),

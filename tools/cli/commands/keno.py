@@ -10,8 +10,9 @@ import click
 from egm.screen.text import Texts
 from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import SLIP, build_slip, format_slip_form
-from paytables.keno.rules import KenoRules
+from paytables.keno.rules import KenoRules, find_keno_rules
 from paytables.wording import format_count, format_percent
+from tools.cli.keno_selection import parse_selection
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show, show_progress
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
@@ -23,30 +24,9 @@ ROWS = 24
 
 
 def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
-    """Return a game with its Keno rules. Raises ClickException for a game of another family."""
+    """Return a game with its Keno rules. Raises PaytableError for a game of another family."""
     game = load_game(path_or_id_from_text(name))
-    if not isinstance(game.rules, KenoRules):
-        raise click.ClickException(f"{game.id} is a {game.family} game, not Keno")
-    return game, game.rules
-
-
-def _parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
-    """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake for each number of spots.
-
-    ``?8`` is a quick pick of eight numbers.
-    """
-    marks, _, played = text.partition("@")
-    try:
-        groups: list[Any] = [
-            int(part[1:]) if part.startswith("?") else [int(n) for n in part.split(",")]
-            for part in marks.split("/")
-        ]
-        pairs = [pair.split(":") for pair in played.split(",")] if played else []
-        staked = {str(int(spots)): int(stake) for spots, stake in pairs}
-    except ValueError:
-        raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
-    spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
-    return {"groups": groups, "stakes": staked or {str(spot_count): min(stakes)}}
+    return game, find_keno_rules(game)
 
 
 def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
@@ -147,7 +127,7 @@ def odds(
         _, rules = _load_keno_game(game)
         stakes = rules.definition.marks.stakes
         options: Mapping[str, Any] = {
-            "selections": [_parse_selection(text, stakes) for text in selections],
+            "selections": [parse_selection(text, stakes) for text in selections],
             "draws": draws,
             "bonuses": list(bonuses),
         }

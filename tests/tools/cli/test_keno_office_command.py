@@ -1,0 +1,109 @@
+"""``egm keno-office``: an evening at the desk, and what is refused in one line."""
+
+import json
+import stat
+
+import pytest
+from click.testing import CliRunner
+
+from tools.cli.commands.keno_office import command
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """Run a command of the office in one folder; return its output."""
+
+    def run(name, *arguments, code=0):
+        done = CliRunner().invoke(command, [name, str(tmp_path / "office"), *map(str, arguments)])
+        assert done.exit_code == code, done.output
+        return done.output
+
+    run("open", "aurora-keno", "--casino", "Mont", "--claim-place", "cage-1", "--credit", 25)
+    return run
+
+
+def read_control_number(printed):
+    (line,) = (line for line in printed.splitlines() if line.startswith(("Control number", "Numéro de")))
+    return line.partition(": ")[2]
+
+
+@pytest.mark.requirement("M-07", "M-13")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_printed_ticket_says_all_that_the_by_law_asks(desk, language):
+    printed = desk(
+        "sell", "3,11,27/42,80@3:1,5:2", "7,8@2:5", "--draws", 3, "--station", "K-07", "--language", language
+    )
+    number = desk("ticket", 1, "--json")
+    paper = json.loads(number)["paper"]
+    flat = " ".join(printed.replace("\u00a0", " ").split())
+    money = ["$6.00", "$500,000.00"] if language == "en" else ["6,00 $", "500 000,00 $"]
+    for needed in (
+        "Mont 000000001", "K-07", paper["issued_at"][:10], "03 11 27 / 42 80", "07 08", *money, "1-3", "365",
+    ):  # fmt: skip
+        assert needed in flat
+    assert read_control_number(printed).replace(" ", "") == paper["control_number"]
+
+
+@pytest.mark.requirement("M-06", "M-11", "M-14", "M-15", "M-16")
+def test_an_evening_at_the_desk(desk):
+    won = desk("sell", "1,2,3@3:1", "--draws", 2)
+    desk("sell", "?8", "--unpaid")
+    desk("pay", 2)
+    desk("sell", "4,5")
+    assert "give back $0.25" in desk("cancel", 3)
+    desk("close")
+    held = json.loads(desk("draw", "--json"))
+    assert (held["draw"], len(set(held["numbers"]))) == (1, 20)
+    desk("close")
+    assert "draw 2: not held" in desk("fail", "--reason", "the blower stopped")
+    facts = json.loads(desk("totals", "--json"))
+    assert (facts["tickets"], facts["draws"], facts["staked_cents"]) == (3, 2, 0)
+    assert facts["desk_cents"] == 75
+    owed_cents = (held["prizes"].get("1", 0) + 1) * 25
+    control = read_control_number(won)
+    paid = desk("claim", control, "--place", "cage-1", "--condition", "illegible", "--says", "casino=Val")
+    assert f"pay ${owed_cents / 100:,.2f} for draws " in paid
+    assert "the paper differs from the record in casino" in paid
+    assert desk("claim", control, "--place", "cage-1", code=1) == "Error: its prizes were paid\n"
+    assert "prize" in desk("ticket", 1)
+    assert "tickets closed: 1; not claimed: $0.00" in desk("expire")  # the cancelled one
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("sell", "1,81"), "81"),
+        (("sell", "1;2"), "write it as 3,11,27"),
+        (("sell", "?4", "--draws", 1000), "draws"),
+        (("sell", "?4", "--bonus", "none-such"), "none-such"),
+        (("pay", 7), "no ticket 7 is recorded here"),
+        (("cancel", 7), "no ticket 7 is recorded here"),
+        (("ticket", 0), "0"),
+        (("draw",), "sales for draw 1 have not ended"),
+        (("fail", "--reason", "x"), "sales for draw 1 have not ended"),
+        (("claim", "12", "--place", "cage-1"), "control number is of no ticket recorded here"),
+        (("claim", "12", "--place", "cage-1", "--says", "casino"), "write it as KEY=VALUE"),
+        (
+            ("open", "aurora-keno", "--casino", "M", "--claim-place", "c", "--credit", 25),
+            "there is a Keno office here already",
+        ),
+        (("open", "maple-classic", "--casino", "M", "--claim-place", "c", "--credit", 25), "not Keno"),
+    ],
+)
+def test_what_is_refused_is_said_in_one_line_and_changes_nothing(desk, arguments, why):
+    before = desk("totals", "--json")
+    refused = desk(*arguments, code=2 if why in {"0", "write it as KEY=VALUE", "write it as 3,11,27"} else 1)
+    assert why in refused
+    assert desk("totals", "--json") == before
+
+
+def test_the_secret_of_the_control_numbers_is_the_owners_alone(desk, tmp_path):
+    desk("sell", "?4")
+    for key in (tmp_path / "office").rglob("machine.key"):
+        assert stat.S_IMODE(key.stat().st_mode) & 0o077 == 0
+
+
+def test_a_folder_without_an_office_says_how_to_open_one(tmp_path):
+    done = CliRunner().invoke(command, ["totals", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "no Keno office was opened here: `egm keno-office open`" in done.output

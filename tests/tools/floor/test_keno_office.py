@@ -1,0 +1,449 @@
+"""The Keno office: tickets recorded before their draw, draws held for all of them, claims paid once."""
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+
+from egm.errors import OperatorError
+from egm.testing.machine import ScriptedChance, create_generator
+from meters import JournalDamaged, Transaction, Transfer
+from paytables import ReplayDraw, WagerError, load_game
+from paytables.keno.claims import ClaimRefusal, Condition, Presented, TicketRefused, TicketState
+from paytables.keno.paper import compute_control_number
+from tools.floor.keno.entries import KINDS
+from tools.floor.keno.office import DESK, HOUSE, OWED, STAKED, KenoOffice, open_journal
+from tools.floor.keno.verification import iter_findings
+
+GAME = "aurora-keno"
+PLACE = "cage-1"
+#: A selection of one number of which two tickets of three win: the draw is that of the balls 1 to 20.
+LOW = tuple([0] * 20)
+
+
+class Venue:
+    """An office whose clock the test moves, and the numbers that it draws."""
+
+    def __init__(self, folder, game=None):
+        self.folder, self.game = folder, game or load_game(GAME)
+        self.time = datetime(2026, 3, 1, 12, tzinfo=UTC)
+        self.journal = open_journal(folder, self.now)
+        self.office = KenoOffice.create(
+            self.journal, self.game, self.now, source=GAME, casino="Mont", claim_place=PLACE, unit_cents=25
+        )
+        self.chance = create_generator()
+
+    def now(self):
+        return self.time
+
+    def reopen(self):
+        self.journal.close()
+        self.journal = open_journal(self.folder, self.now)
+        self.office = KenoOffice(self.journal, self.game, self.now)
+
+    def sell(self, *numbers, draws=1, stake=1, **options):
+        selection = {"groups": [list(numbers)], "stakes": {str(len(numbers)): stake}}
+        return self.record({"selections": [selection], "draws": draws}, **options)
+
+    def record(self, request, **options):
+        with self.chance.step() as draw:
+            return self.office.sell(request, draw, station="K-07", **options)
+
+    def hold(self, chance=None):
+        """Close the sales, and hold the draw; by default the balls are 1 to 20, and every factor the lowest."""
+        self.office.close_sales()
+        return self.hold_closed(chance)
+
+    def hold_closed(self, chance=None):
+        with (chance or ScriptedChance(*LOW, 0)).step() as draw:
+            return self.office.hold_draw(draw)
+
+    def claim(self, ticket, condition=Condition.INTACT, place=PLACE, **says):
+        presented = Presented(condition, ticket.paper.control_number, says)
+        return self.office.claim(presented, place=place)
+
+    def balances(self):
+        return tuple(self.journal.balance_cents(account) for account in (DESK, STAKED, OWED, HOUSE))
+
+
+@pytest.fixture
+def venue(tmp_path):
+    opened = Venue(tmp_path / "office")
+    yield opened
+    opened.journal.close()
+
+
+def refusal(call, *arguments, **options):
+    with pytest.raises(TicketRefused) as refused:
+        call(*arguments, **options)
+    return refused.value.code
+
+
+WON = (1, 2, 3, 4, 5)
+LOST = (70, 71, 72, 73, 74)
+
+
+@pytest.mark.requirement("M-06")
+def test_only_tickets_that_the_office_has_recorded_take_part(venue):
+    won, lost = venue.sell(*WON), venue.sell(*LOST)
+    stored = [entry.record["number"] for entry in venue.journal.entries("keno.sold")]
+    assert stored == [1, 2]
+    assert venue.hold().prizes.keys() == {won.paper.ticket_number}
+    assert venue.office.find_ticket(2).decided[1].credits == 0
+    # a paper that was made with another secret, of the same selections
+    forged = compute_control_number(lost.paper, b"another secret")
+    assert (
+        refusal(venue.office.claim, Presented(Condition.INTACT, forged), place=PLACE)
+        is ClaimRefusal.NOT_PROVEN
+    )
+    with pytest.raises(TicketRefused, match="no ticket 3 is recorded here"):
+        venue.office.find_ticket(3)
+
+
+@pytest.mark.requirement("M-06", "M-05")
+def test_what_is_not_a_ticket_is_refused_and_nothing_is_recorded(venue):
+    before = venue.journal.sequence
+    with pytest.raises(WagerError, match="81"):
+        venue.sell(1, 81)
+    with pytest.raises(WagerError, match="draws"):
+        venue.sell(1, 2, draws=0)
+    assert venue.journal.sequence == before
+
+
+@pytest.mark.requirement("M-05")
+def test_a_quick_pick_has_its_numbers_before_it_is_recorded(venue):
+    request = {"selections": [{"groups": [6], "stakes": {"6": 2}}]}
+    first, second = venue.record(request), venue.record(request)
+    picked = [ticket.paper.selections[0]["groups"][0] for ticket in (first, second)]
+    assert all(len(set(numbers)) == 6 and numbers == sorted(numbers) for numbers in picked)
+    assert picked[0] != picked[1]
+
+
+@pytest.mark.requirement("M-08")
+def test_a_ticket_that_is_not_paid_for_before_its_draw_is_void(venue):
+    unpaid, paid_later = (venue.sell(*WON, is_paid=False) for _ in range(2))
+    venue.office.pay(paid_later.paper.ticket_number)
+    result = venue.hold()
+    assert result.prizes.keys() == {2}
+    assert venue.office.find_ticket(1).state is TicketState.VOID
+    assert refusal(venue.office.pay, 1) is ClaimRefusal.VOID
+    assert refusal(venue.claim, unpaid) is ClaimRefusal.VOID
+    assert venue.claim(paid_later).credits == result.prizes[2]
+
+
+@pytest.mark.requirement("M-08")
+@pytest.mark.parametrize("condition", [each for each in Condition if each is not Condition.INTACT])
+def test_a_defective_paper_is_paid_only_if_its_control_number_proves_it(venue, condition):
+    ticket = venue.sell(*WON)
+    prize = venue.hold().prizes[1]
+    for unproven in (None, "", "1" * 20, ticket.paper.control_number[::-1]):
+        code = refusal(venue.office.claim, Presented(condition, unproven), place=PLACE)
+        assert code is ClaimRefusal.NOT_PROVEN
+    payment = venue.claim(ticket, condition)
+    assert (payment.credits, payment.rescued) == (prize, True)
+
+
+@pytest.mark.requirement("M-09")
+def test_the_record_decides_and_not_the_paper(venue):
+    ticket = venue.sell(*WON)
+    prize = venue.hold().prizes[1]
+    says = {"selections": [{"groups": [[1, 2, 3, 4]]}], "cost_a_draw_credits": 99, "casino": "Mont"}
+    payment = venue.claim(ticket, **says)
+    assert (payment.credits, payment.differs) == (prize, ("cost_a_draw_credits", "selections"))
+    (claimed,) = venue.journal.entries("keno.claimed")
+    assert claimed.record["differs"] == ["cost_a_draw_credits", "selections"]
+
+
+@pytest.mark.requirement("M-11")
+def test_a_prize_is_paid_once_at_its_place_and_within_its_time(venue):
+    ticket = venue.sell(*WON)
+    assert refusal(venue.claim, ticket) is ClaimRefusal.NOT_IN_THIS_STATE  # before its draw
+    prize = venue.hold().prizes[1]
+    assert refusal(venue.claim, ticket, place="cage-2") is ClaimRefusal.WRONG_PLACE
+    late = venue.sell(*WON)
+    venue.hold()
+    venue.time += timedelta(days=ticket.paper.claim_days)
+    assert venue.claim(ticket).credits == prize
+    assert refusal(venue.claim, ticket) is ClaimRefusal.ALREADY_PAID
+    venue.time += timedelta(days=1)
+    assert refusal(venue.claim, late) is ClaimRefusal.TOO_LATE
+    assert venue.office.expire() == {1: 0, 2: prize}
+    assert venue.office.list_tickets() == {}
+    assert venue.office.compute_totals().owed_cents == 0
+
+
+@pytest.mark.requirement("M-12")
+def test_a_ticket_for_several_draws_is_settled_once_for_each_and_stays_redeemable(venue):
+    ticket = venue.sell(*WON, draws=3)
+    prize = venue.hold().prizes[1]
+    assert venue.claim(ticket).draws == (1,)
+    assert refusal(venue.claim, ticket) is ClaimRefusal.ALREADY_PAID
+    assert venue.hold(ScriptedChance(*[60] * 20, 0)).prizes == {}
+    assert venue.hold().prizes == {1: prize}
+    payment = venue.claim(ticket)
+    assert (payment.credits, payment.draws) == (prize, (3,))
+    assert venue.hold().prizes == {}  # the fourth draw is not one of the ticket
+    record = venue.office.find_ticket(1)
+    assert (sorted(record.decided), record.deadline) == (
+        [1, 2, 3],
+        venue.time.date() + timedelta(days=ticket.paper.claim_days),
+    )
+
+
+@pytest.mark.requirement("M-13")
+def test_draws_and_tickets_have_running_numbers_over_a_restart(venue):
+    numbers = [venue.sell(*LOST).paper.ticket_number for _ in range(2)]
+    held = [venue.hold().number]
+    venue.reopen()
+    numbers.append(venue.sell(*LOST).paper.ticket_number)
+    held.append(venue.hold().number)
+    venue.sell(*LOST)
+    held.append(venue.office.close_sales())
+    venue.office.fail_draw("the blower stopped")
+    held.append(venue.hold().number)
+    assert (numbers, held) == ([1, 2, 3], [1, 2, 3, 4])
+
+
+@pytest.mark.requirement("M-14")
+def test_a_ticket_is_cancelled_before_the_outcome_only(venue):
+    ticket = venue.sell(*WON, draws=2)
+    unpaid = venue.sell(*WON, is_paid=False)
+    assert venue.office.cancel(1) == ticket.paper.cost_credits
+    assert venue.office.cancel(unpaid.paper.ticket_number) == 0
+    assert venue.balances() == (0, 0, 0, 0)
+    assert refusal(venue.office.cancel, 1) is ClaimRefusal.VOID
+    venue.sell(*WON)
+    venue.office.close_sales()
+    assert refusal(venue.office.cancel, 3) is ClaimRefusal.NOT_IN_THIS_STATE
+    with pytest.raises(OperatorError, match="draw 1 is closed"):
+        venue.sell(*WON)
+    assert venue.hold_closed().prizes.keys() == {3}
+
+
+@pytest.mark.requirement("M-15")
+def test_a_draw_that_cannot_be_held_gives_every_stake_of_it_back(venue):
+    several, single = venue.sell(*WON, draws=2), venue.sell(*LOST, stake=2)
+    with pytest.raises(OperatorError, match="sales for draw 1 have not ended"):
+        venue.office.fail_draw("too early")
+    venue.office.close_sales()
+    venue.office.fail_draw("the blower stopped")
+    assert venue.claim(single).credits == single.paper.cost_credits
+    assert venue.claim(several).credits == several.paper.cost_a_draw_credits
+    assert venue.hold().prizes.keys() == {1}
+    (failed,) = venue.journal.entries("keno.draw_failed")
+    assert (failed.record["draw"], failed.record["reason"]) == (1, "the blower stopped")
+
+
+@pytest.mark.requirement("M-16")
+def test_totals_are_those_of_all_tickets_and_a_difference_is_found(venue):
+    venue.sell(*WON)
+    venue.sell(*LOST, draws=2)
+    prize_cents = venue.hold().prizes[1] * 25
+    totals = venue.office.compute_totals()
+    assert (totals.tickets, totals.draws) == (2, 1)
+    assert (totals.desk_cents, totals.staked_cents) == (75, 25)
+    assert (totals.owed_cents, totals.house_cents) == (prize_cents, 50 - prize_cents)
+    theft = Transaction(id="theft", kind="planted", transfers=(Transfer(OWED, HOUSE, 25),))
+    venue.journal.append(theft)
+    with pytest.raises(OperatorError, match="keno:owed"):
+        venue.office.compute_totals()
+
+
+@pytest.mark.requirement("M-16")
+@pytest.mark.parametrize("copies", [1, 2])
+def test_damage_is_found_and_mended_from_the_other_copy(venue, copies):
+    venue.sell(*WON)
+    venue.journal.close()
+    first, second = venue.folder / "journal.sqlite", venue.folder / "second" / "000000000001.log"
+    for path in (first, second)[:copies]:
+        data = bytearray(path.read_bytes())
+        if path is first:
+            data[data.index(b"keno.sold")] ^= 1
+        else:
+            data[64::64] = bytes(255 - each for each in data[64::64])
+        path.write_bytes(data)
+    if copies == 2:
+        with pytest.raises(JournalDamaged):
+            open_journal(venue.folder, venue.now)
+        venue.journal = open_journal(venue.folder.parent / "other", venue.now)
+    else:
+        venue.journal = open_journal(venue.folder, venue.now)
+        venue.office = KenoOffice(venue.journal, venue.game, venue.now)
+        assert venue.office.find_ticket(1).state is TicketState.PAID
+
+
+@pytest.mark.requirement("M-04", "M-06")
+def test_a_ticket_wins_in_each_draw_what_the_game_gives_for_the_same_numbers(venue):
+    """The recorded draws, played by the machine's game with the ticket as its wager, pay the same."""
+    bonuses = [bonus.id for bonus in venue.game.rules.definition.bonus]
+    requests = [
+        {"selections": [{"groups": [[3, 11, 27], [42, 80]], "stakes": {"3": 1, "5": 2}}], "bonuses": bonuses},
+        {
+            "selections": [{"groups": [list(range(1, 11))], "stakes": {"10": 1}}, {"groups": [[7, 8]], "stakes": {"2": 5}}],
+            "bonuses": bonuses,
+        },
+    ]  # fmt: skip
+    rules, won = venue.game.rules, 0
+    for _ in range(30):
+        tickets = [venue.record(request) for request in requests]
+        result = venue.hold(venue.chance)
+        entry = next(venue.journal.entries("keno.drawn", newest_first=True))
+        for ticket, request in zip(tickets, requests, strict=True):
+            wager = rules.wager(ticket.paper.cost_credits, **request)
+            play = rules.play(wager, ReplayDraw(entry.record["draws"]))
+            paid = 0
+            try:
+                while True:
+                    paid += next(play).credits
+            except StopIteration:
+                pass
+            assert result.prizes.get(ticket.paper.ticket_number, 0) == paid
+            won += paid > 0
+    assert won > 5
+
+
+@pytest.mark.requirement("M-02", "M-06")
+def test_the_most_that_a_draw_pays_is_shared_among_all_its_tickets(tmp_path):
+    game = load_game(GAME)
+    most = game.rules.definition.paid_max
+    top = max(game.rules.tables.pays[10].values())
+    stake = max(game.rules.definition.marks.stakes)
+    venue = Venue(tmp_path / "office")
+    count = most // (top * stake) + 2
+    for _ in range(count):
+        venue.sell(*range(1, 11), stake=stake)
+    prizes = venue.hold().prizes
+    assert sum(prizes.values()) == most < count * top * stake
+    assert max(prizes.values()) - min(prizes.values()) <= 1
+    venue.journal.close()
+
+
+@pytest.mark.requirement("M-16")
+def test_accounts_agree_with_all_tickets_whatever_happens(venue):
+    """A random evening: after every step the accounts are those of the tickets, and at its end nothing is owed."""
+    dice, sold, paid_out = Random(11), [], 0
+    for step in range(150):
+        act = dice.randrange(8)
+        with_draw = venue.office._read_counters().is_closed
+        if with_draw and act < 6:
+            venue.hold_closed(venue.chance)
+        elif with_draw:
+            venue.office.fail_draw("planted")
+        elif act < 4:
+            numbers = dice.sample(range(1, 81), dice.randint(2, 8))
+            sold.append(venue.sell(*numbers, draws=dice.randint(1, 3), is_paid=dice.random() < 0.8))
+        elif act == 4 and sold:
+            with suppress(TicketRefused):
+                venue.office.cancel(dice.choice(sold).paper.ticket_number)
+        elif act == 5 and sold:
+            with suppress(TicketRefused):
+                paid_out += venue.claim(dice.choice(sold)).credits
+        else:
+            venue.office.close_sales()
+        venue.office.compute_totals()
+        if step % 40 == 39:
+            venue.reopen()
+    assert len(sold) > 40
+    assert paid_out
+    while any(ticket.deadline is None and ticket.state is not TicketState.VOID for ticket in venue.office.list_tickets().values()):  # fmt: skip
+        if not venue.office._read_counters().is_closed:
+            venue.office.close_sales()
+        venue.hold_closed(venue.chance)
+    venue.time += timedelta(days=400)
+    venue.office.expire()
+    desk, staked, owed, house = venue.balances()
+    assert (staked, owed, venue.office.list_tickets()) == (0, 0, {})
+    assert desk + house == 0
+
+
+def test_an_office_is_opened_once_for_a_game_that_it_can_sell(venue, tmp_path):
+    options = {"source": GAME, "casino": "Mont", "claim_place": PLACE, "unit_cents": 25}
+    with pytest.raises(OperatorError, match="there is a Keno office here already"):
+        KenoOffice.create(venue.journal, venue.game, venue.now, **options)
+    with pytest.raises(OperatorError, match=r"was opened for aurora-keno .* not for archipelago-keno"):
+        KenoOffice(venue.journal, load_game("archipelago-keno"), venue.now)
+    with open_journal(tmp_path / "new", venue.now) as journal:
+        with pytest.raises(OperatorError, match="no Keno office was opened here"):
+            KenoOffice(journal, venue.game, venue.now)
+        with pytest.raises(OperatorError, match="no credit of 7: it offers"):
+            KenoOffice.create(journal, venue.game, venue.now, **{**options, "unit_cents": 7})
+        with pytest.raises(OperatorError, match=r"progressive levels|no \[terms\]"):
+            KenoOffice.create(journal, load_game("summit-keno"), venue.now, **options)
+        assert json.dumps(journal.state("keno:office")) == "null"
+
+
+class TestVerification:
+    """Everything done again from the journal comes to the same; whatever is recorded otherwise is named."""
+
+    @pytest.fixture
+    def evening(self, venue):
+        """One of each entry."""
+        won, cancelled = venue.sell(*WON, draws=2), venue.sell(*LOST)
+        venue.sell(*WON, is_paid=False)
+        venue.sell(*LOST, is_paid=False)
+        venue.office.pay(3)
+        venue.office.cancel(cancelled.paper.ticket_number)
+        venue.hold()
+        venue.claim(won, casino="Val")
+        venue.office.close_sales()
+        venue.office.fail_draw("planted")
+        venue.claim(won)
+        venue.time += timedelta(days=400)
+        venue.office.expire()
+        return venue
+
+    @pytest.mark.requirement("M-16")
+    def test_what_is_recorded_comes_to_the_same(self, evening):
+        assert {entry.kind for entry in evening.journal.entries()} >= {*KINDS.values()}
+        assert [*iter_findings(evening.journal, evening.game)] == []
+
+    @pytest.mark.requirement("M-16")
+    @pytest.mark.parametrize(
+        ("kind", "change"),
+        [
+            ("keno.drawn", {"balls": [*range(61, 81)]}),
+            ("keno.drawn", {"prizes": {}}),
+            ("keno.drawn", {"prizes": {"1": 1}}),
+            ("keno.drawn", {"draw": 2}),
+            ("keno.sales_closed", {"tickets": [1]}),
+            ("keno.sales_closed", {"void": []}),
+            ("keno.claimed", {"draws": [1, 2]}),
+            ("keno.claimed", {"place": "cage-2"}),
+            ("keno.expired", {"unclaimed_credits": 1}),
+            ("keno.sold", {"number": 7}),
+            ("keno.opened", {"unit_cents": 100}),
+            ("keno.paid", {"number": 1}),
+        ],
+    )
+    def test_a_changed_record_is_found(self, evening, monkeypatch, kind, change):
+        self.change(evening.journal, monkeypatch, kind, lambda each: {"record": {**each.record, **change}})
+        findings = [*iter_findings(evening.journal, evening.game)]
+        assert findings
+        assert kind in findings[0]
+
+    @pytest.mark.requirement("M-16")
+    @pytest.mark.parametrize(
+        "kind", ["keno.sold", "keno.cancelled", "keno.drawn", "keno.draw_failed", "keno.claimed"]
+    )
+    def test_changed_transfers_and_tickets_are_found(self, evening, monkeypatch, kind):
+        with monkeypatch.context() as patch:
+            more = Transfer(DESK, OWED, 25)
+            self.change(evening.journal, patch, kind, lambda each: {"transfers": (*each.transfers, more)})
+            assert kind in next(iter_findings(evening.journal, evening.game))
+        self.change(
+            evening.journal, monkeypatch, kind, lambda each: {"state": {**each.state, "keno:ticket:9": {}}}
+        )
+        assert kind in next(iter_findings(evening.journal, evening.game))
+
+    def change(self, journal, patch, kind, make):
+        """Let the journal give the first entry of a kind as it never was."""
+        entries, changed = [*journal.entries()], []
+        for entry in entries:
+            if entry.kind == kind and not changed:
+                transaction = replace(entry.transaction, **make(entry.transaction))
+                changed.append(entry._replace(transaction=transaction))
+                entries[entries.index(entry)] = changed[0]
+        patch.setattr(journal, "entries", lambda kinds: (each for each in entries if each.kind in kinds))

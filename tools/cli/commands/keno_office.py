@@ -1,0 +1,299 @@
+"""``egm keno-office``: sell Keno tickets, hold their draws, and pay what they win."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.clock import SystemClock
+from egm.errors import LocalError, OperatorError
+from egm.screen.text import Texts
+from meters import JournalError
+from paytables import PaytableError, load_game
+from paytables.keno.claims import Condition, Presented, TicketRecord
+from paytables.keno.paper import list_ticket_lines
+from rng import Personalization, RandomService, RngError
+from tools.cli.keno_selection import parse_selection
+from tools.cli.tables import Form, Table, add_form_options, build_facts_table, number_column, show
+from tools.cli.terminal import echo
+from tools.cli.whole_number import WholeNumber
+from tools.floor.keno.office import KenoOffice, open_journal, read_opened_office
+from tools.floor.keno.verification import iter_findings
+from tools.lab.named import path_or_id_from_text
+
+FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+NUMBER = click.argument("number", type=WholeNumber(min=1))
+
+
+def read_local_time() -> datetime:
+    """Return the time at this computer's place."""
+    return SystemClock().now().astimezone()
+
+
+def start_generator(office: KenoOffice) -> RandomService:
+    """Return a seeded and tested generator for an office; the length of its journal makes each start another."""
+    who = Personalization(
+        product="open-egm keno office",
+        version=version("open-egm"),
+        machine_serial=office.journal.fingerprint,
+        instance=1,
+        boot_counter=office.journal.sequence,
+    )
+    return RandomService.start(personalization=who)
+
+
+@contextmanager
+def open_office(folder: Path) -> Iterator[KenoOffice]:
+    """Open the office in ``folder``; what it refuses, and a damaged journal, is an error in one line."""
+    try:
+        with open_journal(folder, read_local_time) as journal:
+            yield KenoOffice(journal, load_game(read_opened_office(journal).source), read_local_time)
+    except (OperatorError, LocalError, PaytableError, JournalError, RngError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@click.group()
+def command() -> None:
+    """Run the Keno office of a venue: record tickets, hold draws for all of them, and pay claims.
+
+    FOLDER has the office's journal, in two copies. One command works on it at a time.
+    """
+
+
+@command.command("open")
+@FOLDER
+@click.argument("game")
+@click.option("--casino", required=True, help="The name of the venue, as printed on each ticket.")
+@click.option("--claim-place", required=True, help="Where tickets are claimed.")
+@click.option(
+    "--credit", "unit_cents", type=WholeNumber(min=1), required=True, help="A credit, in minor units."
+)
+@click.option("--currency", default="CAD", show_default=True, help="The currency, in three letters.")
+def open_(folder: Path, game: str, **terms: Any) -> None:
+    """Open a new office in FOLDER for GAME."""
+    source = path_or_id_from_text(game)
+    try:
+        with open_journal(folder, read_local_time) as journal:
+            office = KenoOffice.create(
+                journal, load_game(source), read_local_time, source=str(source), **terms
+            )
+            echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game}")
+    except (OperatorError, PaytableError, JournalError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@command.command()
+@FOLDER
+@click.argument("selections", nargs=-1, required=True)
+@click.option("--draws", type=WholeNumber(min=1), default=1, show_default=True, help="The number of draws.")
+@click.option("--bonus", "bonuses", multiple=True, help="The id of a bonus to buy; repeat for more.")
+@click.option("--station", default="1", show_default=True, help="The desk that sells the ticket.")
+@click.option("--language", type=click.Choice(["en", "fr"]), default="en", show_default=True)
+@click.option("--unpaid", is_flag=True, help="Record it before it is paid for; `pay` records the payment.")
+@click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
+def sell(
+    folder: Path,
+    selections: Sequence[str],
+    draws: int,
+    bonuses: Sequence[str],
+    station: str,
+    language: str,
+    *,
+    unpaid: bool,
+    as_json: bool,
+) -> None:
+    """Record a ticket in FOLDER and print it.
+
+    A selection is its numbers, "3,11,27", or groups of them with the stake of each number of spots they play,
+    "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight.
+    """
+    with open_office(folder) as office:
+        stakes = office.rules.definition.marks.stakes
+        request = {
+            "selections": [parse_selection(text, stakes) for text in selections],
+            "draws": draws,
+            "bonuses": list(bonuses),
+        }
+        with start_generator(office).step() as chance:
+            ticket = office.sell(request, chance, station=station, is_paid=not unpaid)
+        _show_ticket(office, ticket, language, as_json=as_json)
+
+
+@command.command("ticket")
+@FOLDER
+@NUMBER
+@click.option("--language", type=click.Choice(["en", "fr"]), default="en", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
+def ticket_(folder: Path, number: int, language: str, *, as_json: bool) -> None:
+    """Print ticket NUMBER as recorded, and what its draws came to."""
+    with open_office(folder) as office:
+        _show_ticket(office, office.find_ticket(number), language, as_json=as_json)
+
+
+def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_json: bool) -> None:
+    """Print a ticket's lines, its state and the results of its draws; or its whole record as JSON."""
+    if as_json:
+        echo(json.dumps(ticket.to_json(), ensure_ascii=False))
+        return
+    texts = Texts(language)
+
+    def format_money(credits_: int) -> str:
+        return texts.money(credits_ * office.opened.unit_cents, office.opened.currency)
+
+    lines = list_ticket_lines(office.rules.definition, ticket.paper, language, format_money)
+    for _, label, text in lines:
+        echo(f"{label}: {text}")
+    for draw, decided in sorted(ticket.decided.items()):
+        paid = "paid" if decided.paid else "not paid"
+        kind = "stake back" if decided.refund else "prize"
+        echo(
+            f"draw {draw}: {kind} {format_money(decided.credits)}" + (f", {paid}" if decided.credits else "")
+        )
+    echo(f"state: {ticket.state}")
+
+
+@command.command()
+@FOLDER
+@NUMBER
+def pay(folder: Path, number: int) -> None:
+    """Record that ticket NUMBER was paid for."""
+    with open_office(folder) as office:
+        office.pay(number)
+        echo(f"ticket {number}: paid")
+
+
+@command.command()
+@FOLDER
+@NUMBER
+def cancel(folder: Path, number: int) -> None:
+    """Cancel ticket NUMBER before its first draw."""
+    with open_office(folder) as office:
+        refund_cents = office.cancel(number) * office.opened.unit_cents
+        echo(f"ticket {number}: cancelled; give back {_format_money(office, refund_cents)}")
+
+
+@command.command()
+@FOLDER
+def close(folder: Path) -> None:
+    """Close the sales for the next draw; an unpaid ticket of it becomes void."""
+    with open_office(folder) as office:
+        echo(f"draw {office.close_sales()}: sales are closed")
+
+
+@command.command()
+@FOLDER
+@add_form_options
+def draw(folder: Path, *, form: Form) -> None:
+    """Hold the closed draw: print its numbers in order, and what each winning ticket won."""
+    with open_office(folder) as office:
+        with start_generator(office).step() as chance:
+            result = office.hold_draw(chance)
+        factors = {"factors": dict(result.drawn.factors)} if result.drawn.factors else {}
+        facts: Mapping[str, Any] = {
+            "draw": result.number,
+            "numbers": list(result.drawn.balls),
+            **factors,
+            "prizes": {str(number): credits_ for number, credits_ in result.prizes.items()},
+        }
+        rows = [(n, credits_, credits_ * office.opened.unit_cents) for n, credits_ in result.prizes.items()]
+        drawn = " ".join(f"{ball:02d}" for ball in result.drawn.balls)
+        before = f"draw {result.number}: {drawn}" + "".join(
+            f"; {name} x {factor}" for name, factor in result.drawn.factors.items()
+        )
+        columns = (number_column("ticket"), number_column("credits"), number_column("cents"))
+        show(form, Table(columns, rows, empty="No ticket won."), document=facts, before=before)
+
+
+@command.command()
+@FOLDER
+@click.option("--reason", required=True, help="Why the draw cannot be held.")
+def fail(folder: Path, reason: str) -> None:
+    """Record that the closed draw cannot be held: its stakes are given back."""
+    with open_office(folder) as office:
+        echo(f"draw {office.fail_draw(reason)}: not held; its stakes are owed to the holders")
+
+
+@command.command()
+@FOLDER
+@click.argument("control_number")
+@click.option("--place", required=True, help="Where the ticket is presented.")
+@click.option(
+    "--condition",
+    type=click.Choice([each.value for each in Condition]),
+    default=Condition.INTACT.value,
+    show_default=True,
+    help="The condition of the paper.",
+)
+@click.option(
+    "--says",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What else the paper says, to be compared; repeat for more.",
+)
+def claim(folder: Path, control_number: str, place: str, condition: str, says: Sequence[str]) -> None:
+    """Pay the ticket with CONTROL_NUMBER what its draws have won so far."""
+    presented = Presented(
+        Condition(condition), control_number.replace(" ", ""), dict(map(_parse_statement, says))
+    )
+    with open_office(folder) as office:
+        payment = office.claim(presented, place=place)
+        draws = ", ".join(map(str, payment.draws))
+        echo(f"pay {_format_money(office, payment.credits * office.opened.unit_cents)} for draws {draws}")
+        for name in payment.differs:
+            echo(f"the paper differs from the record in {name}: the record decides")
+
+
+def _parse_statement(text: str) -> tuple[str, Any]:
+    """Parse ``key=value``; the value is JSON, or else text."""
+    key, mark, value = text.partition("=")
+    if not mark:
+        raise click.BadParameter(f"{text!r}: write it as KEY=VALUE", param_hint="--says")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+def _format_money(office: KenoOffice, cents: int) -> str:
+    """Return an amount in the office's currency."""
+    return Texts("en").money(cents, office.opened.currency)
+
+
+@command.command()
+@FOLDER
+def expire(folder: Path) -> None:
+    """Close the tickets whose claim period is over."""
+    with open_office(folder) as office:
+        unclaimed = office.expire()
+        cents = sum(unclaimed.values()) * office.opened.unit_cents
+        echo(f"tickets closed: {len(unclaimed)}; not claimed: {_format_money(office, cents)}")
+
+
+@command.command()
+@FOLDER
+def verify(folder: Path) -> None:
+    """Do everything again from what is recorded: draws, prizes, payments and accounts must come to the same."""
+    with open_office(folder) as office:
+        findings = [*iter_findings(office.journal, office.game)]
+        office.compute_totals()
+    for finding in findings:
+        echo(finding)
+    if findings:
+        raise click.ClickException(f"{folder}: {len(findings)} findings")
+    echo(f"{folder}: every entry comes to what is recorded")
+
+
+@command.command()
+@FOLDER
+@add_form_options
+def totals(folder: Path, *, form: Form) -> None:
+    """Print what was sold, paid and is owed; the accounts are compared with all tickets."""
+    with open_office(folder) as office:
+        found = office.compute_totals()
+        rows = [(name, getattr(found, name)) for name in type(found).__slots__]
+        show(form, build_facts_table(rows), document=dict(rows))

@@ -1,0 +1,25 @@
+"""A selection of a Keno ticket, as the commands take it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
+    """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake for each number of spots.
+
+    ``?8`` is a quick pick of eight numbers.
+    """
+    marks, _, played = text.partition("@")
+    try:
+        groups: list[Any] = [
+            int(part[1:]) if part.startswith("?") else [int(n) for n in part.split(",")]
+            for part in marks.split("/")
+        ]
+        pairs = [pair.split(":") for pair in played.split(",")] if played else []
+        staked = {str(int(spots)): int(stake) for spots, stake in pairs}
+    except ValueError:
+        raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
+    spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
+    return {"groups": groups, "stakes": staked or {str(spot_count): min(stakes)}}

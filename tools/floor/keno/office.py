@@ -1,0 +1,447 @@
+"""The Keno office: tickets recorded before their draw, draws held for all of them, and claims paid once.
+
+Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). Everything is written to a journal
+(:mod:`meters`) with two copies, a chain of hashes and a signature, so that damage is found and a power cut loses
+nothing. A step that was cut off is done again or has been done: each is one entry. Amounts of tickets are
+credits; the journal's accounts are minor units.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Self
+
+from egm.errors import OperatorError
+from egm.record_codec import from_json, to_json
+from meters import Journal, Transaction, Transfer
+from paytables import Game, RecordingDraw
+from paytables.contract import Draw
+from paytables.keno import claims
+from paytables.keno.claims import (
+    ClaimPayment,
+    ClaimRefusal,
+    Presented,
+    TicketRecord,
+    TicketRefused,
+    TicketState,
+)
+from paytables.keno.draws import Drawn, evaluate
+from paytables.keno.limit import share_out
+from paytables.keno.paper import Acknowledgement, is_same_number, issue
+from paytables.keno.rules import find_keno_rules
+from paytables.keno.tables import build_options
+from paytables.keno.ticket import restrict_tables
+from tools.floor.keno.entries import (
+    KINDS,
+    DrawFailed,
+    DrawHeld,
+    OfficeOpened,
+    SalesClosed,
+    TicketCancelled,
+    TicketClaimed,
+    TicketExpired,
+    TicketPaid,
+    TicketSold,
+)
+
+#: What the secret of the control numbers is derived for.
+_CONTROL: Final = b"keno control number"
+#: Accounts: money taken and paid at the desk, stakes of draws to come, prizes and stakes owed, what the venue keeps.
+DESK: Final = "keno:desk"
+STAKED: Final = "keno:staked"
+OWED: Final = "keno:owed"
+HOUSE: Final = "keno:house"
+#: Keys of the journal's state: the office, its counters, and its tickets by number.
+_OFFICE: Final = "keno:office"
+_COUNTERS: Final = "keno:counters"
+TICKET: Final = "keno:ticket:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """The number of the next draw, whether its sales are closed, and the number of the last ticket."""
+
+    next_draw: int = 1
+    is_closed: bool = False
+    last_ticket: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DrawResult:
+    """A Keno draw that was held: its number, what was drawn, and the prize in credits of each ticket that won."""
+
+    number: int
+    drawn: Drawn
+    prizes: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeTotals:
+    """What a Keno office has sold, paid and owes, in minor units; each ticket is counted once."""
+
+    tickets: int
+    draws: int
+    desk_cents: int
+    staked_cents: int
+    owed_cents: int
+    house_cents: int
+
+
+class KenoOffice:
+    """A Keno office, open for one game. ``now`` returns the local (aware) time."""
+
+    def __init__(self, journal: Journal, game: Game, now: Callable[[], datetime]) -> None:
+        """Continue the office of a journal. Raises OperatorError if it was opened for another game or edition."""
+        self.journal = journal
+        self.game, self.rules = game, find_keno_rules(game)
+        self._now = now
+        self.opened = read_opened_office(journal)
+        if self.opened.digest != game.digest:
+            raise OperatorError(
+                f"{journal.media[0]}: this office was opened for {self.opened.game} {self.opened.version} with digest"
+                f" {self.opened.digest[:16]}, not for {game.id} {game.version} with digest {game.digest[:16]}"
+            )
+
+    @classmethod
+    def create(
+        cls,
+        journal: Journal,
+        game: Game,
+        now: Callable[[], datetime],
+        *,
+        source: str,
+        casino: str,
+        claim_place: str,
+        unit_cents: int,
+        currency: str = "CAD",
+    ) -> Self:
+        """Open a new office in an empty journal.
+
+        ``source`` is what the game is loaded by; ``unit_cents`` is the worth of a credit. Raises OperatorError if
+        there is an office already, or the game has no terms of tickets, has levels, or no such credit.
+        """
+        definition = find_keno_rules(game).definition
+        if journal.state(_OFFICE) is not None:
+            raise OperatorError(f"{journal.media[0]}: there is a Keno office here already")
+        if definition.terms is None:
+            raise OperatorError(
+                f"{game.id}: its definition has no [terms]: a ticket would have no claim period"
+            )
+        if definition.progressive:
+            raise OperatorError(
+                f"{game.id}: it has progressive levels, and a Keno office has no controller of them"
+            )
+        if unit_cents not in game.denominations_cents:
+            raise OperatorError(
+                f"{game.id}: no credit of {unit_cents}: it offers {list(game.denominations_cents)}"
+            )
+        opened = OfficeOpened(
+            source=source,
+            game=game.id,
+            version=game.version,
+            digest=game.digest,
+            casino=casino,
+            claim_place=claim_place,
+            unit_cents=unit_cents,
+            currency=currency,
+        )
+        state = {_OFFICE: to_json(opened), _COUNTERS: to_json(Counters())}
+        journal.append(
+            Transaction(id="keno-office", kind=KINDS[OfficeOpened], record=to_json(opened), state=state)
+        )
+        return cls(journal, game, now)
+
+    # ------------------------------------------------------------------ tickets
+    def sell(
+        self, request: Mapping[str, Any], draw: Draw, *, station: str, is_paid: bool = True
+    ) -> TicketRecord:
+        """Record the selections of a slip, and return the ticket to print (ss. 80 to 82).
+
+        Quick picks are drawn from ``draw``. A ticket takes part in the next draws whose sales are open. Raises
+        WagerError naming the field of the request, and OperatorError while a draw is closed and not held.
+        """
+        counters = self._read_counters()
+        self._require_open_sales(counters)
+        ticket = self.rules.draw_quick_picks(self.rules.ticket(request), draw)
+        number, first, at = counters.last_ticket + 1, counters.next_draw, self._now()
+        acknowledgement = Acknowledgement(
+            ticket_number=number, draws=tuple(range(first, first + ticket.draws)), at=at
+        )
+        paper = issue(
+            self.rules.definition,
+            ticket,
+            acknowledgement,
+            key=self.journal.derive(_CONTROL),
+            casino=self.opened.casino,
+            station=station,
+            claim_place=self.opened.claim_place,
+        )
+        record = TicketRecord(paper)
+        sold = claims.pay(record) if is_paid else record
+        self._write(
+            f"keno-ticket-{number}.sold",
+            TicketSold(at=at.isoformat(), number=number, station=station),
+            {number: sold},
+            self._move((DESK, STAKED, paper.cost_credits if is_paid else 0)),
+            replace(counters, last_ticket=number),
+        )
+        return sold
+
+    def pay(self, number: int) -> TicketRecord:
+        """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
+        record = claims.pay(self.find_ticket(number))
+        flows = self._move((DESK, STAKED, record.paper.cost_credits))
+        self._write(f"keno-ticket-{number}.paid", TicketPaid(number=number), {number: record}, flows)
+        return record
+
+    def cancel(self, number: int) -> int:
+        """Cancel a ticket before its first draw; return the credits to give back."""
+        record, refund_credits = claims.cancel(self.find_ticket(number))
+        flows = self._move((STAKED, DESK, refund_credits))
+        self._write(
+            f"keno-ticket-{number}.cancelled", TicketCancelled(number=number), {number: record}, flows
+        )
+        return refund_credits
+
+    def find_ticket(self, number: int) -> TicketRecord:
+        """Return the central record of a ticket. Raises TicketRefused if none was recorded or its time is over."""
+        stored: Any = self.journal.state(f"{TICKET}{number}")
+        if stored is None:
+            raise TicketRefused(
+                ClaimRefusal.NOT_PROVEN, f"no ticket {number} is recorded here, or its claim period is over"
+            )
+        return TicketRecord.from_json(stored)
+
+    def list_tickets(self) -> dict[int, TicketRecord]:
+        """Return the central records of all tickets whose claim period is not over, by number."""
+        stored: dict[str, Any] = self.journal.states(TICKET)
+        numbered = {int(key.removeprefix(TICKET)): data for key, data in stored.items()}
+        return {number: TicketRecord.from_json(numbered[number]) for number in sorted(numbered)}
+
+    # ------------------------------------------------------------------ draws
+    def close_sales(self) -> int:
+        """Close the sales for the next draw, and return its number; an unpaid ticket of it is void (s. 83)."""
+        counters = self._read_counters()
+        self._require_open_sales(counters)
+        number = counters.next_draw
+        tickets = {
+            n: claims.close(record, number)
+            for n, record in self.list_tickets().items()
+            if number in record.paper.draws and record.state is not TicketState.VOID
+        }
+        void = tuple(n for n, record in tickets.items() if record.state is TicketState.VOID)
+        self._write(
+            f"keno-draw-{number}.closed",
+            SalesClosed(draw=number, tickets=(*tickets,), void=void),
+            tickets,
+            counters=replace(counters, is_closed=True),
+        )
+        return number
+
+    def hold_draw(self, draw: Draw) -> DrawResult:
+        """Draw the numbers of the closed draw, and settle every ticket of it.
+
+        The most that a draw pays is shared among all its tickets. Raises OperatorError if sales are open.
+        """
+        number, tickets = self._list_tickets_of_draw()
+        definition = self.rules.definition
+        recording = RecordingDraw(draw)
+        every_bonus = build_options(definition, [bonus.id for bonus in definition.bonus])
+        drawn = self.rules.draw_balls(recording, every_bonus)
+        prizes = self._compute_prizes(tickets, drawn)
+        at = self._now()
+        won = {n: credits_ for n, credits_ in prizes.items() if credits_}
+        settled = {n: claims.settle(record, number, prizes[n], at.date()) for n, record in tickets.items()}
+        self._write(
+            f"keno-draw-{number}.held",
+            DrawHeld(
+                at=at.isoformat(),
+                draw=number,
+                balls=drawn.balls,
+                factors=drawn.factors,
+                draws=tuple(recording.records),
+                prizes={str(n): credits_ for n, credits_ in won.items()},
+            ),
+            settled,
+            self._move(
+                (STAKED, HOUSE, sum(record.paper.cost_a_draw_credits for record in tickets.values())),
+                (HOUSE, OWED, sum(prizes.values())),
+            ),
+            self._begin_next_draw(),
+        )
+        return DrawResult(number, drawn, won)
+
+    def fail_draw(self, reason: str) -> int:
+        """Record that the closed draw cannot be held; its stakes are owed to the holders. Return its number."""
+        number, tickets = self._list_tickets_of_draw()
+        at = self._now()
+        failed = {n: claims.record_fault(record, number, at.date()) for n, record in tickets.items()}
+        staked = sum(record.paper.cost_a_draw_credits for record in tickets.values())
+        self._write(
+            f"keno-draw-{number}.failed",
+            DrawFailed(at=at.isoformat(), draw=number, reason=reason),
+            failed,
+            self._move((STAKED, OWED, staked)),
+            self._begin_next_draw(),
+        )
+        return number
+
+    # ------------------------------------------------------------------ claims
+    def claim(self, presented: Presented, *, place: str) -> ClaimPayment:
+        """Pay a ticket's holder all that is decided and unpaid (s. 86).
+
+        The control number says which ticket it is. Raises TicketRefused with the first ground.
+        """
+        given = presented.control_number or ""
+        found = (r for r in self.list_tickets().values() if is_same_number(r.paper.control_number, given))
+        claimed = next(found, None)
+        if claimed is None:
+            raise TicketRefused(
+                ClaimRefusal.NOT_PROVEN,
+                f"a paper that is {presented.condition}, and whose control number is of no ticket recorded here",
+            )
+        at = self._now()
+        record, payment = claims.claim(claimed, presented, place=place, at=at)
+        number = record.paper.ticket_number
+        self._write(
+            f"keno-ticket-{number}.claimed-{payment.draws[0]}",
+            TicketClaimed(
+                at=at.isoformat(),
+                number=number,
+                draws=payment.draws,
+                place=place,
+                condition=presented.condition.value,
+                differs=payment.differs,
+            ),
+            {number: record},
+            self._move((OWED, DESK, payment.credits)),
+        )
+        return payment
+
+    def expire(self) -> dict[int, int]:
+        """Close the tickets whose claim period is over; return the credits not claimed, by ticket number."""
+        today = self._now().date()
+        over = [
+            number
+            for number, record in self.list_tickets().items()
+            if record.state is TicketState.VOID or (record.deadline is not None and record.deadline < today)
+        ]
+        return {number: self.expire_ticket(number) for number in over}
+
+    def expire_ticket(self, number: int) -> int:
+        """Close a ticket that is void or whose claim period is over; return the credits that were not claimed."""
+        record, at = self.find_ticket(number), self._now()
+        credits_ = 0 if record.state is TicketState.VOID else claims.expire(record, at.date())[1]
+        self._write(
+            f"keno-ticket-{number}.expired",
+            TicketExpired(at=at.isoformat(), number=number, unclaimed_credits=credits_),
+            {number: None},
+            self._move((OWED, HOUSE, credits_)),
+        )
+        return credits_
+
+    def compute_totals(self) -> OfficeTotals:
+        """Return the office's totals. Raises OperatorError if its accounts differ from its tickets."""
+        tickets, unit_cents = self.list_tickets().values(), self.opened.unit_cents
+        staked = sum(
+            record.paper.cost_a_draw_credits * (len(record.paper.draws) - len(record.decided))
+            for record in tickets
+            if record.state in {TicketState.PAID, TicketState.IN_PLAY}
+        )
+        owed = sum(record.unpaid_credits for record in tickets)
+        for account, credits_ in ((STAKED, staked), (OWED, owed)):
+            balance_cents = self.journal.balance_cents(account)
+            if balance_cents != credits_ * unit_cents:
+                raise OperatorError(
+                    f"account {account} has {balance_cents} cents, but the tickets come to {credits_ * unit_cents}"
+                )
+        counters = self._read_counters()
+        return OfficeTotals(
+            tickets=counters.last_ticket,
+            draws=counters.next_draw - 1,
+            desk_cents=-self.journal.balance_cents(DESK),
+            staked_cents=staked * unit_cents,
+            owed_cents=owed * unit_cents,
+            house_cents=self.journal.balance_cents(HOUSE),
+        )
+
+    # ------------------------------------------------------------------ writing
+    def _read_counters(self) -> Counters:
+        """Return the numbers of the next draw and the last ticket."""
+        return from_json(Counters, self.journal.state(_COUNTERS), _COUNTERS)
+
+    def _require_open_sales(self, counters: Counters) -> None:
+        """Raise OperatorError if the next draw is closed and has been neither held nor declared failed."""
+        if counters.is_closed:
+            raise OperatorError(f"draw {counters.next_draw} is closed: hold it, or record that it failed")
+
+    def _list_tickets_of_draw(self) -> tuple[int, dict[int, TicketRecord]]:
+        """Return the number of the closed draw and the tickets in it. Raises OperatorError if none is closed."""
+        counters = self._read_counters()
+        number = counters.next_draw
+        if not counters.is_closed:
+            raise OperatorError(f"sales for draw {number} have not ended")
+        tickets = self.list_tickets().items()
+        return number, {n: r for n, r in tickets if number in r.closed and r.state is TicketState.IN_PLAY}
+
+    def _begin_next_draw(self) -> Counters:
+        """Return the state in which the sales for the draw after the closed one are open."""
+        counters = self._read_counters()
+        return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
+
+    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn: Drawn) -> dict[int, int]:
+        """Return the prize of each ticket in a draw, in credits; the limit of the draw is shared among all of them."""
+        owners: list[int] = []
+        amounts: list[int] = []
+        for number, record in tickets.items():
+            ticket = self.rules.ticket(record.paper.request)
+            ways = evaluate(restrict_tables(self.rules.tables, ticket), ticket, drawn)
+            owners += [number] * len(ways)
+            amounts += [way.credits for way in ways]
+        prizes = dict.fromkeys(tickets, 0)
+        for number, paid in zip(owners, share_out(amounts, self.rules.definition.paid_max), strict=True):
+            prizes[number] += paid
+        return prizes
+
+    def _move(self, *flows: tuple[str, str, int]) -> tuple[Transfer, ...]:
+        """Return the transfers of amounts in credits between accounts, without those of nothing."""
+        unit_cents = self.opened.unit_cents
+        return tuple(Transfer(source, target, n * unit_cents) for source, target, n in flows if n)
+
+    def _write(
+        self,
+        entry_id: str,
+        record: object,
+        tickets: Mapping[int, TicketRecord | None],
+        transfers: tuple[Transfer, ...] = (),
+        counters: Counters | None = None,
+    ) -> None:
+        """Append one entry with the tickets' records as they are after it; None removes a ticket."""
+        state: dict[str, Any] = {
+            f"{TICKET}{n}": None if each is None else each.to_json() for n, each in tickets.items()
+        }
+        if counters is not None:
+            state[_COUNTERS] = to_json(counters)
+        self.journal.append(
+            Transaction(
+                id=entry_id,
+                kind=KINDS[type(record)],
+                transfers=transfers,
+                record=to_json(record),
+                state=state,
+            )
+        )
+
+
+def read_opened_office(journal: Journal) -> OfficeOpened:
+    """Return what the office of a journal was opened with. Raises OperatorError if none was opened."""
+    opened = journal.state(_OFFICE)
+    if opened is None:
+        raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")
+    return from_json(OfficeOpened, opened, _OFFICE)
+
+
+def open_journal(folder: Path, now: Callable[[], datetime], second: Path | None = None) -> Journal:
+    """Open the journal of a Keno office; one computer at a time."""
+    return Journal.open(folder, now=now, second_dir=second, machine_id="keno-office")

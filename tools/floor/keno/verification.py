@@ -1,0 +1,137 @@
+"""Verification of a Keno office's journal: everything is done again from what is recorded, and must come to the same.
+
+The journal itself proves that no entry was changed since (:mod:`meters`). This shows that each entry was right: the
+tickets of a draw, the balls from the recorded numbers, every prize, every payment, and all transfers between accounts.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from egm.errors import LocalError, OperatorError
+from egm.record_codec import from_json
+from meters import Journal, StoredEntry, Transaction
+from paytables import Game, PaytableError, ReplayDraw
+from paytables.keno.claims import Condition, Presented, TicketRecord, TicketState
+from tools.floor.keno.entries import (
+    KINDS,
+    DrawFailed,
+    DrawHeld,
+    OfficeOpened,
+    SalesClosed,
+    TicketCancelled,
+    TicketClaimed,
+    TicketExpired,
+    TicketPaid,
+    TicketSold,
+)
+from tools.floor.keno.office import TICKET, KenoOffice
+
+_RECORDS: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.items()}
+
+
+class _Copy:
+    """A journal in memory: it has the state that the entries so far come to, and the last transaction."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.media, self.derive = journal.media, journal.derive
+        self.last: Transaction | None = None
+        self._state: dict[str, Any] = {}
+
+    def state(self, key: str) -> Any:
+        """Return the value of a key of the state, or None."""
+        return self._state.get(key)
+
+    def states(self, prefix: str) -> dict[str, Any]:
+        """Return all values whose keys begin with ``prefix``."""
+        return {key: value for key, value in self._state.items() if key.startswith(prefix)}
+
+    def append(self, transaction: Transaction) -> None:
+        """Take a transaction into the state."""
+        self.last = transaction
+        for key, value in transaction.state.items():
+            if value is None:
+                self._state.pop(key, None)
+            else:
+                self._state[key] = value
+
+
+class _Verifier:
+    """The office whose entries are done again, at the times that they state."""
+
+    def __init__(self, journal: Journal, game: Game) -> None:
+        self._copy: Any = _Copy(journal)
+        self._game = game
+        self._office: KenoOffice | None = None
+        self._time = datetime(2000, 1, 1, tzinfo=UTC)
+
+    def repeat(self, entry: StoredEntry) -> Transaction | None:
+        """Do what an entry records again, and return the transaction that comes of it."""
+        record: object = from_json(
+            _RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
+        )
+        self._time = datetime.fromisoformat(getattr(record, "at", self._time.isoformat()))
+        if isinstance(record, OfficeOpened):
+            names = ("source", "casino", "claim_place", "unit_cents", "currency")
+            terms = {name: getattr(record, name) for name in names}
+            self._office = KenoOffice.create(self._copy, self._game, lambda: self._time, **terms)
+        elif self._office is None:
+            raise OperatorError("nothing is done before the office is opened")
+        else:
+            self._repeat_in_office(self._office, record, entry.transaction.state)
+        last: Transaction | None = self._copy.last
+        return last
+
+    def _repeat_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Any]) -> None:
+        """Repeat an entry of an open office; ``state`` has the ticket that was sold."""
+        match record:
+            case TicketSold():
+                sold = TicketRecord.from_json(state[f"{TICKET}{record.number}"])
+                office.sell(
+                    sold.paper.request,
+                    ReplayDraw(()),  # a quick pick has its numbers already
+                    station=record.station,
+                    is_paid=sold.state is TicketState.PAID,
+                )
+            case TicketPaid():
+                office.pay(record.number)
+            case TicketCancelled():
+                office.cancel(record.number)
+            case SalesClosed():
+                office.close_sales()
+            case DrawHeld():
+                office.hold_draw(ReplayDraw(record.draws))
+            case DrawFailed():
+                office.fail_draw(record.reason)
+            case TicketClaimed():
+                control_number = office.find_ticket(record.number).paper.control_number
+                says = dict.fromkeys(record.differs)  # what the paper said otherwise is not recorded
+                office.claim(Presented(Condition(record.condition), control_number, says), place=record.place)
+            case TicketExpired():
+                office.expire_ticket(record.number)
+
+
+def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
+    """Yield a sentence on each entry of a Keno office that does not come to the same when it is done again.
+
+    An entry that cannot be done again is the last one that is reported.
+    """
+    verifier = _Verifier(journal, game)
+    for entry in journal.entries((*_RECORDS,)):
+        where = f"entry {entry.sequence}, {entry.kind}"
+        try:
+            again = verifier.repeat(entry)
+        except (LocalError, OperatorError, PaytableError, KeyError, ValueError) as error:
+            yield f"{where}: it cannot be done again: {error}"
+            return
+        recorded = entry.transaction
+        for name in ("id", "kind", "record", "transfers", "state"):
+            if _plain(getattr(again, name)) != _plain(getattr(recorded, name)):
+                yield f"{where}: {name} is {getattr(recorded, name)}, and comes to {getattr(again, name)}"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with tuples as lists, as JSON has them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
