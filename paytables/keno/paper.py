@@ -110,7 +110,7 @@ class Paper:
         return self.cost_a_draw_credits * len(self.draws)
 
     @property
-    def request(self) -> dict[str, Json]:
+    def request(self) -> dict[str, object]:
         """Return the ticket as the options of a wager (:func:`paytables.keno.ticket.read`)."""
         return {
             "selections": list(self.selections),

@@ -134,7 +134,7 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
     requirements = load()
     tests = tuple(Witness("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
     shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
-    written = format_pages(requirements, Evidence(shown, {"M-06": tests[2:3]}))
+    written = format_pages(requirements, Evidence(shown, {"P-11": tests[2:3]}))
     summary, _, rest = written.pop("CONFORMANCE.md").partition(f"\n{LEFT}\n")
     assert len(summary.splitlines()) < 60
     lines = [line for line in rest.splitlines() if line.startswith("| ")]
@@ -161,7 +161,7 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
     assert "[test_a.py](../../tests/egm/test_a.py): *Line: 0* (slow tier)" in page["A.md"]
     assert "*In part:* " + requirements.rows["I-19"].open in page["I.md"]
     assert "*Open:* " + requirements.rows["B-18"].open in page["B.md"]
-    assert "*Line: 2*<br>*Library only:* " + requirements.rows["M-06"].not_yet in page["M.md"]
+    assert "*Line: 2*<br>*Library only:* " + requirements.rows["P-11"].not_yet in page["P.md"]
     assert "*F-06:a* " + requirements.rows["F-06"].clauses[0] + ": shown<br>" in page["F.md"]
     assert "*F-06:b* " + requirements.rows["F-06"].clauses[1] + ": not shown<br>" in page["F.md"]
     assert re.search(

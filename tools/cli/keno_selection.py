@@ -1,19 +1,20 @@
 """A selection of a Keno ticket, as the commands take it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
+from paytables.contract import Json
 
-def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
+
+def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
     """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake for each number of spots.
 
     ``?8`` is a quick pick of eight numbers.
     """
     marks, _, played = text.partition("@")
     try:
-        groups: list[Any] = [
+        groups: list[Json] = [
             int(part[1:]) if part.startswith("?") else [int(n) for n in part.split(",")]
             for part in marks.split("/")
         ]

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,6 +14,7 @@ from egm.errors import LocalError, OperatorError
 from egm.screen.text import Texts
 from meters import JournalError
 from paytables import PaytableError, load_game
+from paytables.contract import Json
 from paytables.keno.claims import Condition, Presented, TicketRecord
 from paytables.keno.paper import list_ticket_lines
 from rng import Personalization, RandomService, RngError
@@ -28,6 +28,13 @@ from tools.lab.named import path_or_id_from_text
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 NUMBER = click.argument("number", type=WholeNumber(min=1))
+LANGUAGE = click.option(
+    "--language",
+    type=click.Choice(["en", "fr"]),
+    default="en",
+    show_default=True,
+    help="The language of the ticket.",
+)
 
 
 def read_local_time() -> datetime:
@@ -74,7 +81,7 @@ def command() -> None:
     "--credit", "unit_cents", type=WholeNumber(min=1), required=True, help="A credit, in minor units."
 )
 @click.option("--currency", default="CAD", show_default=True, help="The currency, in three letters.")
-def open_(folder: Path, game: str, **terms: Any) -> None:
+def open_(folder: Path, game: str, **terms: Json) -> None:
     """Open a new office in FOLDER for GAME."""
     source = path_or_id_from_text(game)
     try:
@@ -93,7 +100,7 @@ def open_(folder: Path, game: str, **terms: Any) -> None:
 @click.option("--draws", type=WholeNumber(min=1), default=1, show_default=True, help="The number of draws.")
 @click.option("--bonus", "bonuses", multiple=True, help="The id of a bonus to buy; repeat for more.")
 @click.option("--station", default="1", show_default=True, help="The desk that sells the ticket.")
-@click.option("--language", type=click.Choice(["en", "fr"]), default="en", show_default=True)
+@LANGUAGE
 @click.option("--unpaid", is_flag=True, help="Record it before it is paid for; `pay` records the payment.")
 @click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
 def sell(
@@ -127,7 +134,7 @@ def sell(
 @command.command("ticket")
 @FOLDER
 @NUMBER
-@click.option("--language", type=click.Choice(["en", "fr"]), default="en", show_default=True)
+@LANGUAGE
 @click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
 def ticket_(folder: Path, number: int, language: str, *, as_json: bool) -> None:
     """Print ticket NUMBER as recorded, and what its draws came to."""
@@ -194,7 +201,7 @@ def draw(folder: Path, *, form: Form) -> None:
         with start_generator(office).step() as chance:
             result = office.hold_draw(chance)
         factors = {"factors": dict(result.drawn.factors)} if result.drawn.factors else {}
-        facts: Mapping[str, Any] = {
+        facts: Mapping[str, Json] = {
             "draw": result.number,
             "numbers": list(result.drawn.balls),
             **factors,
@@ -248,7 +255,7 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
             echo(f"the paper differs from the record in {name}: the record decides")
 
 
-def _parse_statement(text: str) -> tuple[str, Any]:
+def _parse_statement(text: str) -> tuple[str, Json]:
     """Parse ``key=value``; the value is JSON, or else text."""
     key, mark, value = text.partition("=")
     if not mark:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from egm.errors import OperatorError
 from egm.record_codec import from_json, to_json
 from meters import Journal, Transaction, Transfer
 from paytables import Game, RecordingDraw
-from paytables.contract import Draw
+from paytables.contract import Draw, Json
 from paytables.keno import claims
 from paytables.keno.claims import (
     ClaimPayment,
@@ -154,7 +154,7 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ tickets
     def sell(
-        self, request: Mapping[str, Any], draw: Draw, *, station: str, is_paid: bool = True
+        self, request: Mapping[str, Json], draw: Draw, *, station: str, is_paid: bool = True
     ) -> TicketRecord:
         """Record the selections of a slip, and return the ticket to print (ss. 80 to 82).
 
@@ -206,7 +206,7 @@ class KenoOffice:
 
     def find_ticket(self, number: int) -> TicketRecord:
         """Return the central record of a ticket. Raises TicketRefused if none was recorded or its time is over."""
-        stored: Any = self.journal.state(f"{TICKET}{number}")
+        stored: Json = self.journal.state(f"{TICKET}{number}")
         if stored is None:
             raise TicketRefused(
                 ClaimRefusal.NOT_PROVEN, f"no ticket {number} is recorded here, or its claim period is over"
@@ -215,7 +215,7 @@ class KenoOffice:
 
     def list_tickets(self) -> dict[int, TicketRecord]:
         """Return the central records of all tickets whose claim period is not over, by number."""
-        stored: dict[str, Any] = self.journal.states(TICKET)
+        stored: Mapping[str, Json] = self.journal.states(TICKET)
         numbered = {int(key.removeprefix(TICKET)): data for key, data in stored.items()}
         return {number: TicketRecord.from_json(numbered[number]) for number in sorted(numbered)}
 
@@ -418,7 +418,7 @@ class KenoOffice:
         counters: Counters | None = None,
     ) -> None:
         """Append one entry with the tickets' records as they are after it; None removes a ticket."""
-        state: dict[str, Any] = {
+        state: dict[str, Json] = {
             f"{TICKET}{n}": None if each is None else each.to_json() for n, each in tickets.items()
         }
         if counters is not None:

@@ -6,12 +6,13 @@ tickets of a draw, the balls from the recorded numbers, every prize, every payme
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final, cast
 
 from egm.errors import LocalError, OperatorError
 from egm.record_codec import from_json
 from meters import Journal, StoredEntry, Transaction
 from paytables import Game, PaytableError, ReplayDraw
+from paytables.contract import Json
 from paytables.keno.claims import Condition, Presented, TicketRecord, TicketState
 from tools.floor.keno.entries import (
     KINDS,
@@ -36,13 +37,13 @@ class _Copy:
     def __init__(self, journal: Journal) -> None:
         self.media, self.derive = journal.media, journal.derive
         self.last: Transaction | None = None
-        self._state: dict[str, Any] = {}
+        self._state: dict[str, Json] = {}
 
-    def state(self, key: str) -> Any:
+    def state(self, key: str) -> Json:
         """Return the value of a key of the state, or None."""
         return self._state.get(key)
 
-    def states(self, prefix: str) -> dict[str, Any]:
+    def states(self, prefix: str) -> dict[str, Json]:
         """Return all values whose keys begin with ``prefix``."""
         return {key: value for key, value in self._state.items() if key.startswith(prefix)}
 
@@ -60,7 +61,7 @@ class _Verifier:
     """The office whose entries are done again, at the times that they state."""
 
     def __init__(self, journal: Journal, game: Game) -> None:
-        self._copy: Any = _Copy(journal)
+        self._copy = _Copy(journal)
         self._game = game
         self._office: KenoOffice | None = None
         self._time = datetime(2000, 1, 1, tzinfo=UTC)
@@ -74,15 +75,16 @@ class _Verifier:
         if isinstance(record, OfficeOpened):
             names = ("source", "casino", "claim_place", "unit_cents", "currency")
             terms = {name: getattr(record, name) for name in names}
-            self._office = KenoOffice.create(self._copy, self._game, lambda: self._time, **terms)
+            self._office = KenoOffice.create(
+                cast("Journal", self._copy), self._game, lambda: self._time, **terms
+            )
         elif self._office is None:
             raise OperatorError("nothing is done before the office is opened")
         else:
             self._repeat_in_office(self._office, record, entry.transaction.state)
-        last: Transaction | None = self._copy.last
-        return last
+        return self._copy.last
 
-    def _repeat_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Any]) -> None:
+    def _repeat_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
         """Repeat an entry of an open office; ``state`` has the ticket that was sold."""
         match record:
             case TicketSold():
@@ -130,7 +132,7 @@ def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
                 yield f"{where}: {name} is {getattr(recorded, name)}, and comes to {getattr(again, name)}"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     """Return a value with tuples as lists, as JSON has them."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
