@@ -83,6 +83,9 @@ def test_an_evening_at_the_desk(desk):
         (("fail", "--reason", "x"), "sales for draw 1 have not ended"),
         (("claim", "12", "--place", "cage-1"), "control number is of no ticket recorded here"),
         (("claim", "12", "--place", "cage-1", "--says", "casino"), "write it as KEY=VALUE"),
+        (("claim", "\udcff" * 20, "--place", "cage-1"), "control number is of no ticket recorded here"),
+        (("sell", "?4", "--station", "\udcff"), "not recordable"),
+        (("sell", "9" * 5000), "write it as 3,11,27"),
         (
             ("open", "aurora-keno", "--casino", "M", "--claim-place", "c", "--credit", 25),
             "there is a Keno office here already",

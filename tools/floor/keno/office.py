@@ -28,7 +28,7 @@ from paytables.keno.claims import (
 )
 from paytables.keno.draws import Drawn, evaluate
 from paytables.keno.limit import share_out
-from paytables.keno.paper import Acknowledgement, is_same_number, issue
+from paytables.keno.paper import Acknowledgement, is_same_number, is_well_formed, issue
 from paytables.keno.rules import find_keno_rules
 from paytables.keno.tables import build_options
 from paytables.keno.ticket import restrict_tables
@@ -294,8 +294,8 @@ class KenoOffice:
         The control number says which ticket it is. Raises TicketRefused with the first ground.
         """
         given = presented.control_number or ""
-        found = (r for r in self.list_tickets().values() if is_same_number(r.paper.control_number, given))
-        claimed = next(found, None)
+        tickets = self.list_tickets().values() if is_well_formed(given) else ()
+        claimed = next((r for r in tickets if is_same_number(r.paper.control_number, given)), None)
         if claimed is None:
             raise TicketRefused(
                 ClaimRefusal.NOT_PROVEN,
