@@ -227,7 +227,7 @@ class Archive:
 
     # ------------------------------------------------------------------ entries
     def iter_bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
-        """Yield archived entries after ``since`` as (number, bytes, hash), in order, proving the chain."""
+        """Yield archived entries after ``since`` as (number, bytes, hash), in order, verifying the hash chain."""
         head_hex = GENESIS_HASH if not since else None
         for copies in self.iter_segments(since):
             trailer = copies[0].trailer

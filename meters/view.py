@@ -157,7 +157,7 @@ class JournalView:
         return self._ledger.credits_cents()
 
     def iter_bodies(self, after: int = 0) -> Iterator[bytes]:
-        """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, proving the chain.
+        """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, verifying the hash chain.
 
         Archived entries are read from the archive transparently. If the view was opened with the machine's
         key, each seal is proved too (the archive's segments are signed). Raises :class:`JournalDamaged`.

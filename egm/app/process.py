@@ -498,7 +498,7 @@ class MachineProcess:
 
     @contextlib.contextmanager
     def _stop_on_error(self) -> Iterator[None]:
-        """Stop the machine if the body of the ``with`` block raises an error; the error is raised further."""
+        """Stop the machine if the body of the ``with`` block raises an error, and re-raise the error."""
         try:
             yield
         except Exception as error:

@@ -9,7 +9,7 @@ from egm.staff.events import FilledForm
 
 
 class ClosingEvent(EventName):
-    """An event of the tables' closing."""
+    """An event about the closing of the tables."""
 
     #: Staff announce the closing of the tables.
     CLOSE_TABLES = "close_tables"

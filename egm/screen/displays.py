@@ -124,7 +124,7 @@ class Card:
         raise trouble
 
     def close(self) -> None:
-        """Close the card; the kernel then shows its console on the card's displays again."""
+        """Close the graphics card; the kernel then shows its console on the card's displays again."""
         os.close(self.descriptor)
         self._news.close()
 

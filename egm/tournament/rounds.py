@@ -160,7 +160,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
 
 
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
-    """Return whether no rules are installed, their tournament is over, or no entry was sold here that is not void.
+    """Return whether no rules are installed, their tournament is over, or this machine has no valid entry.
 
     Rules that this version of the software refuses can be removed too: no round of them can be played.
     The rules of a tournament are public until it ends (s. 125), and those who bought an entry play by them.

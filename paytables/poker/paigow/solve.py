@@ -305,9 +305,9 @@ class SuitQuestions:
         return events[np.argsort(events[:, 0], kind="stable")]
 
     def count_pairs(self, parallel_map: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
-        """Return how many pairs of hands the best settings win and lose, then how many the bank's own way does.
+        """Return the wins and losses of the player's best settings over all deals, then those of the bank's own way.
 
-        The hands are those of pai gow poker, without a flush or with the corrections for one.
+        A deal is a pair of hands. They are those of pai gow poker without a flush, or the corrections for flushes.
         """
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]

@@ -263,7 +263,7 @@ class Session:
         )
 
     def wins(self, machine: str, level: str) -> tuple[int, ...]:
-        """Return the numbers of a machine's contributions that hit a level, ascending.
+        """Return the sequence numbers of the contributions with which a machine hit a level, ascending.
 
         A contribution with several hits appears once for each; hits of void games are included.
         """
