@@ -269,9 +269,13 @@ class Player:
         unit_cents = snapshot.denomination_cents if is_selected else game.denominations_cents[0]
         limits = snapshot.felt.spots if is_selected else {}
         bets = _choose_bets(read_table(game).spots, limits, snapshot.credit_cents // unit_cents, dice)
-        intents = [("bet", sum(bets.values()), {"bets": bets}), ("play", None, None)]
+        intents: list[tuple[str, int | str | None, dict[str, object] | None]] = [
+            *([] if is_selected else [("game", game_id, None)]),
+            ("bet", sum(bets.values()), {"bets": bets}),
+            ("play", None, None),
+        ]
         seconds = 0.0
-        for name, value, options in intents if is_selected else [("game", game_id, None), *intents]:
+        for name, value, options in intents:
             seconds += dice.uniform(0.0, _REACTION_SECONDS_MAX)
             asyncio.get_running_loop().call_later(seconds, self.press, name, value, options)
 
