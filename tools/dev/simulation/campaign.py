@@ -224,7 +224,7 @@ class _Run:
         return [name for name, party in parties.items() if party is not None and party.is_open]
 
 
-def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = None) -> Case:
+def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = False) -> Case:
     """Return the case that a seed determines.
 
     ``gathers``: whether its players gather at one table; None if the seed determines that too.

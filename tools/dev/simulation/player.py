@@ -268,7 +268,8 @@ class Player:
         is_selected = snapshot.game_id == game_id
         unit_cents = snapshot.denomination_cents if is_selected else game.denominations_cents[0]
         limits = snapshot.felt.spots if is_selected else {}
-        bets = _choose_bets(read_table(game).spots, limits, snapshot.credit_cents // unit_cents, dice)
+        most_cents = min(snapshot.credit_cents, snapshot.bet_most_cents or snapshot.credit_cents)
+        bets = _choose_bets(read_table(game).spots, limits, most_cents // unit_cents, dice)
         intents: list[tuple[str, int | str | None, dict[str, object] | None]] = [
             *([] if is_selected else [("game", game_id, None)]),
             ("bet", sum(bets.values()), {"bets": bets}),
@@ -485,7 +486,8 @@ def _choose_bets(
         spot_to_bet: Spot | None = spot
         while spot_to_bet is not None and spot_to_bet.id not in bets:
             now = limits.get(spot_to_bet.id, spot_to_bet)
-            steps = max(0, min(now.most, credits_) - now.least) // now.step
+            most = min(now.most, credits_ - sum(bets.values()))
+            steps = max(0, most - now.least) // now.step
             bets[spot_to_bet.id] = now.least + now.step * dice.choice((0, dice.randint(0, steps)))
             spot_to_bet = spots.get(spot_to_bet.needs or "")
     for name in bets:
