@@ -268,8 +268,14 @@ class Player:
         is_selected = snapshot.game_id == game_id
         unit_cents = snapshot.denomination_cents if is_selected else game.denominations_cents[0]
         limits = snapshot.felt.spots if is_selected else {}
+        closed = snapshot.shut if is_selected else ()
+        spots = {
+            name: spot
+            for name, spot in read_table(game).spots.items()
+            if not spot.added and name not in closed
+        }
         most_cents = min(snapshot.credit_cents, snapshot.bet_most_cents or snapshot.credit_cents)
-        bets = _choose_bets(read_table(game).spots, limits, most_cents // unit_cents, dice)
+        bets = _choose_bets(spots, limits, most_cents // unit_cents, dice)
         intents: list[tuple[str, int | str | None, dict[str, object] | None]] = [
             *([] if is_selected else [("game", game_id, None)]),
             ("bet", sum(bets.values()), {"bets": bets}),
@@ -481,15 +487,19 @@ def _choose_bets(
 ) -> dict[str, int]:
     """Return bets on one or two spots, and on the spots that these require, up to the credit and the limits."""
     bets: dict[str, int] = {}
-    open_spots = [spot for spot in spots.values() if not spot.added]
-    for spot in dice.sample(open_spots, min(len(open_spots), dice.choice((1, 1, 2)))):
-        spot_to_bet: Spot | None = spot
-        while spot_to_bet is not None and spot_to_bet.id not in bets:
-            now = limits.get(spot_to_bet.id, spot_to_bet)
-            most = min(now.most, credits_ - sum(bets.values()))
-            steps = max(0, most - now.least) // now.step
-            bets[spot_to_bet.id] = now.least + now.step * dice.choice((0, dice.randint(0, steps)))
-            spot_to_bet = spots.get(spot_to_bet.needs or "")
+    for chosen in dice.sample(list(spots), min(len(spots), dice.choice((1, 1, 2)))):
+        chain = []
+        spot = spots.get(chosen)
+        while spot is not None and spot.id not in bets and spot not in chain:
+            chain.append(spot)
+            spot = spots.get(spot.needs or "")
+        views = {spot.id: limits.get(spot.id, spot) for spot in chain}
+        spare_credits = credits_ - sum(bets.values()) - sum(view.least for view in views.values())
+        for name, view in views.items():
+            steps = max(0, min(view.most - view.least, spare_credits)) // view.step
+            raised_credits = view.step * dice.choice((0, dice.randint(0, steps)))
+            bets[name] = view.least + raised_credits
+            spare_credits -= raised_credits
     for name in bets:
         if (share := spots[name].share) is not None and (needed := spots[name].needs) is not None:
             bets[name] = bets[needed] // share
