@@ -18,6 +18,7 @@ from egm.play.records import residual
 from egm.progressive.messages import Commit
 from egm.staff import interventions
 from egm.staff.service import key_switches
+from paytables.poker.room import rules as room_rules
 from tools.dev.simulation import actions, campaign, link, player
 from tools.dev.simulation.actions import Action
 from tools.dev.simulation.cabinet_setup import CabinetSetup
@@ -25,6 +26,7 @@ from tools.dev.simulation.campaign import Case
 from tools.dev.simulation.shrinking import run_and_report
 
 ONE = CabinetSetup(games=("maple-classic",))
+HOLDEM = "quebec-texas-holdem-room"
 #: Actions that change nothing, for what was begun to go on meanwhile.
 WAIT = ("language",) * 8
 
@@ -194,6 +196,16 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
     monkeypatch.setattr(meters.clear, "_check_clearance", lambda *_: None)
 
 
+def a_pot_that_pays_a_credit_too_many(monkeypatch):
+    """The audit replays the game with the same rules, and finds nothing."""
+    honest = room_rules.award_pots
+
+    def awards(*said):
+        return {seat: replace(share, credits=share.credits + 1) for seat, share in honest(*said).items()}
+
+    monkeypatch.setattr(room_rules, "award_pots", awards)
+
+
 @pytest.mark.requirement("A-08", "E-13")
 @pytest.mark.parametrize(
     ("plant", "setup", "script", "found"),
@@ -263,6 +275,13 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
             ONE,
             doing(*("bill", *WAIT, "menu", *("language",) * 125) * 5),
             "counted of the bill_box: ",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            a_pot_that_pays_a_credit_too_many,
+            replace(ONE, positions=2, hopper=False, games=(HOLDEM,), gathering=HOLDEM),
+            doing(*("round", *WAIT, *WAIT) * 3),
+            r"round .*: the players lost -?\d+ credits, the venue kept \d+",
             marks=pytest.mark.slow,
         ),
         (

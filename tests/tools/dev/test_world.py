@@ -18,8 +18,9 @@ from egm.testing.forgetful import Medium
 from egm.testing.jumping_loop import jump
 from meters import open_view
 from tools.dev.commands.world import command
-from tools.dev.simulation.cabinet_setup import GAMES_BY_JURISDICTION, CabinetSetup
-from tools.dev.simulation.campaign import create_case, run_case
+from tools.dev.simulation.actions import CUT, ROUND, Action
+from tools.dev.simulation.cabinet_setup import GAMES_BY_JURISDICTION, GATHERINGS, CabinetSetup
+from tools.dev.simulation.campaign import Case, create_case, run_case
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.shrinking import kind_of_failure, read_case, run_and_report, shrink_case, write_case
 from tools.dev.simulation.world import World
@@ -52,7 +53,12 @@ CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json")
 
 def at(setup, seed, actions, cuts):
     """The script of a seed in a house of the test's choice."""
-    return replace(create_case(seed, actions, cuts), setup=setup)
+    return replace(create_case(seed, actions, cuts, gathers=bool(setup.gathering)), setup=setup)
+
+
+def build_gathering(game, positions):
+    """A cabinet with one game, at whose table the players of all positions gather."""
+    return CabinetSetup(positions=positions, games=(game,), gathering=game, hopper=False)
 
 
 @pytest.mark.slow
@@ -73,6 +79,43 @@ def test_what_three_players_and_the_staff_do_at_once_agrees_with_the_audit(tmp_p
     result = run_case(tmp_path, at(setup, 8, actions=90, cuts=0))
     assert result.verdict.findings == []
     assert result.verdict.games > 3
+
+
+@pytest.mark.requirement("A-05", "S-32", "S-51")
+@pytest.mark.parametrize(
+    ("game", "positions", "seed"),
+    [("quebec-texas-holdem-room", 2, 2), ("monaco-chemin-de-fer", 4, 3), ("quebec-super-pan-9", 2, 5)],
+)
+def test_a_round_that_positions_play_in_common_goes_on_after_a_cut(tmp_path, game, positions, seed):
+    """The players insert bills at the first call, and are in a round after the second, as the power is cut."""
+    wait = ("close doors",) * 16
+    names = (*wait[:4], ROUND, *wait, ROUND, *wait[:6], CUT, *wait[:12])
+    script = [Action(name, 1000 * seed + number) for number, name in enumerate(names)]
+    result = run_case(tmp_path, Case(seed, build_gathering(game, positions), script))
+    assert result.verdict.findings == []
+    assert result.verdict.games == positions
+    assert result.cuts > 1
+    assert result.states["playing"] > positions  # the screens show the round again
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.requirement("D-04", "F-01", "G-05", "A-05", "S-32", "S-51", "S-52")
+@pytest.mark.parametrize("game", sorted(GATHERINGS))
+def test_players_gathered_at_one_table_agree_with_their_machine_and_its_audit(tmp_path, game):
+    result = run_case(tmp_path, at(build_gathering(game, GATHERINGS[game][-1]), 20261128, 400, 8))
+    assert result.verdict.findings == []
+    assert result.cuts > 1
+    assert result.verdict.games > 4
+
+
+def test_seeds_draw_a_table_of_every_game_that_positions_play_in_common():
+    drawn = [create_case(seed, actions=200, cuts=0, gathers=None) for seed in range(200)]
+    gatherings = [case for case in drawn if case.setup.gathering]
+    assert {case.setup.gathering for case in gatherings} == GATHERINGS.keys()
+    assert all(case.setup.positions in GATHERINGS[case.setup.gathering] for case in gatherings)
+    assert all(ROUND in {action.name for action in case.script} for case in gatherings)
+    assert len(gatherings) < len(drawn) / 2
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import tempfile
 import time
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -11,6 +12,9 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.dev.simulation.campaign import Result, create_case
 from tools.dev.simulation.shrinking import read_case, run_and_report, shrink_case, write_case
+
+#: Whether players gather, by the value of the option; None lets the seed decide.
+_GATHERS: Final = {"any": None, "always": True, "never": False}
 
 
 @click.command()
@@ -28,6 +32,13 @@ from tools.dev.simulation.shrinking import read_case, run_and_report, shrink_cas
     "--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="actions in each world"
 )
 @click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="power cuts in each world")
+@click.option(
+    "--gathering",
+    type=click.Choice(sorted(_GATHERS)),
+    default="any",
+    show_default=True,
+    help="whether all players of a cabinet gather at one table; any: the seed decides",
+)
 @click.option(
     "--again",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -52,6 +63,7 @@ def command(
     worlds: int,
     actions: int,
     cuts: int,
+    gathering: str,
     again: Path | None,
     keep: Path | None,
     exports: Path | None,
@@ -64,7 +76,9 @@ def command(
     and the independent audit must agree. Exit status 1 if they do not.
     """
     cases = (
-        [read_case(again)] if again else [create_case(n, actions, cuts) for n in range(seed, seed + worlds)]
+        [read_case(again)]
+        if again
+        else [create_case(n, actions, cuts, gathers=_GATHERS[gathering]) for n in range(seed, seed + worlds)]
     )
     failed = False
     if exports is not None:

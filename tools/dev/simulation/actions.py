@@ -54,6 +54,14 @@ _SERVED_SECONDS: Final = 0.6
 _OPERATIONS_MAX: Final = 60
 
 CUT: Final = "cut"
+#: The players gather at their table, and start a round in common.
+ROUND: Final = "round"
+#: Probability that a game of a gathering's script starts such a round.
+_ROUND_PROBABILITY: Final = 0.2
+#: Probability that a player stays away from a round.
+_STAYS_AWAY_PROBABILITY: Final = 0.05
+#: Credit below which a player inserts the largest bill before a round.
+_ROUND_CENTS: Final = 10000
 
 _FAULTS: Final[tuple[tuple[str, str, Mapping[str, int | bool]], ...]] = (
     ("bill", "jam", {}),
@@ -155,6 +163,17 @@ class Crowd:
             [*self._world.list_printed_tickets(), f"{self.dice.randrange(10**18):018d}"]
         )
         self._world.act_on_device(self._name_device("bill"), "insert_ticket", barcode=number)
+
+    # ------------------------------------------------------------ rounds in common
+    def gather(self) -> None:
+        """Have the players bet on the game of their table; those short of credit insert a bill, and some stay away."""
+        for player in self._list_players():
+            if self.dice.random() < _STAYS_AWAY_PROBABILITY:
+                continue
+            if player.snapshot is not None and player.snapshot.credit_cents < _ROUND_CENTS:
+                cents = max(self._world.profile.value_in.bills_cents)
+                self._world.act_on_device(f"bill-{player.position}", "insert", amount_cents=cents)
+            player.join_round(self._world.setup.gathering, self.dice)
 
     # ------------------------------------------------------------ the host
     def order_transfer(self) -> None:
@@ -406,6 +425,7 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "bad line": (10, Crowd.inject_line_fault),
     "repair": (50, Crowd.repair_devices),
     CUT: (0, Crowd.cut_power),
+    ROUND: (0, Crowd.gather),
     "clear memory": (0, Crowd.clear_memory),
     "update": (0, Crowd.install_update),
     "lose file": (0, Crowd.lose_cabinet_file),
@@ -418,8 +438,11 @@ _UPKEEP_TIMES: Final = (1, 5)
 _ACTIONS_AN_UPKEEP: Final = 60
 
 
-def create_script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
-    """Return a script of ``actions`` actions, with ``cuts`` power cuts among them; some kinds may be omitted."""
+def create_script(dice: random.Random, actions: int, cuts: int, *, gathers: bool = False) -> list[Action]:
+    """Return a script of ``actions`` actions, with ``cuts`` power cuts among them; some kinds may be omitted.
+
+    ``gathers``: the players gather at one table for some of the games.
+    """
     omitted = {name for name in ("door", "fault", "bad line", "menu", "limit") if dice.random() < 0.25}
     weights = {name: weight for name, (weight, _) in _ACTIONS.items() if name not in omitted}
     names = dice.choices(list(weights), list(weights.values()), k=actions)
@@ -429,4 +452,11 @@ def create_script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
     times = min(dice.randint(*_UPKEEP_TIMES), actions // _ACTIONS_AN_UPKEEP)
     for index in dice.sample(range(actions), times):
         script_actions[index] = Action(dice.choice(_UPKEEP), script_actions[index].seed)
+    if gathers:
+        script_actions = [
+            action._replace(name=ROUND)
+            if action.name == "play" and dice.random() < _ROUND_PROBABILITY
+            else action
+            for action in script_actions
+        ]
     return script_actions

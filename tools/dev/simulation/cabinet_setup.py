@@ -1,6 +1,7 @@
 """Derive a cabinet from a seed: its positions, devices and protocols, its games and its jurisdiction."""
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -22,10 +23,25 @@ TABLES: Final = (
     "quebec-war",
     "jacks-or-better-9-6",
 )
+#: Games of which several positions play one round in common, and the numbers of positions of their cabinets.
+GATHERINGS: Final[Mapping[str, tuple[int, ...]]] = {
+    "quebec-texas-holdem-room": (2, 3, 4),
+    "quebec-omaha-room": (2, 3, 4),
+    "quebec-seven-card-stud-room": (2, 3, 4),
+    "monaco-chemin-de-fer": (4, 4, 5),
+    "monaco-banque-a-tout-va": (2, 3),
+    "monaco-trente-et-quarante": (2, 3),
+    "quebec-super-pan-9": (2, 3),
+    "quebec-pai-gow": (2, 3),
+    "quebec-pai-gow-poker": (2, 3),
+    "quebec-craps": (2, 3),
+    "quebec-blackjack": (2, 3),
+}
 #: A roulette of the library whose result comes from a physical wheel.
 BY_WHEEL: Final = "quebec-roulette-french"
 #: Games with levels of the machine itself.
 OWN_LEVELS: Final = {"lantern-harbour": ("harbour", "grand-harbour")}
+BILL_ACCEPTORS: Final = ("id003", "ebds", "cctalk_bill")
 PRINTERS: Final = ("tcl", "ithaca")
 #: Jurisdictions that permit few games, and these games.
 GAMES_BY_JURISDICTION: Final = {
@@ -58,6 +74,8 @@ class CabinetSetup:
     wheel: bool = False
     games: tuple[str, ...] = ("maple-classic", "hold-fast", "river-wheel")
     levels: tuple[tuple[str, str], ...] = field(default=())
+    gathering: str = ""
+    """The game at whose table the players of all positions gather, or empty if they choose games independently."""
     start: str = "file"
     """Origin of the cabinet file: an unsigned ``file``, one ``signed`` by two people before the machine is started,
     or one entered (``asked`` for) on the screen at the first start."""
@@ -89,7 +107,7 @@ class CabinetSetup:
             levels += [(game, level) for level in OWN_LEVELS[game]]
         return cls(
             positions=positions,
-            bill=dice.choice(("id003", "ebds", "cctalk_bill")),
+            bill=dice.choice(BILL_ACCEPTORS),
             printer=dice.choice(PRINTERS),
             hopper=dice.random() < 0.7,
             limits=dice.random() < 0.4,
@@ -98,6 +116,20 @@ class CabinetSetup:
             wheel=wheel,
             games=tuple(games),
             levels=tuple(levels),
+        )
+
+    @classmethod
+    def choose_gathering(cls, dice: random.Random) -> "CabinetSetup":
+        """Return a random cabinet whose players gather at one table. It has few games, so that they stay there."""
+        game = dice.choice(sorted(GATHERINGS))
+        return cls(
+            positions=dice.choice(GATHERINGS[game]),
+            bill=dice.choice(BILL_ACCEPTORS),
+            printer=dice.choice(PRINTERS),
+            hopper=dice.random() < 0.5,
+            limits=dice.random() < 0.2,
+            games=(game, dice.choice(REELS)),
+            gathering=game,
         )
 
     def list_device_tables(self) -> dict[str, str]:

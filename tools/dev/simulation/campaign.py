@@ -28,7 +28,8 @@ _PAUSE_SECONDS: Final = 1.5
 #: Number of actions between reconciliations.
 ACTIONS_PER_RECONCILIATION: Final = 500
 
-
+#: Probability that the players of a seed gather at one table.
+_GATHERING_PROBABILITY: Final = 0.3
 #: Growth after which a journal is audited again, so that the cost of a long world grows linearly.
 _AUDIT_GROWTH_FACTOR: Final = 1.5
 
@@ -223,12 +224,17 @@ class _Run:
         return [name for name, party in parties.items() if party is not None and party.is_open]
 
 
-def create_case(seed: int, actions: int, cuts: int) -> Case:
-    """Return the case that a seed determines."""
+def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = False) -> Case:
+    """Return the case that a seed determines.
+
+    ``gathers``: whether its players gather at one table; None if the seed determines that too.
+    """
     dice = random.Random(seed)  # noqa: S311 (it must repeat)
-    setup = CabinetSetup.choose(dice)
+    if gathers is None:
+        gathers = random.Random(f"gathering of {seed}").random() < _GATHERING_PROBABILITY  # noqa: S311
+    setup = CabinetSetup.choose_gathering(dice) if gathers else CabinetSetup.choose(dice)
     start = random.Random(f"start of {seed}")  # noqa: S311
     setup = replace(
         setup, start=start.choice(("file", "signed", *(("asked",) if setup.can_use_first_start else ())))
     )
-    return Case(dice.randrange(2**63), setup, create_script(dice, actions, cuts))
+    return Case(dice.randrange(2**63), setup, create_script(dice, actions, cuts, gathers=gathers))

@@ -86,6 +86,8 @@ class History:
     """Disputed amounts that people ruled to be paid by hand."""
     counts: list[tuple[str, int, int]] = field(default_factory=list)
     """Box, counted cents and metered cents of each count."""
+    common_plays: list[tuple[str, str]] = field(default_factory=list)
+    """Round id and play id of each game that was started in a round in common."""
     findings: list[str] = field(default_factory=list)
     is_audited: bool = False
 
@@ -147,6 +149,8 @@ def _read_journal(journal: Journal, history: History, positions: int) -> None:
         names.update(flow.source for flow in entry.transfers if flow.source.startswith(_LEVELS))
         if entry.transaction.phase is Phase.RESERVE:
             reserved[entry.id] = entry
+        if entry.kind == "game.start" and (round_id := read_details(entry).get("round_id")):
+            history.common_plays.append((str(round_id), str(read_details(entry)["play_id"])))
         _read_ruling(entry, history, reserved)
     history.levels.update({name: -journal.balance_cents(name) for name in sorted(names)})
 

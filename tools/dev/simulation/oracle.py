@@ -28,6 +28,7 @@ from tools.dev.simulation.history import (
 )
 from tools.dev.simulation.link import LINKED, STAKE_CENTS, FloorLink
 from tools.dev.simulation.player import Player
+from tools.dev.simulation.rounds import find_unbalanced_rounds
 from tools.dev.simulation.world import World
 
 _PRINTED_AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
@@ -180,6 +181,8 @@ def reconcile(world: World, players: Mapping[int, Player], now: datetime, *, aud
     for box, counted_cents, metered_cents in machine.counts:
         device = {"bill_box": "bill_acceptor", "coin_box": "coin_acceptor"}[box]
         verdict.compare(f"counted of the {box}", metered_cents, counted_cents, disputed_cents[device])
+    shown_plays = {name: play for player in players.values() for name, play in player.observed.games.items()}
+    verdict.findings += find_unbalanced_rounds(machine.common_plays, shown_plays)
     verdict.findings += machine.findings
     for player in players.values():
         verdict.findings += player.observed.findings

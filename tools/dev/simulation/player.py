@@ -18,6 +18,7 @@ from egm.kernel.messages import (
     Message,
     Play,
     Snapshot,
+    SpotNow,
     decode,
     encode,
 )
@@ -32,6 +33,8 @@ _RETRY_SECONDS: Final = 0.1
 #: Lines of service pages that are never touched: those without an action, and the new PIN, whose salt is not seeded.
 _IGNORED_ACTIONS: Final = frozenset({"", "own_pin"})
 
+#: Probability that a player who gathers with others at a table does not answer, until the table answers for them.
+_SILENCE_PROBABILITY: Final = 0.03
 #: Probability that the staff leave a form whose last answer was refused.
 _GIVE_UP_PROBABILITY: Final = 0.5
 #: Probability that the technician signs in, if no ruling waits for a manager.
@@ -39,6 +42,8 @@ _TECHNICIAN_COMES: Final = 0.5
 #: Lines of the service menu: disputed amounts, and the refund of a game that cannot end.
 _DISPUTES: Final = "disputed"
 _REFUND: Final = "form:refund_game"
+#: Notices of a game that cannot end: its wheel does not report, or another game of its round was declared void.
+_REFUND_NOTICES: Final = frozenset({"wheel_unheard", "round_is_void"})
 #: Title of the service menu page that lists every line open to a signed-in person.
 _SEARCH: Final = "service.menu.search"
 
@@ -152,8 +157,16 @@ class Player:
         elif isinstance(message, Play):
             self.observed.games[message.play_id] = message
             self._press_later("shown", message.play_id)
-        elif isinstance(message, Decision) and message.options:  # the decision of a physical wheel has none
-            self._press_later("choose", self._dice.choice(message.options))
+        elif isinstance(message, Decision):
+            self._answer_decision(message)
+
+    def _answer_decision(self, decision: Decision) -> None:
+        """Choose one of the offered options after a moment; a player at a common table sometimes does not answer."""
+        if not decision.options:  # a physical wheel, or another seat, decides
+            return
+        if self._world.setup.gathering and self._dice.random() < _SILENCE_PROBABILITY:
+            return
+        self._press_later("choose", self._dice.choice(decision.options))
 
     def _handle_snapshot(self, snapshot: Snapshot) -> None:
         self._track_handpay(snapshot)
@@ -247,6 +260,32 @@ class Player:
         elif game.bet_options:
             self.press("bet", dice.choice(game.bet_options))
 
+    def join_round(self, game_id: str, dice: random.Random) -> None:
+        """Select a table, place bets within the credit and press PLAY, each after a moment."""
+        snapshot, game = self.snapshot, self.games.get(game_id)
+        if snapshot is None or game is None:
+            return
+        is_selected = snapshot.game_id == game_id
+        unit_cents = snapshot.denomination_cents if is_selected else game.denominations_cents[0]
+        limits = snapshot.felt.spots if is_selected else {}
+        closed = snapshot.shut if is_selected else ()
+        spots = {
+            name: spot
+            for name, spot in read_table(game).spots.items()
+            if not spot.added and name not in closed
+        }
+        most_cents = min(snapshot.credit_cents, snapshot.bet_most_cents or snapshot.credit_cents)
+        bets = _choose_bets(spots, limits, most_cents // unit_cents, dice)
+        intents: list[tuple[str, int | str | None, dict[str, object] | None]] = [
+            *([] if is_selected else [("game", game_id, None)]),
+            ("bet", sum(bets.values()), {"bets": bets}),
+            ("play", None, None),
+        ]
+        seconds = 0.0
+        for name, value, options in intents:
+            seconds += dice.uniform(0.0, _REACTION_SECONDS_MAX)
+            asyncio.get_running_loop().call_later(seconds, self.press, name, value, options)
+
     def choose_denomination(self, dice: random.Random) -> None:
         """Choose another denomination of the selected game."""
         game = self.games.get(self.snapshot.game_id or "") if self.snapshot else None
@@ -266,7 +305,7 @@ class Player:
             return ""
         if any(tilt.code.endswith(".disputed") for tilt in self.snapshot.tilts):
             return _DISPUTES
-        return _REFUND if any(notice.code == "wheel_unheard" for notice in self.snapshot.notices) else ""
+        return _REFUND if any(notice.code in _REFUND_NOTICES for notice in self.snapshot.notices) else ""
 
     def _answer_page(self, page: ServicePage) -> None:
         """Sign in as a member of the staff, then open any page and fill in any form.
@@ -440,4 +479,28 @@ def _choose_chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, i
                 spot_to_bet.most, spot_to_bet.least + spot_to_bet.step * dice.choice((0, 0, 0, 1, 2))
             )
             spot_to_bet = spots.get(spot_to_bet.needs or "")
+    return bets
+
+
+def _choose_bets(
+    spots: Mapping[str, Spot], limits: Mapping[str, SpotNow], credits_: int, dice: random.Random
+) -> dict[str, int]:
+    """Return bets on one or two spots, and on the spots that these require, up to the credit and the limits."""
+    bets: dict[str, int] = {}
+    for chosen in dice.sample(list(spots), min(len(spots), dice.choice((1, 1, 2)))):
+        chain = []
+        spot = spots.get(chosen)
+        while spot is not None and spot.id not in bets and spot not in chain:
+            chain.append(spot)
+            spot = spots.get(spot.needs or "")
+        views = {spot.id: limits.get(spot.id, spot) for spot in chain}
+        spare_credits = credits_ - sum(bets.values()) - sum(view.least for view in views.values())
+        for name, view in views.items():
+            steps = max(0, min(view.most - view.least, spare_credits)) // view.step
+            raised_credits = view.step * dice.choice((0, dice.randint(0, steps)))
+            bets[name] = view.least + raised_credits
+            spare_credits -= raised_credits
+    for name in bets:
+        if (share := spots[name].share) is not None and (needed := spots[name].needs) is not None:
+            bets[name] = bets[needed] // share
     return bets

@@ -1,0 +1,50 @@
+"""Check the rounds in which players win each other's stakes, by what the screens of their positions showed.
+
+Nothing of such a round is won from the venue or lost to it except what it keeps by the rules: the commission of a
+poker room, and the levy on a bank that wins at chemin de fer. The audit replays each game with the rules that played
+it; here the stakes and returns of all positions are added up.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from egm.kernel.messages import Play
+
+_CHEMIN: Final = "monaco-chemin-de-fer"
+_LEVY_PERCENT: Final = 5
+#: Games in which players always play against each other.
+BETWEEN_PLAYERS: Final = frozenset(
+    {"quebec-texas-holdem-room", "quebec-omaha-room", "quebec-seven-card-stud-room", _CHEMIN}
+)
+
+
+def find_unbalanced_rounds(
+    plays_by_round: Iterable[tuple[str, str]], shown: Mapping[str, Play]
+) -> Iterator[str]:
+    """Yield each round whose positions together lost something else than the venue keeps.
+
+    ``plays_by_round`` has the id of the round and of the play of each game. A round is left out if a screen has not
+    shown one of its games to the end, because that game was refunded, or paid at a memory clear.
+    """
+    play_ids: defaultdict[str, set[str]] = defaultdict(set)
+    for round_id, play_id in plays_by_round:
+        play_ids[round_id].add(play_id)
+    for round_id, ids in sorted(play_ids.items()):
+        plays = [shown[play_id] for play_id in sorted(ids) if play_id in shown]
+        if len(plays) < len(ids) or plays[0].game_id not in BETWEEN_PLAYERS:
+            continue
+        lost_credits = sum(play.bet_credits - play.win_credits for play in plays)
+        kept_credits = _find_kept_credits(plays)
+        if {lost_credits} != kept_credits:
+            kept = " or ".join(map(str, sorted(kept_credits)))
+            yield f"round {round_id}: the players lost {lost_credits} credits, the venue kept {kept}"
+
+
+def _find_kept_credits(plays: Sequence[Play]) -> set[int]:
+    """Return what the venue keeps of a round according to each position: one number if they agree."""
+    if plays[0].game_id != _CHEMIN:
+        return {int(play.display.get("commission", 0)) for play in plays}
+    banks = [settled for play in plays for settled in play.settlements if settled["spot"] == "bank"]
+    won = [settled["staked"] for settled in banks if settled["credits"] > settled["staked"]]
+    return {sum(won) * _LEVY_PERCENT // 100}
