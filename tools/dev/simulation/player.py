@@ -239,13 +239,18 @@ class Player:
         self.press("play")
 
     def cash_out_or_finish_bet(self) -> None:
-        """Cash out. If a bet stays on a table until it is decided, select its game and play it."""
+        """Cash out. If a bet stays on a table until it is decided, select its game and play it.
+
+        Chips that the table does not take now, such as a pass line after the point, are taken back before.
+        """
         notices = self.snapshot.notices if self.snapshot else ()
         notice = next((each for each in notices if each.code.startswith("bets_stay")), None)
         if notice is None:
             self.press("cash_out")
         elif "game" in notice.values:
             self.press("game", notice.values["game"])
+        elif self.snapshot is not None and "play" not in self.snapshot.accepts and self.snapshot.bet_wager:
+            self.press("bet", 0, {"bets": {}})
         else:
             self.press("play")
 
