@@ -253,6 +253,36 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
     assert found["when"] == "door_closed"
 
 
+@pytest.mark.requirement("A-14")
+def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
+    """Also while another door is still open."""
+    rig, occasions = start(), []
+    verification = Reverification(rig.at)
+
+    async def note_occasion(_, why):
+        occasions.append(why)
+
+    async def close_one_after_the_other():
+        work = asyncio.create_task(verification.run())
+        for event, door in (
+            (EventType.DOOR_OPENED, "main"),
+            (EventType.DOOR_OPENED, "cash_box"),
+            (EventType.DOOR_CLOSED, "main"),
+            (EventType.DOOR_CLOSED, "cash_box"),
+        ):
+            rig.engine.handle(event, door=door)
+            verification.process_change(snapshot(rig.engine, fingerprint=""))
+            await asyncio.sleep(0.01)
+            counts.append(len(occasions))
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+    counts: list[int] = []
+    monkeypatch.setattr(Verifier, "examine_again", note_occasion)
+    asyncio.run(close_one_after_the_other())
+    assert (counts, set(occasions)) == ([0, 0, 1, 2], {"door_closed"})
+
+
 def test_what_differs_next_is_told_anew(start, maker):
     maker.tamper()
     rig = start()

@@ -34,7 +34,7 @@ def test_quebec_casino_has_the_by_laws_floors():
     assert {floor.of for floor in floors} == {"bet"}
 
 
-@pytest.mark.requirement("C-05")
+@pytest.mark.requirement("C-05", "C-07")
 def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
     returns = {"red": Fraction(9, 10), "tie": Fraction(8, 10)}
     floors = {name: load_profile(name).returns.find_minimum("roulette") for name in list_profile_ids()}
