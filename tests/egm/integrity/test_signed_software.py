@@ -73,11 +73,12 @@ def start(tmp_path, maker):
     """Start the machine, as its process does; again to restart it."""
     rigs = []
 
-    def up():
+    def up(games=("maple-classic",), once_loaded=lambda: None):
         if rigs:
             rigs[-1].close()
-        rig = MachineRig(tmp_path / "state")
+        rig = MachineRig(tmp_path / "state", games=games)
         rigs.append(rig)
+        once_loaded()
         handle = rig.engine.submit
         at = MachineContext(rig.engine, maker.file, StateFolder(tmp_path / "state"), rig.clock, handle)
         rig.engine.handle(EventType.MEMORY_READY)
@@ -169,6 +170,22 @@ def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, m
     assert rig.state is State.TILT
     assert tilts(rig) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
     assert rig.records("software.differs") == [{"trouble": [f"{maker.name}: missing"], "when": "start"}]
+
+
+@pytest.mark.requirement("A-12", "A-14")
+@pytest.mark.parametrize("changed", ["own.toml", "maple.svg"])
+def test_the_files_as_loaded_are_verified_though_the_signed_ones_are_back(start, maker, changed):
+    picture = maker.folder / "maple.svg"
+    picture.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
+    )
+    maker.game.write_text(maker.game.read_text() + '\n[art]\npictures = { maple = "maple.svg" }\n')
+    maker.release("1.1", "a picture")
+    file = maker.folder / changed
+    signed = file.read_bytes()
+    file.write_bytes(signed + b"\n")
+    rig = start((str(maker.game),), once_loaded=lambda: file.write_bytes(signed))
+    assert tilts(rig)[DIFFERS] == ("self", f"own{file}")
 
 
 @pytest.mark.requirement("A-15")
