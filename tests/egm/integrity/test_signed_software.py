@@ -202,7 +202,7 @@ def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch
     assert rig.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
 
 
-@pytest.mark.requirement("A-12")
+@pytest.mark.requirement("A-12", "G-11")
 def test_a_technician_cannot_talk_wrong_software_right(start, maker):
     maker.tamper()
     rig = start()
