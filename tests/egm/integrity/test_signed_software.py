@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import egm.profiles
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
 from egm.app.view import snapshot
@@ -73,10 +74,10 @@ def start(tmp_path, maker):
     """Start the machine, as its process does; again to restart it."""
     rigs = []
 
-    def up(games=("maple-classic",), once_loaded=lambda: None):
+    def up(once_loaded=lambda: None, **options):
         if rigs:
             rigs[-1].close()
-        rig = MachineRig(tmp_path / "state", games=games)
+        rig = MachineRig(tmp_path / "state", **options)
         rigs.append(rig)
         once_loaded()
         handle = rig.engine.submit
@@ -173,18 +174,21 @@ def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, m
 
 
 @pytest.mark.requirement("A-12", "A-14")
-@pytest.mark.parametrize("changed", ["own.toml", "maple.svg"])
+@pytest.mark.parametrize("changed", ["own.toml", "maple.svg", "place.toml"])
 def test_the_files_as_loaded_are_verified_though_the_signed_ones_are_back(start, maker, changed):
-    picture = maker.folder / "maple.svg"
+    place, picture = maker.folder / "place.toml", maker.folder / "maple.svg"
+    place.write_bytes(Path(egm.profiles.__file__).with_name("generic.toml").read_bytes())
     picture.write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
     )
     maker.game.write_text(maker.game.read_text() + '\n[art]\npictures = { maple = "maple.svg" }\n')
-    maker.release("1.1", "a picture")
+    machine = maker.file.machine.model_copy(update={"profile": str(place)})
+    maker.file = maker.file.model_copy(update={"machine": machine})
+    maker.release("1.1", "a picture and a profile")
     file = maker.folder / changed
     signed = file.read_bytes()
     file.write_bytes(signed + b"\n")
-    rig = start((str(maker.game),), once_loaded=lambda: file.write_bytes(signed))
+    rig = start(lambda: file.write_bytes(signed), games=(str(maker.game),), profile=place)
     assert tilts(rig)[DIFFERS] == ("self", f"own{file}")
 
 
