@@ -17,6 +17,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
+from egm.money.value_in import list_wanted_bills, should_accept_tickets
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
@@ -288,3 +289,15 @@ def test_unclaimed_credit_of_every_kind_leaves_by_a_recorded_decision(make, cred
     assert (values["orphan"], values["expired"]) == (orphan_cents, credit.get("restricted", 0))
     (record,) = rig.records("orphan.credits")
     assert (record["persons"], record["place"]) == (["2"], "bank 4")
+
+
+@pytest.mark.requirement("F-12")
+@pytest.mark.parametrize("kind", ["restricted", "nonrestricted"])
+@pytest.mark.parametrize(("missing_cents", "is_accepted"), [(1, True), (0, False)])
+def test_promotional_credit_counts_towards_the_limit_of_bills_and_tickets(
+    make, kind, missing_cents, is_accepted
+):
+    rig = make()
+    rig = gift(rig, **{kind: rig.profile.value_in.credit_limit_cents - missing_cents})
+    accepted = bool(list_wanted_bills(rig.machine, rig.state)), should_accept_tickets(rig.machine, rig.state)
+    assert accepted == (is_accepted, is_accepted)

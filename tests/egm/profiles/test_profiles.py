@@ -173,6 +173,22 @@ def test_a_game_that_draws_nothing_is_refused(tmp_path):
     assert "no number is drawn" in refused[0].reason
 
 
+@pytest.mark.requirement("B-01")
+def test_a_game_of_which_one_bet_draws_nothing_is_refused(tmp_path):
+    text = read_source("maple-classic").path.read_text("utf-8")
+    mode = '[[bets.mode]]\nid = "sure"\ncost = 5\nstage = "sure"\nname = { en = "Sure", fr = "Sûr" }\n'
+    stage = '[stage.sure]\nheights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["pine", "pine", "pine"]\n'
+    stage += '[[stage.sure.pay]]\nof = "pine"\npays = { 3 = 5 }\n'
+    line = '[[bets.mode]]\nid = "line"\ncost = 1\n'
+    assert line in text
+    named = line + 'name = { en = "Line", fr = "Ligne" }\n'
+    one = tmp_path / "one.toml"
+    one.write_text(text.replace(line, named + mode) + stage, "utf-8")
+    installed, refused = admit_games((GameSlot(game=str(one)),), load_profile("generic"))
+    assert installed == {}
+    assert "no number is drawn" in refused[0].reason
+
+
 def test_games_that_cannot_live_here():
     slots = (
         GameSlot(game="no-such-game"),
