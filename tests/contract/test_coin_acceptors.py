@@ -239,6 +239,27 @@ class TestCoinAcceptor:
 
         jump(scene())
 
+    def test_coin_of_one_refused_value_is_uninvited(self):
+        """Also while the acceptor takes coins of other values."""
+
+        async def scene():
+            rig = CoinRig()
+            await rig.ready()
+            rig.driver.enable(COINS - {2_00})
+            await asyncio.sleep(4)
+            rig.hand("insert", amount_cents=25)
+            await rig.advance_until(lambda: rig.credited() == 25)
+            assert not rig.of(Fault)
+            rig.hand("uninvited", amount_cents=2_00)
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(Fault))
+            )
+            await rig.stop()
+            assert rig.credited() == rig.kept() == 2_25
+            rig.close()
+
+        jump(scene())
+
     def test_silence_and_cable(self):
         async def scene():
             rig = CoinRig()

@@ -249,6 +249,25 @@ class TestHopper:
 
         jump(scene())
 
+    @pytest.mark.requirement("F-13:a")
+    def test_payout_that_was_given_up_is_stopped(self):
+        """The count of a hopper that is still paying falls: its payout is closed, and no more coins may leave."""
+
+        async def scene():
+            rig = HopperRig()
+            rig.twin._total = 500
+            rig.driver.pay("p", 60)
+            await rig.advance_until(lambda: any(e.paid_coins >= 3 for e in rig.of(PayoutProgress)))
+            rig.twin._total = 1
+            await rig.finished("p")
+            await asyncio.sleep(30)
+            await rig.stop()
+            assert len(rig.of(Disputed)) == 1
+            assert 3 <= rig.ledger.paid["p"] <= rig.tray() < 20
+            rig.close()
+
+        jump(scene())
+
     def test_one_payout_at_a_time(self):
         async def scene():
             rig = HopperRig()

@@ -91,6 +91,23 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
 
 
 @pytest.mark.requirement("E-10")
+@pytest.mark.parametrize("is_off", [False, True])
+def test_every_opening_of_the_logic_area_or_of_money_has_its_access_ticket(tmp_path, place, is_off):
+    rig = MachineRig(tmp_path / "state", profile=place, devices=("printer",)).boot()
+    for door in ("main", "logic", "belly", "drop", "cash_box", "stacker", "hopper", "top"):
+        rig.engine.handle(EventType.DOOR_OPENED, door=door, unattended=is_off)
+    opened = "opened while off" if is_off else "opened"
+    assert [(record["title"], record["about"]) for record in rig.records("slip.ordered")] == [
+        ("AUDIT - NO VALUE", f"main {opened}"),
+        *(
+            ("ACCESS - NO VALUE", f"{door} {opened}")
+            for door in ("logic", "belly", "drop", "cash_box", "stacker", "hopper")
+        ),
+    ]
+    rig.close()
+
+
+@pytest.mark.requirement("E-10")
 def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
     async def scene(room, rig):
         room.engine.handle(EventType.DOOR_OPENED, door="main")

@@ -9,6 +9,7 @@ from egm.app.ports import Ports
 from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
+from egm.kernel.positions import Position
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -55,34 +56,45 @@ def closed(room):
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
 
 
+def connect(room, board, folder):
+    """Connect a position with its station; ``board`` is the driver of its I/O board, or None."""
+    state = StateFolder(folder)
+    state.prepare()
+    station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
+    room.machine.outbox = room.hands
+    drivers, kinds = ((), {}) if board is None else ((board,), {"io": "io_board"})
+    station.ports, station.engine = Ports(drivers=drivers, kinds=kinds, io_board=board), room.engine
+    number = room.machine.position.number
+    room.machine.component(RunningPositions).by_number[number] = RunningPosition(
+        engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, signal=station._signal,
+        has_board=board is not None,
+    )  # fmt: skip
+    room.engine._changed = station.process_change
+
+
 def lit_after(folder, *happenings):
     """The tower's lamps that the board has lit, and whether its bell rings, after these have happened."""
 
     async def scene():
         room, rig = MachineRig(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
-        state = StateFolder(folder)
-        state.prepare()
-        station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
-        room.machine.outbox = room.hands
-        ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
-        station.ports, station.engine = ports, room.engine
-        room.machine.component(RunningPositions).by_number[1] = RunningPosition(
-            engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, signal=station._signal,
-            has_board=True,
-        )  # fmt: skip
-        room.engine._changed = station.process_change
+        connect(room, rig.driver, folder)
         await rig.known()
         room.boot()
         for exception in happenings:
             exception(room)
-        await asyncio.sleep(2)  # a few polls: the board has had every wish
-        told = rig.twin.describe()
-        await rig.stop()
-        rig.close()
-        room.close()
-        return set(told["tower"]), told["bell"]
+        return await read_tower(room, rig)
 
     return jump(scene())
+
+
+async def read_tower(room, rig):
+    """Return the lit lamps and whether the bell rings, and end the scene."""
+    await asyncio.sleep(2)  # a few polls: the board has had every wish
+    told = rig.twin.describe()
+    await rig.stop()
+    rig.close()
+    room.close()
+    return set(told["tower"]), told["bell"]
 
 
 @pytest.mark.requirement("J-09", "F-06", "G-12")
@@ -107,3 +119,22 @@ def lit_after(folder, *happenings):
 )
 def test_the_tower_tells_what_stands_and_nothing_else(tmp_path, happenings, tower, bell):
     assert lit_after(tmp_path, *happenings) == (tower, bell)
+
+
+@pytest.mark.requirement("J-09", "F-06:a")
+@pytest.mark.parametrize("position", [1, 2])
+def test_the_tower_of_the_machine_tells_a_jackpot_of_every_position(tmp_path, position):
+    async def scene():
+        rig = BoardRig()
+        first = MachineRig(tmp_path, position=Position(1, 2), chance=ScriptedChance(*LANTERNS))
+        connect(first, rig.driver, tmp_path)
+        await rig.known()
+        first.boot()
+        second = MachineRig(tmp_path, position=Position(2, 2), beside=first, chance=ScriptedChance(*LANTERNS))
+        second.machine.install(first.machine.component(RunningPositions))  # as the machine's process does
+        connect(second, None, tmp_path)
+        second.boot()
+        won((first, second)[position - 1])
+        return await read_tower(first, rig)
+
+    assert jump(scene()) == ({"jackpot"}, True)

@@ -35,6 +35,13 @@ def test_long_odds_of_top_and_other_awards_are_reported():
     assert list_longer_awards(list_awards(two), OddsLimits(None, None)) == []
 
 
+@pytest.mark.requirement("C-23")
+def test_the_odds_of_a_prize_in_kind_are_disclosed():
+    bet = analyse(load_game("orchard-picnic"), Depth.PRIZES).bets[0]
+    longer = list_longer_awards(list_awards(bet), OddsLimits(None, 5_000_000))
+    assert [(award.name, award.one_in) for award in longer] == [("hamper", 5_688_889)]
+
+
 def test_a_machine_tells_the_screen_and_equal_odds_once():
     level = LevelSlot(game="long-odds", level="sky")
     admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))

@@ -4,6 +4,7 @@ import itertools
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from contextlib import suppress
 from fractions import Fraction
 
 import paytables_brute as brute
@@ -350,6 +351,28 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
     assert hidden.rtp_at_reset + hidden.increment == Fraction(200, 10_001) + Fraction(1, 50)
     won = play_through(game, game.wager(1), ReplayDraw([(4, 0, "base.reel1"), (200, 0, "progressive.luck")]))
     assert won.progressives == ("top", "luck")
+
+
+@pytest.mark.requirement("B-11")
+@pytest.mark.parametrize("name", list_library_games())
+def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
+    """The first draw for each purpose is from as many numbers at every bet of the game."""
+    game = load_game(name)
+    bounds = defaultdict(set)
+    for seed, stake in itertools.product(range(3), game.bet_options):
+        draw = RecordingDraw(seeded_draw(seed))
+        play = questions(game, game.wager(stake), draw)
+        with suppress(StopIteration):
+            decision = next(play)
+            while True:
+                decision = play.send(Choice(decision.options[0]))
+        drawn = set()
+        for bound, _, purpose in draw.records:
+            if purpose not in drawn:
+                drawn.add(purpose)
+                bounds[purpose].add(bound)
+    assert bounds
+    assert {purpose: found for purpose, found in bounds.items() if len(found) > 1} == {}
 
 
 @pytest.mark.requirement("B-11")

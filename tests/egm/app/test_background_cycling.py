@@ -8,10 +8,13 @@ from egm.app.process import MachineProcess
 from egm.clock import SystemClock
 from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
 from egm.devices.line import LineLostError
+from egm.testing.machine import write_undeclared
+from meters import Transfer
 
 
 @pytest.mark.requirement("B-04")
-def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path):
+@pytest.mark.parametrize("credit_cents", [0, 500])
+def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path, credit_cents):
     state = StateFolder(tmp_path)
     state.prepare()
     file = load_cabinet()
@@ -23,16 +26,21 @@ def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path):
     async def scene() -> int:
         process = MachineProcess(state, file.model_copy(update=few), SystemClock(), opener=opener)
         running = asyncio.create_task(process.run())
-        cycles = 0
+        cycles, cycles_before = 0, None
         for _ in range(600):  # 30 seconds; a cycle takes at most one and a half
             await asyncio.sleep(0.05)
             assert not running.done()
             if process._stations and process._machine.chance is not None:
-                cycles = process._machine.chance.read_statistics()["cycles"]
-            if cycles >= 2:
+                cycles = int(process._machine.chance.read_statistics()["cycles"])
+                if cycles_before is None:
+                    if credit_cents:
+                        bill = Transfer("world:bill", "credit:1:cashable", credit_cents)
+                        write_undeclared(process._machine, "bill", transfers=(bill,))
+                    cycles_before = cycles
+            if cycles_before is not None and cycles >= cycles_before + 2:
                 break
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        return cycles
+        return cycles - (cycles_before or 0)
 
     assert asyncio.run(scene()) >= 2

@@ -79,6 +79,22 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
 
 
 @pytest.mark.requirement("D-20")
+def test_a_counter_gets_its_pulse_only_for_the_whole_amount(tmp_path, place):
+    rig = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
+    board = a_board(tmp_path)
+    (meters,) = create_hard_meters(context(rig, tmp_path, board))
+    says(board, *[0] * codec.HARD_METERS)
+    meters.send_totals()
+    for games, pulses in ((19, 0), (1, 1)):  # 95 cents, and then the whole dollar
+        for _ in range(games):
+            rig.play()
+            rig.report_shown()
+        meters.send_totals()
+        assert board._totals[0] == pulses
+    rig.close()
+
+
+@pytest.mark.requirement("D-20")
 def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place):
     rig = MachineRig(tmp_path / "state", profile=place).boot()
     board = a_board(tmp_path)

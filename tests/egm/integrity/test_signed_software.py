@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import egm.profiles
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
 from egm.app.view import snapshot
@@ -73,11 +74,12 @@ def start(tmp_path, maker):
     """Start the machine, as its process does; again to restart it."""
     rigs = []
 
-    def up():
+    def up(once_loaded=lambda: None, **options):
         if rigs:
             rigs[-1].close()
-        rig = MachineRig(tmp_path / "state")
+        rig = MachineRig(tmp_path / "state", **options)
         rigs.append(rig)
+        once_loaded()
         handle = rig.engine.submit
         at = MachineContext(rig.engine, maker.file, StateFolder(tmp_path / "state"), rig.clock, handle)
         rig.engine.handle(EventType.MEMORY_READY)
@@ -171,6 +173,25 @@ def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, m
     assert rig.records("software.differs") == [{"trouble": [f"{maker.name}: missing"], "when": "start"}]
 
 
+@pytest.mark.requirement("A-12", "A-14")
+@pytest.mark.parametrize("changed", ["own.toml", "maple.svg", "place.toml"])
+def test_the_files_as_loaded_are_verified_though_the_signed_ones_are_back(start, maker, changed):
+    place, picture = maker.folder / "place.toml", maker.folder / "maple.svg"
+    place.write_bytes(Path(egm.profiles.__file__).with_name("generic.toml").read_bytes())
+    picture.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
+    )
+    maker.game.write_text(maker.game.read_text() + '\n[art]\npictures = { maple = "maple.svg" }\n')
+    machine = maker.file.machine.model_copy(update={"profile": str(place)})
+    maker.file = maker.file.model_copy(update={"machine": machine})
+    maker.release("1.1", "a picture and a profile")
+    file = maker.folder / changed
+    signed = file.read_bytes()
+    file.write_bytes(signed + b"\n")
+    rig = start(lambda: file.write_bytes(signed), games=(str(maker.game),), profile=place)
+    assert tilts(rig)[DIFFERS] == ("self", f"own{file}")
+
+
 @pytest.mark.requirement("A-15")
 def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch):
     """As if somebody had put a file beside the program after the release was made."""
@@ -185,7 +206,7 @@ def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch
     assert rig.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
 
 
-@pytest.mark.requirement("A-12")
+@pytest.mark.requirement("A-12", "G-11")
 def test_a_technician_cannot_talk_wrong_software_right(start, maker):
     maker.tamper()
     rig = start()
@@ -251,6 +272,36 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
     assert rig.credit_cents == 500
     [found] = rig.records("software.differs")
     assert found["when"] == "door_closed"
+
+
+@pytest.mark.requirement("A-14")
+def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
+    """Also while another door is still open."""
+    rig, occasions = start(), []
+    verification = Reverification(rig.at)
+
+    async def note_occasion(_, why):
+        occasions.append(why)
+
+    async def close_one_after_the_other():
+        work = asyncio.create_task(verification.run())
+        for event, door in (
+            (EventType.DOOR_OPENED, "main"),
+            (EventType.DOOR_OPENED, "cash_box"),
+            (EventType.DOOR_CLOSED, "main"),
+            (EventType.DOOR_CLOSED, "cash_box"),
+        ):
+            rig.engine.handle(event, door=door)
+            verification.process_change(snapshot(rig.engine, fingerprint=""))
+            await asyncio.sleep(0.01)
+            counts.append(len(occasions))
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+    counts: list[int] = []
+    monkeypatch.setattr(Verifier, "examine_again", note_occasion)
+    asyncio.run(close_one_after_the_other())
+    assert (counts, set(occasions)) == ([0, 0, 1, 2], {"door_closed"})
 
 
 def test_what_differs_next_is_told_anew(start, maker):

@@ -102,6 +102,21 @@ def test_a_rule_is_finished_and_what_was_begun_ended_before_what_follows():
     assert toy.machine.done == ["asked", "begin", "ended", "begin 2", "ended", "rest"]
 
 
+@pytest.mark.requirement("A-11")
+def test_an_event_that_arrives_during_another_is_handled_after_it():
+    """The machine does nothing by itself until both are finished."""
+
+    def press_bet(toy, _event):
+        pressed.handle(EventType.BET, n=2)
+        toy.done.append("pressed")
+
+    pressed = engine(
+        Rule(EventType.PLAY, IDLE, (), (press_bet, begin)), Rule(EventType.BET, IDLE, (), (begin,))
+    )
+    pressed.handle(EventType.PLAY)
+    assert pressed.machine.done == ["pressed", "begin", "ended", "begin 2", "ended", "rest"]
+
+
 def test_an_unfinished_thing_is_ended_once_an_event():
     toy = engine(Rule(EventType.PLAY, IDLE, (), (begin, begin)))
     toy.handle(EventType.PLAY)

@@ -464,6 +464,18 @@ def contradicting(folder: Path) -> None:
     shutil.copytree(folder / "other" / "second", folder / "one" / "second")
 
 
+@pytest.mark.requirement("A-06")
+def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_path):
+    contradicting(tmp_path)
+    found = inspect_claims(tmp_path / "one", FEATURES).inspection
+    shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path / 'one'}"]).output
+    rows = [" ".join(line.split()) for line in shown.splitlines()]
+    differing = [row for row in rows if row.endswith("they differ")]
+    assert "all money that became credit, without wins 25.00 30.00 they differ" in differing
+    assert any(row.endswith("bills and vouchers accepted 25.00 30.00 they differ") for row in differing)
+    assert len(differing) == len(found.disputed_meters)
+
+
 @pytest.mark.requirement("A-05", "A-06", "A-28")
 @pytest.mark.parametrize(("copy", "cents"), [("first", 2500), ("second", 3000)])
 @pytest.mark.parametrize("act", ["carry", "paid"])

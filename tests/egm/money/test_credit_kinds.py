@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from rigs.cards import dealing
-from rigs.forms import TWO, fill_in
+from rigs.forms import ONE, TWO, fill_in
 
 import egm.profiles
 from egm.app.view import snapshot
@@ -17,6 +17,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
+from egm.money.value_in import list_wanted_bills, should_accept_tickets
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
@@ -271,3 +272,32 @@ def test_forfeited_promotional_credit_is_metered_with_the_rest(make):
     why = {"reason": "a device in the coin slot", "place": "7"}
     fill_in(rig, "forfeit_credits", **TWO, **why, amount_cents=440)
     assert (kinds(rig), rig.journal.meters().values["forfeit_tamper"]) == ((0, 0, 0), 440)
+
+
+@pytest.mark.requirement("F-18")
+@pytest.mark.parametrize(
+    ("credit", "orphan_cents"),
+    [({"restricted": 300}, 0), ({"nonrestricted": 40}, 40), ({"restricted": 300, "nonrestricted": 40}, 40)],
+)
+def test_unclaimed_credit_of_every_kind_leaves_by_a_recorded_decision(make, credit, orphan_cents):
+    rig = gift(make(), **credit)
+    fill_in(rig, "orphan_credits", place="bank 4")
+    assert (rig.notice, rig.credit_cents) == ("refused.authorised", sum(credit.values()))
+    fill_in(rig, "orphan_credits", **ONE, place="bank 4")
+    assert kinds(rig) == (0, 0, 0)
+    values = rig.journal.meters().values
+    assert (values["orphan"], values["expired"]) == (orphan_cents, credit.get("restricted", 0))
+    (record,) = rig.records("orphan.credits")
+    assert (record["persons"], record["place"]) == (["2"], "bank 4")
+
+
+@pytest.mark.requirement("F-12")
+@pytest.mark.parametrize("kind", ["restricted", "nonrestricted"])
+@pytest.mark.parametrize(("missing_cents", "is_accepted"), [(1, True), (0, False)])
+def test_promotional_credit_counts_towards_the_limit_of_bills_and_tickets(
+    make, kind, missing_cents, is_accepted
+):
+    rig = make()
+    rig = gift(rig, **{kind: rig.profile.value_in.credit_limit_cents - missing_cents})
+    accepted = bool(list_wanted_bills(rig.machine, rig.state)), should_accept_tickets(rig.machine, rig.state)
+    assert accepted == (is_accepted, is_accepted)

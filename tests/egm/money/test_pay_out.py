@@ -497,7 +497,7 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 300
 
 
-@pytest.mark.requirement("A-08", "F-13", "G-08")
+@pytest.mark.requirement("A-08", "F-09", "F-13", "G-08")
 @pytest.mark.parametrize("paid", [5, 2, 6])
 @pytest.mark.parametrize("written", range(4))
 def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, paid):
@@ -517,7 +517,8 @@ def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, pai
     left_cents = min(paid * 100, 500)
     assert again.journal.balance_cents("out:hopper") == left_cents
     assert again.journal.balance_cents("stock:hopper") == -paid * 100
-    assert again.credit_cents + by_hand["amount_cents"] == 500 - left_cents
+    assert (again.credit_cents, by_hand["amount_cents"]) == (0, 500 - left_cents)
+    assert again.state is (State.HANDPAY if left_cents < 500 else State.IDLE)
     assert again.journal.meters().values["phys_coin_out"] == left_cents
     again.close()
 

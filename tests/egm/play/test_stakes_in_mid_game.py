@@ -52,7 +52,7 @@ def sound(rig, tmp_path):
     return rig.journal.meters().values
 
 
-@pytest.mark.requirement("F-02", "D-15", "C-17")
+@pytest.mark.requirement("F-02", "D-08", "D-15", "C-17")
 def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     rig = duel(3, 1).insert(1000)
     bet(rig, ante=10)
@@ -74,6 +74,9 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     assert rig.credit_cents == 1100
     meters = sound(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (100, 200, 0)
+    game = rig.records("game.start")[0]["game"]
+    of_game = rig.journal.meters().select(paytable=f"{game['id']}@{game['version']}", denomination_cents=5)
+    assert of_game.value("coin_in") == 100
 
 
 @pytest.mark.requirement("F-02", "N-06")

@@ -34,7 +34,7 @@ def test_quebec_casino_has_the_by_laws_floors():
     assert {floor.of for floor in floors} == {"bet"}
 
 
-@pytest.mark.requirement("C-05")
+@pytest.mark.requirement("C-05", "C-07")
 def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
     returns = {"red": Fraction(9, 10), "tie": Fraction(8, 10)}
     floors = {name: load_profile(name).returns.find_minimum("roulette") for name in list_profile_ids()}
@@ -169,6 +169,22 @@ def test_a_game_that_draws_nothing_is_refused(tmp_path):
     one += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
     sure.write_text(whole[: whole.index("heights")] + one, "utf-8")
     installed, refused = admit_games((GameSlot(game=str(sure)),), load_profile("generic"))
+    assert installed == {}
+    assert "no number is drawn" in refused[0].reason
+
+
+@pytest.mark.requirement("B-01")
+def test_a_game_of_which_one_bet_draws_nothing_is_refused(tmp_path):
+    text = read_source("maple-classic").path.read_text("utf-8")
+    mode = '[[bets.mode]]\nid = "sure"\ncost = 5\nstage = "sure"\nname = { en = "Sure", fr = "Sûr" }\n'
+    stage = '[stage.sure]\nheights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["pine", "pine", "pine"]\n'
+    stage += '[[stage.sure.pay]]\nof = "pine"\npays = { 3 = 5 }\n'
+    line = '[[bets.mode]]\nid = "line"\ncost = 1\n'
+    assert line in text
+    named = line + 'name = { en = "Line", fr = "Ligne" }\n'
+    one = tmp_path / "one.toml"
+    one.write_text(text.replace(line, named + mode) + stage, "utf-8")
+    installed, refused = admit_games((GameSlot(game=str(one)),), load_profile("generic"))
     assert installed == {}
     assert "no number is drawn" in refused[0].reason
 

@@ -164,6 +164,20 @@ def test_a_win_and_its_level_are_one_sum_against_the_threshold(tmp_path, thresho
     machine.close()
 
 
+@pytest.mark.requirement("F-06:d")
+@pytest.mark.parametrize(("tax_cents", "state"), [(1600, State.HANDPAY), (1601, State.IDLE)])
+def test_a_win_and_its_level_are_one_sum_against_the_tax_limit(tmp_path, tax_cents, state):
+    path = place(tmp_path, "[by_hand]", f"[by_hand]\ntax_cents = {tax_cents}")
+    machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
+    one_game(machine)
+    assert machine.state is state
+    if state is State.HANDPAY:
+        machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+        (paid,) = machine.records("handpay.paid")
+        assert (paid["amount_cents"], paid["taxable"]) == (1600, True)
+    machine.close()
+
+
 @pytest.mark.requirement("F-05:b")
 @pytest.mark.parametrize(("threshold", "state"), [(2100, State.HANDPAY), (2101, State.IDLE)])
 def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, threshold, state):

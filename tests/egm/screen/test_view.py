@@ -68,6 +68,21 @@ def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(res
     assert line.end - line.stopped >= 0.3
 
 
+@pytest.mark.requirement("C-24")
+def test_a_losing_spin_of_a_feature_stands_before_the_next_one(published, outcomes, theme):
+    pauses = {}
+    for game in published:
+        if (feature := outcomes[game.id].feature) is None:
+            continue
+        view = show_outcome(build_idle_view(published, game, "en"), game, feature)
+        times = build_view_timeline(view, theme).steps
+        for step, time in [*zip(view.show.steps, times, strict=True)][:-1]:
+            if not step.credits:
+                pauses.setdefault(game.id, time.end - time.stopped)
+    assert len(pauses) > 3
+    assert min(pauses.values()) >= 0.1, pauses
+
+
 def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].loss)
     view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))

@@ -6,6 +6,7 @@ from importlib.metadata import version
 import pytest
 from click.testing import CliRunner
 
+from egm.devices.interface import Identified
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.play.keys import PlayKey
@@ -207,6 +208,16 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
     rig.close()
 
 
+@pytest.mark.requirement("D-05:a", "D-05:b")
+def test_a_meter_of_the_service_menu_rolls_over_after_ten_digits(rig):
+    more = Transfer("world:bill", "credit:1:cashable", 10**10 - 1 - 2000)
+    write_undeclared(rig.machine, "bills", transfers=(more,))
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters")
+    assert menu.lines()["Bill In"] == "$99,999,999.99"
+    write_undeclared(rig.machine, "bill", transfers=(Transfer("world:bill", "credit:1:cashable", 2001),))
+    assert menu.touch("game").touch("whole").lines()["Bill In"] == "$20.00"
+
+
 @pytest.mark.requirement("E-08", "E-09", "J-12", "J-18")
 def test_logs_and_identity_are_read_at_the_machine(rig):
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
@@ -228,6 +239,17 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     assert lines["Key fingerprint"] == rig.journal.fingerprint
     game = rig.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
+
+
+@pytest.mark.requirement("A-19")
+def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
+    bench = rig.machine.component(ServiceDesk).bench
+    bench.kinds = {"bill": "bill_acceptor", "printer": "ticket_printer"}
+    bench.store_report(Identified(device="bill", identity="UBA-10 V1.00"))
+    bench.store_report(Identified(device="printer", identity="TCLSIM100"))
+    lines = Menu(rig).sign_in(Role.INSPECTOR).touch("software").lines()
+    identities = lines["Bill acceptor"], lines["Ticket printer"]
+    assert identities == ("bill  UBA-10 V1.00", "printer  TCLSIM100")
 
 
 @pytest.mark.requirement("E-06", "E-07")
