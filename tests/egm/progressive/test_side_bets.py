@@ -124,7 +124,7 @@ def test_only_the_side_bet_feeds_the_level(rig):
     assert audited(machine) == []
 
 
-@pytest.mark.requirement("I-18", "I-02")
+@pytest.mark.requirement("I-02", "I-04", "I-18")
 def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
     machine = rig()
     bet(machine, ante=1)

@@ -266,6 +266,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
         ("altered", "par.json: differs from what was signed"),
         ("forged", "manifest.sig: is not the signature of manifest.json"),
         ("return", "is certified with a return of 99.0000 %; this machine computes 87.3770 %"),
+        ("lower return", "is certified with a return of 80.0000 %; this machine computes 87.3770 %"),
         ("failed", "not certified"),
     ],
 )
@@ -278,10 +279,14 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
     if wrong == "forged":  # by somebody who has not the maker's key
         signed = json.loads((folder / "manifest.json").read_text())
         (folder / "manifest.json").write_text(json.dumps(signed | {"made_utc": "2020-01-01T00:00:00+00:00"}))
-    if wrong in {"return", "failed"}:  # signed again, by the very key
+    facts = {
+        "return": {"least_return": "99/100"},
+        "lower return": {"least_return": "4/5"},
+        "failed": {"certified": False},
+    }.get(wrong)
+    if facts is not None:  # signed again, by the very key
         told = json.loads((folder / "manifest.json").read_text())
         files = {name: (folder / name).read_bytes() for name in told.pop("files")}
-        facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
         bundle.write_bundle(
             folder, files, {**told, **facts}, bundle.load_laboratory_key(bundle.find_key_path(None, maker))
         )
