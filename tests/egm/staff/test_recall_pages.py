@@ -6,7 +6,9 @@ from importlib.metadata import version
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
+from egm.kernel.logs import Log
 from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.recall_page import PlayDetail
@@ -228,6 +230,17 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     assert lines["Key fingerprint"] == rig.journal.fingerprint
     game = rig.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
+
+
+@pytest.mark.requirement("J-18")
+@pytest.mark.parametrize("unattended", [None, True])
+def test_a_door_opened_with_the_power_on_or_off_is_in_the_access_log(rig, unattended):
+    before = {entry.id for entry in FEATURES.entries.read_log(rig.journal, Log.ACCESS)}
+    rig.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
+    new = [e for e in FEATURES.entries.read_log(rig.journal, Log.ACCESS) if e.id not in before]
+    assert [(entry.kind, entry.record["door"]) for entry in new] == [
+        ("door.opened_while_off" if unattended else "door.opened", "main")
+    ]
 
 
 @pytest.mark.requirement("E-06", "E-07")
