@@ -162,6 +162,11 @@ def _build_game_row(game: Mapping[str, str]) -> tuple[PageText, PageText]:
     return name, say("service.inventory.return", percent=game["return"], date=date)
 
 
+def format_certified_figure(game: Mapping[str, str]) -> str:
+    """Return the certified figure of a game in the inventory entry: its levy if it has one, otherwise its return."""
+    return f"levy {game['levy']} %" if game.get("levy") else f"{game['return']} %"
+
+
 def read_technical_sheet(view: JournalView) -> InventorySheet:
     """Return the technical sheet of a journal's machine; empty if none was ever recorded."""
     entries = list(view.entries(KIND))
@@ -184,7 +189,7 @@ def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
         if old_games.get(game["game"]) != game:
             yield (
                 when,
-                f"{game['game']}: {game['version']}, {game['return']} %, {game['certified_on'] or '-'}",
+                f"{game['game']}: {game['version']}, {format_certified_figure(game)}, {game['certified_on'] or '-'}",
             )
     for name in old_games.keys() - {game["game"] for game in new_entry["games"]}:
         yield when, f"{name}: -"

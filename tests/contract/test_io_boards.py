@@ -53,6 +53,24 @@ class BoardRig(DeviceRig):
         return self.twin.describe()["edges_waiting"] == 0
 
 
+@pytest.mark.requirement("J-01")
+def test_every_door_has_a_sensor_of_its_own():
+    doors = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
+
+    async def scene() -> None:
+        rig = BoardRig()
+        await rig.known()
+        for door in doors:
+            rig.hand("door", name=door, open=True)
+        await rig.advance_until(rig.drained)
+        await asyncio.sleep(0.5)
+        await rig.stop()
+        assert rig.told() == [("door", door, True) for door in doors]
+        rig.close()
+
+    jump(scene())
+
+
 @pytest.mark.requirement("J-01", "J-04", "J-09", "J-16")
 class TestEveryLine:
     def test_every_door_and_key_edge_in_order(self, line):

@@ -13,7 +13,7 @@ from typing import Any, Final
 from egm.gaming_day import GamingDay
 from egm.integrity.entries import POWER_UP
 from egm.staff.entries import BASE_RETURNED, BASE_WITHDRAWN
-from egm.staff.inventory import KIND
+from egm.staff.inventory import KIND, format_certified_figure
 from meters import StoredEntry
 
 #: The fields that must differ for every machine of a venue.
@@ -46,7 +46,10 @@ class Machine:
 
     def line(self) -> dict[str, Any]:
         """Return the machine's row in the venue's register of machines."""
-        games = [f"{g['game']} {g['return']} % ({g['certified_on'] or '-'})" for g in self.entry["games"]]
+        games = [
+            f"{g['game']} {format_certified_figure(g)} ({g['certified_on'] or '-'})"
+            for g in self.entry["games"]
+        ]
         named = {name: self.entry[name] for name in _NAMED}
         return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
 

@@ -144,7 +144,7 @@ def test_a_restart_asks_for_the_number_again(make):
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
 
 
-@pytest.mark.requirement("F-09")
+@pytest.mark.requirement("F-09", "H-09")
 @pytest.mark.parametrize("alone", [Validation.STAND_ALONE, Validation.SECURE_ENHANCED])
 def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_hand(make, alone):
     make().insert(2000).engine.handle(EventType.CASH_OUT)
@@ -197,6 +197,15 @@ def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_r
     assert rig.port.find_ticket(9) is None
     again = make(Validation.SECURE_ENHANCED)
     assert again.port.find_oldest_unread().place == 2
+
+
+@pytest.mark.requirement("H-05")
+def test_the_host_may_change_the_identifier_and_the_sequence_of_the_numbers(make):
+    rig = make(Validation.SECURE_ENHANCED)
+    for identifier, sequence in ((0x003039, 0x0002A5), (0xABCDEF, 0x000010)):
+        rig.port.enrol(identifier, sequence)
+        rig.insert(500)
+        assert rig.cash_out_ticket() == create_secure_enhanced_number(identifier, sequence + 1)
 
 
 @pytest.mark.requirement("H-09")

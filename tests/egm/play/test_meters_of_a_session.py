@@ -72,6 +72,19 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
 
 
 @pytest.mark.requirement("O-04")
+def test_a_credited_win_belongs_to_its_game_pay_table_and_denomination(tmp_path):
+    rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(1, 1, 1)).boot().insert(10000)
+    rig.engine.handle(EventType.DENOMINATION, value=25)
+    played(rig, 1)
+    reading, version = rig.journal.meters(), rig.machine.games[GAMES[0]].version
+    for name, value in (("coin_out", 25), ("games_won", 1)):
+        assert reading.split_by(name, "game") == {GAMES[0]: value}
+        assert reading.split_by(name, "paytable") == {f"{GAMES[0]}@{version}": value}
+        assert reading.split_by(name, "denomination_cents") == {"25": value}
+    rig.close()
+
+
+@pytest.mark.requirement("O-04")
 def test_a_win_paid_by_hand_belongs_to_its_game_pay_table_and_denomination(tmp_path):
     rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
     rig.engine.handle(EventType.DENOMINATION, value=100)

@@ -143,7 +143,7 @@ def test_what_a_share_leaves_below_the_base_comes_from_the_hidden_pool_first():
     assert (after.seeded, after.hidden) == (full.seeded, full.hidden)
 
 
-@pytest.mark.requirement("I-06")
+@pytest.mark.requirement("I-01", "I-06")
 def test_changed_terms_wait_for_the_win():
     changed = Terms(base_cents=9000, increment=Fraction(1, 50))
     level = Level.open(TERMS).change(changed).contribute(200)

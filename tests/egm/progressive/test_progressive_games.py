@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from rigs.forms import fill_in
 from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
 from egm.app.features import REGISTERS
@@ -190,7 +191,7 @@ def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, t
     machine.close()
 
 
-@pytest.mark.requirement("F-05", "F-06:c", "D-01", "D-10", "I-17")
+@pytest.mark.requirement("F-05", "F-06:c", "D-01", "D-10", "I-09", "I-17")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
@@ -198,6 +199,8 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     one_game(machine)
     assert machine.state is State.HANDPAY
     assert machine.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "progressive"
+    manager = NUMBERS[Role.MANAGER]
+    fill_in(machine, "handpay", method="cheque", person=manager, persons=(manager,))
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.credit_cents == before - 50
     values = machine.journal.meters().values
@@ -209,7 +212,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     )  # fmt: skip
     assert (hit["level"], hit["time_utc"]) == ("top", machine.clock.now().isoformat())
     assert (paid["play_id"], paid["pool"], paid["slip"]) == (hit["play_id"], hit["pool"], 1)
-    assert paid["persons"] == ["attendant"]
+    assert paid["persons"] == [manager, "attendant"]
     (slip,) = iter_register_lines(REGISTERS["handpays"], machine.journal.entries())
     assert (slip["machine"], slip["slip"], slip["amount_cents"]) == ("TEST-1", 1, 1500 + 100)
     machine.close()

@@ -124,7 +124,7 @@ def test_only_the_side_bet_feeds_the_level(rig):
     assert audited(machine) == []
 
 
-@pytest.mark.requirement("I-18", "I-02")
+@pytest.mark.requirement("I-02", "I-04", "I-18")
 def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
     machine = rig()
     bet(machine, ante=1)
@@ -335,7 +335,7 @@ def play_two_boxes(machine):
         decide(machine, answer)
 
 
-@pytest.mark.requirement("I-01", "I-09", "I-14")
+@pytest.mark.requirement("I-01", "I-09", "I-14", "I-17")
 def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     machine = two_boxes(tmp_path, (LevelSlot(game=TABLE, level="jackpot"),)).boot().insert(100_00)
     play_two_boxes(machine)
@@ -346,6 +346,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     assert (pot.current, pot.seeded) == (10_000_00, 30_000_00)
     machine.report_shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
+    assert [hit["amount_cents"] for hit in machine.records("progressive.hit")] == [10_001_00, 10_000_00]
     assert Auditor(Shelf([tmp_path])).run(machine.journal.iter_bodies()).findings == []
     machine.close()
 

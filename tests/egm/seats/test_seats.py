@@ -207,6 +207,19 @@ def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seat
 
 
 @pytest.mark.requirement("P-05")
+def test_the_betting_time_goes_on_for_the_others_when_one_takes_the_bets_back(seats):
+    one, two, *_ = seats()
+    for rig in (one, two):
+        rig.insert(2000)
+    join(one, SPOTS[0])
+    one.clock.pass_seconds(20)
+    join(two, SPOTS[1])
+    one.engine.handle(EventType.CASH_OUT)
+    assert (one.state is State.BETTING, two.state) == (False, State.BETTING)
+    assert compute_betting_seconds_left(two.machine) == 10
+
+
+@pytest.mark.requirement("P-05")
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     one, two, *_ = rigs = seats()
     told = []

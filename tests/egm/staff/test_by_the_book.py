@@ -508,7 +508,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
     rig.close()
 
 
-@pytest.mark.requirement("Q-04", "Q-07", "Q-13")
+@pytest.mark.requirement("Q-04", "Q-07")
 @pytest.mark.parametrize(
     ("form_id", "name", "fields"),
     [

@@ -95,6 +95,8 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
     )
     rig.ledgers.payouts.close_payout(payout_id, 2)
     assert rig.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
+    notice = rig.machine.notice
+    assert (notice.code, notice.values) == ("test_coins", {"paid": 2, "ordered": 3})
     assert rig.machine.memory.get(MoneyKey.HOPPER) is None
 
 
@@ -106,6 +108,18 @@ def test_behind_closed_doors_no_coin_is_paid(menu):
     assert menu.room.hands.payouts == []
     menu.enter("three")
     assert menu.notice == "service.refused.not_offered"
+
+
+@pytest.mark.requirement("J-11")
+@pytest.mark.parametrize("door", ["drop", "cash_box", "top"])
+def test_behind_the_door_of_another_part_no_coin_is_paid(tmp_path, door):
+    rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot()
+    rig.engine.handle(EventType.DOOR_OPENED, door=door)
+    rig.machine.component(ServiceDesk).bench.kinds = KINDS
+    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:hopper").enter("3")
+    assert menu.notice == "notice.refused.device_is_free"
+    assert rig.hands.payouts == []
+    rig.close()
 
 
 @pytest.mark.requirement("J-10", "J-19")

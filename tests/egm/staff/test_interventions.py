@@ -109,7 +109,7 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
     assert [sheet.kind for sheet in iter_sheets(rig.journal, FEATURES.entries)] == ["repair", "collection"]
 
 
-@pytest.mark.requirement("J-04", "E-12")
+@pytest.mark.requirement("J-04", "E-12", "J-06:c")
 def test_a_bill_box_that_is_gone_is_an_opening_whatever_its_door_says(rig):
     def gone(event):
         rig.engine.handle(event, code="bill_acceptor.stacker_removed", detail="")

@@ -87,7 +87,12 @@ def test_the_levy_stands_in_place_of_the_return_where_players_play_against_each_
     (row,) = sheet.tables()[1].rows
     assert translate_words(row.cells[1], "en") == "levy 5.0000%, certified -"
     assert translate_words(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0%, certifié -"
+    version = rig.machine.games[chemin].version
+    assert f"{chemin}: {version}, levy 5.0000 %, -" in [what for _, what in sheet.changes]
     rig.close()
+    house = CliRunner().invoke(main, ["inventory", "house", str(tmp_path / "state"), "--json"])
+    (machine,) = json.loads(house.output)
+    assert machine["games"] == [f"{chemin} levy 5.0000 % (-)"]
 
 
 @pytest.mark.requirement("Q-16", "Q-17")
@@ -102,6 +107,18 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     changes = [what for _, what in read_technical_sheet(rig.journal).changes]
     assert "location: floor -> workshop" in changes
     assert f"{GAME}: {rig.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
+
+
+@pytest.mark.requirement("Q-17")
+def test_a_game_that_comes_and_one_that_leaves_stay_on_the_sheet(rig, tmp_path):
+    rig.close()
+    later = MachineRig(tmp_path / "state", games=(OTHER,)).boot()
+    later.machine.component(InstalledGames).returns = {OTHER: Fraction(9214, 10000)}
+    note_inventory(later.machine, inventory(tmp_path))
+    changes = [what for _, what in read_technical_sheet(later.journal).changes]
+    version = later.machine.games[OTHER].version
+    assert changes[-2:] == [f"{OTHER}: {version}, 92.1400 %, -", f"{GAME}: -"]
+    later.close()
 
 
 @pytest.mark.requirement("Q-09")
@@ -152,6 +169,21 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     nothing = tmp_path / "nothing"
     MachineRig(nothing).boot().close()
     assert "no inventory entry is recorded yet" in egm("inventory", "house", nothing).output
+
+
+@pytest.mark.requirement("Q-09")
+def test_a_base_that_is_returned_is_in_place_again_in_the_file_of_bases(tmp_path):
+    rig = MachineRig(tmp_path / "state", profile="monaco").boot()
+    note_inventory(rig.machine, inventory(tmp_path))
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+    opened = rig.machine.memory.get(StaffKey.INTERVENTION)
+    rig.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+    menu.home().fill("base_out", "B-12", "lock 41", "H. Main", "hinge bent")
+    menu.home().fill("base_in", "B-12", "lock 42", "H. Main").touch("leave")
+    rig.close()
+    house = CliRunner().invoke(main, ["inventory", "house", str(tmp_path / "state"), "--json"])
+    (machine,) = json.loads(house.output)
+    assert (machine["base_number"], machine["base"]) == ("B-12", "in place")
 
 
 def test_a_photograph_that_is_not_there_is_named(rig, tmp_path):
@@ -234,6 +266,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
         ("altered", "par.json: differs from what was signed"),
         ("forged", "manifest.sig: is not the signature of manifest.json"),
         ("return", "is certified with a return of 99.0000 %; this machine computes 87.3770 %"),
+        ("lower return", "is certified with a return of 80.0000 %; this machine computes 87.3770 %"),
         ("failed", "not certified"),
     ],
 )
@@ -246,10 +279,14 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
     if wrong == "forged":  # by somebody who has not the maker's key
         signed = json.loads((folder / "manifest.json").read_text())
         (folder / "manifest.json").write_text(json.dumps(signed | {"made_utc": "2020-01-01T00:00:00+00:00"}))
-    if wrong in {"return", "failed"}:  # signed again, by the very key
+    facts = {
+        "return": {"least_return": "99/100"},
+        "lower return": {"least_return": "4/5"},
+        "failed": {"certified": False},
+    }.get(wrong)
+    if facts is not None:  # signed again, by the very key
         told = json.loads((folder / "manifest.json").read_text())
         files = {name: (folder / name).read_bytes() for name in told.pop("files")}
-        facts = {"least_return": "99/100"} if wrong == "return" else {"certified": False}
         bundle.write_bundle(
             folder, files, {**told, **facts}, bundle.load_laboratory_key(bundle.find_key_path(None, maker))
         )
@@ -267,7 +304,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
     assert why in refusal.reason
 
 
-@pytest.mark.requirement("Q-08")
+@pytest.mark.requirement("Q-08", "Q-09")
 @pytest.mark.parametrize("field", ["kind", "manufacturer", "model", "base_number", "photograph"])
 def test_incomplete_inventory_is_rejected_where_the_profile_requires_all_fields(rig, tmp_path, field):
     lacking = inventory(tmp_path, **{field: None if field == "photograph" else ""})

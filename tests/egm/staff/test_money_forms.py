@@ -85,12 +85,20 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
     menu.home().touch("leave")
     menu.sign_in(Role.MANAGER)
     direction = {**judged, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
-    for lacking in ({"informed": "nobody"}, {"informed": ""}, {"officer": " "}):
+    lacking_fields = (
+        {"what": " "},
+        {"judgement": " "},
+        {"officer": " "},
+        {"informed": "nobody"},
+        {"informed": ""},
+    )
+    for lacking in lacking_fields:
         menu.room.engine.handle(EventType.INCIDENT_JUDGED, **{**direction, **lacking})
         assert menu.room.notice == "refused.register_note_is_complete"
     assert register(menu, "incidents") == []
     menu.fill("incident", "a quarrel", "both left", "telephone", "agent 12, 14:00")
     (line,) = register(menu, "incidents")
+    assert (line["what"], line["judgement"]) == ("a quarrel", "both left")
     assert (line["informed"], line["officer"]) == ("telephone", "agent 12, 14:00")
     assert line["persons"] == [NUMBERS[Role.MANAGER]]
 

@@ -6,8 +6,10 @@ from importlib.metadata import version
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import FEATURES
 from egm.devices.interface import Identified
 from egm.kernel.events import EventType, State
+from egm.kernel.logs import Log
 from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.recall_page import PlayDetail
@@ -250,6 +252,17 @@ def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
     lines = Menu(rig).sign_in(Role.INSPECTOR).touch("software").lines()
     identities = lines["Bill acceptor"], lines["Ticket printer"]
     assert identities == ("bill  UBA-10 V1.00", "printer  TCLSIM100")
+
+
+@pytest.mark.requirement("J-18")
+@pytest.mark.parametrize("unattended", [None, True])
+def test_a_door_opened_with_the_power_on_or_off_is_in_the_access_log(rig, unattended):
+    before = {entry.id for entry in FEATURES.entries.read_log(rig.journal, Log.ACCESS)}
+    rig.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)
+    new = [e for e in FEATURES.entries.read_log(rig.journal, Log.ACCESS) if e.id not in before]
+    assert [(entry.kind, entry.record["door"]) for entry in new] == [
+        ("door.opened_while_off" if unattended else "door.opened", "main")
+    ]
 
 
 @pytest.mark.requirement("E-06", "E-07")

@@ -22,7 +22,7 @@ def test_the_places_we_promise_are_there():
         load_template("nevada")
 
 
-@pytest.mark.requirement("H-02")
+@pytest.mark.requirement("H-02", "H-10")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_ticket_says_everything(place, language):

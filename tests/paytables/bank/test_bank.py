@@ -18,7 +18,7 @@ from paytables import (
     drive,
     load_game,
 )
-from paytables.cards.card import RANKS, Shoe
+from paytables.cards.card import RANKS, Shoe, parse_card
 
 GAMES = (
     "quebec-baccarat",
@@ -329,6 +329,30 @@ def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
             lefts.append(Shoe.from_json(played.outcome.table["shoe"]).left)
     assert burned >= 2
     assert min(lefts) > 16
+
+
+class FirstCard:
+    """A draw that gives one card of a fresh shoe first, and then the numbers of its source."""
+
+    def __init__(self, source, card, decks):
+        self.source, self.number, self.purposes = source, parse_card(card) * decks, []
+
+    def below(self, bound, purpose):
+        self.purposes.append(purpose)
+        return self.number if purpose == "burn" else self.source.below(bound, purpose)
+
+
+@pytest.mark.requirement("S-03")
+@pytest.mark.parametrize(("card", "away"), [("Ah", 1), ("2c", 2), ("9s", 9), ("Td", 10), ("Kc", 10)])
+def test_as_many_cards_as_the_first_one_counts_are_put_away_from_a_new_shoe(card, away, seeded_draw):
+    game = load_game("quebec-baccarat")
+    bets = dict(game.rules.definition.form[0].bets)
+    wager, draw = game.wager(sum(bets.values()), bets=bets), FirstCard(seeded_draw(card), card, 8)
+    drive(game.play(wager, draw), wager)
+    assert [purpose for purpose in draw.purposes if purpose.startswith("burn")] == [
+        "burn",
+        *(f"burn {n}" for n in range(1, away + 1)),
+    ]
 
 
 def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():

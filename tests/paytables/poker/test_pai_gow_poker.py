@@ -257,6 +257,17 @@ def test_rounds_come_to_what_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 150)
 
 
+@pytest.mark.requirement("S-16")
+def test_a_player_may_surrender_the_stake_instead_of_setting_the_hand(game, seeded_draw):
+    wager = game.wager(20, bets={"stake": 20})
+    found = Round(game.play(wager, seeded_draw("surrender")), wager)
+    found.advance()
+    assert found.decision.options[-1] == "surrender"
+    found.advance(Choice("surrender"))
+    (stake,) = found.outcome.settlements
+    assert (stake.name, stake.spot, stake.staked, stake.credits) == ("surrender", "stake", 20, 0)
+
+
 @pytest.mark.slow
 def test_many_rounds_come_to_what_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 20_000)

@@ -379,6 +379,56 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
         assert (settled.credits > settled.staked) == is_open, bank
 
 
+@pytest.mark.requirement("S-22", "S-23", "S-27", "S-28", "S-54")
+@pytest.mark.parametrize(
+    ("name", "answer", "player", "bank", "spots", "times"),
+    [
+        ("quebec-three-card-poker", "play", "As Kd 9h", "Ac Kh 9s", ["ante", "play"], 1),
+        ("quebec-caribbean-stud", "raise", "As Kd Qh Jc 9s", "Ac Kh Qs Jd 9d", ["ante", "raise"], 1),
+        ("quebec-four-card-poker", "raise-1", "As Kd 9h 7c 2s", "Ac Kh 9s 7d 3c 2d", ["ante", "raise"], 2),
+        ("quebec-crazy-four-poker", "play-1", "As Kd 9h 7c 2s", "Ac Kh 9s 7d 2d", ["ante", "play"], 1),
+        ("france-casino-holdem", "raise-3", "2s 3d Ah Ac Kc Qs Jd", "2h 3c", ["ante", "early"], 1),
+    ],
+)
+def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, spots, times):
+    """At Four Card Poker equal hands win; at the others the bets are returned."""
+    game = load(name)
+    bets = game.rules.definition.form[0].bets
+    wager = game.wager(sum(bets.values()), bets=dict(bets))
+    found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
+    found.advance()
+    found.advance(Choice(answer))
+    settled = {each.spot: each for each in found.settlements}
+    assert [settled[spot].credits for spot in spots] == [times * settled[spot].staked for spot in spots]
+
+
+@pytest.mark.requirement("S-53")
+@pytest.mark.parametrize(
+    ("answers", "asked", "raised"),
+    [
+        (["raise-4"], ["before-flop"], {"early": 8}),
+        (["raise-3"], ["before-flop"], {"early": 6}),
+        (["check", "raise-2"], ["before-flop", "flop"], {"early": 4}),
+        (["check", "check", "bet", "bet"], ["before-flop", "flop", "turn", "river"], {"late": 2}),
+        (["check", "check", "bet", "check"], ["before-flop", "flop", "turn", "river"], {"late": 1}),
+        (["check", "check", "fold"], ["before-flop", "flop", "turn"], {}),
+    ],
+)
+def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raised):
+    game = load("france-casino-holdem")
+    wager = game.wager(4, bets={"ante": 2, "super-ante": 2})
+    found, kinds = Round(game.play(wager, Given("As Ad 3h 5c 7s 9d Jh 2s 2d")), wager), []
+    found.advance()
+    for answer in answers:
+        kinds.append(found.decision.kind)
+        found.advance(Choice(answer))
+    assert (kinds, found.decision) == (asked, None)
+    settled = {each.spot: (each.staked, each.credits) for each in found.settlements}
+    assert {spot: settled[spot] for spot in ("early", "late") if spot in settled} == {
+        spot: (credits_, 2 * credits_) for spot, credits_ in raised.items()
+    }
+
+
 @pytest.mark.requirement("S-30")
 @pytest.mark.parametrize(
     ("name", "bets", "said"),

@@ -353,7 +353,7 @@ def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
     floor.controller.check()
 
 
-@pytest.mark.requirement("I-06")
+@pytest.mark.requirement("I-01", "I-06")
 def test_until_its_win_a_level_grows_by_the_terms_that_players_have_seen(floor):
     """A new share of each wager, a new base and a new ceiling wait for the win."""
     shown_terms = floor.record().level.terms

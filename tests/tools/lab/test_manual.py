@@ -84,6 +84,15 @@ def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_service_manual_has_every_step_of_every_procedure(language):
+    page = printed("service", language)
+    steps = {key: text for key, text in read_catalogue(language).items() if key.startswith("manual.steps.")}
+    assert {key.split(".")[2] for key in steps} >= {"memory", "denomination"}
+    assert [key for key, text in steps.items() if text not in page] == []
+
+
+@pytest.mark.requirement("R-06")
+@pytest.mark.parametrize("language", ["en", "fr"])
 def test_operator_manual_states_who_may_clear_memory_and_change_denominations(language):
     texts, page = Texts(language), printed("operator", language)
     assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page

@@ -40,7 +40,7 @@ def run(*args, code=0):
     return result.output
 
 
-@pytest.mark.requirement("R-02", "C-26")
+@pytest.mark.requirement("R-02", "R-03", "C-26")
 def test_the_sheet_as_json_holds_what_a_laboratory_asks():
     data = json.loads(run("par", VECTORS / "bell-21.toml", "--json"))
     assert data["digest_sha256"] == load_game(VECTORS / "bell-21.toml").digest
@@ -61,6 +61,8 @@ def test_the_sheet_as_json_holds_what_a_laboratory_asks():
     returns = [Fraction(c["return"]["exact"]) for c in bet["distribution"]["classes"]]
     assert sum(returns) == Fraction(1889, 2000)
     assert [b["games"] for b in bet["volatility"][0]["bands"]] == [10**n for n in range(3, 9)]
+    at_95 = next(row for row in bet["volatility"] if row["quantile"] == "95 %")
+    assert round(at_95["index"], 5) == round(5.751601 * 1.959963985, 5)
 
 
 @pytest.mark.requirement("R-02")
