@@ -140,7 +140,7 @@ class ClaimBook:
     def reserve_again(
         self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
-        """Return the entries by which the new journal repeats the old journal's reservations, under their ids.
+        """Return the entries that copy the old journal's reservations into the new one, with the same ids.
 
         Each is preceded by an entry that provides the credit it reserves. ``state`` is stored with the last
         one.

@@ -250,7 +250,7 @@ class _ForgetfulFile:
         self._medium.truncate(self._file, self._bytes, size)
 
     def allocate(self, size: int) -> None:
-        """Set the size, with space reserved on the medium."""
+        """Set the file's size, and reserve the space on the medium."""
         self.truncate(size)
         self.sync()
 

@@ -98,7 +98,7 @@ class ExceptionQueue:
         return self._waiting[0] if self._waiting else None
 
     def remove_received(self, exception: SasException, now_ns: int) -> None:
-        """Remove an exception that the host has received from the queue; the next one follows.
+        """Remove from the queue an exception that the host has received; the next one follows.
 
         A priority exception that a long poll serves stays raised, and is sent again later unless it was
         served.

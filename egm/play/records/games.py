@@ -56,7 +56,7 @@ def find_purse_game(machine: Machine) -> GamePointer | None:
 
 
 def find_first_entry(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
-    """Return a game's first entry in this journal, and the game as it records it.
+    """Return a game's first entry in this journal, and the game that is recorded in it.
 
     The record has the first step only, or all steps so far if a memory clear carried the game over. Raises
     KeyError if there is no such entry.

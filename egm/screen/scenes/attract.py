@@ -68,7 +68,7 @@ def draw_attract(stage: Stage) -> None:
 
 
 def draw_celebration(stage: Stage) -> None:
-    """Draw the celebration of a win above the first level: its name, its amount rolling up, and coins.
+    """Draw the celebration of a win of the second tier or a higher one: the tier's name, the amount rolling up, coins.
 
     The number of coins is proportional to the win.
     """

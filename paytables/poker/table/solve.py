@@ -423,7 +423,7 @@ class Stud:
                 yield from iter_row_returns(self.definition.spots[name], factor)
 
     def _find_bets_after(self, option: Option) -> dict[str, Fraction]:
-        """Return the bets that are staked after an answer, in antes; none after folding."""
+        """Return the bets staked after a decision of the player, in multiples of the ante; none after a fold."""
         bets = {} if option.fold else dict(list_bets_with_ante(self.definition))
         if option.spot is not None:
             bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)

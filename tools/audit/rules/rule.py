@@ -317,7 +317,7 @@ class Rule:
 
     @cached_property
     def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
-        """Return the transfers that the entry must make, each with the compiled patterns of its parts."""
+        """Return the transfers that the entry must contain, each with the patterns of its parts (accounts, amount)."""
         moves = () if isinstance(self.moves, Derived) else self.moves
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 
