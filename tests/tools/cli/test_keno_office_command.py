@@ -66,6 +66,7 @@ def test_an_evening_at_the_desk(desk):
     assert "the paper differs from the record in casino" in paid
     assert desk("claim", control, "--place", "cage-1", code=1) == "Error: its prizes were paid\n"
     assert "prize" in desk("ticket", 1)
+    assert "every entry is as recomputed" in desk("verify")
     assert "tickets closed: 1; not claimed: $0.00" in desk("expire")  # the cancelled one
 
 

@@ -376,7 +376,7 @@ def test_an_office_is_opened_once_for_a_game_that_it_can_sell(venue, tmp_path):
 
 
 class TestVerification:
-    """Everything done again from the journal comes to the same; whatever is recorded otherwise is named."""
+    """Every entry is recomputed from the journal; whatever is recorded otherwise is named."""
 
     @pytest.fixture
     def evening(self, venue):

@@ -17,6 +17,7 @@ from paytables import PaytableError, load_game
 from paytables.contract import Json
 from paytables.keno.claims import Condition, Presented, TicketRecord
 from paytables.keno.paper import list_ticket_lines
+from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import parse_selection
 from tools.cli.tables import Form, Table, add_form_options, build_facts_table, number_column, show
@@ -43,7 +44,7 @@ def read_local_time() -> datetime:
 
 
 def start_generator(office: KenoOffice) -> RandomService:
-    """Return a seeded and tested generator for an office; the length of its journal makes each start another."""
+    """Return a seeded and tested generator for an office; the length of its journal is its start number."""
     who = Personalization(
         product="open-egm keno office",
         version=version("open-egm"),
@@ -56,7 +57,7 @@ def start_generator(office: KenoOffice) -> RandomService:
 
 @contextmanager
 def open_office(folder: Path) -> Iterator[KenoOffice]:
-    """Open the office in ``folder``; what it refuses, and a damaged journal, is an error in one line."""
+    """Open the office in ``folder``. Raises ClickException for what it refuses, and for a damaged journal."""
     try:
         with open_journal(folder, read_local_time) as journal:
             yield KenoOffice(journal, load_game(read_opened_office(journal).source), read_local_time)
@@ -284,15 +285,15 @@ def expire(folder: Path) -> None:
 @command.command()
 @FOLDER
 def verify(folder: Path) -> None:
-    """Do everything again from what is recorded: draws, prizes, payments and accounts must come to the same."""
+    """Recompute every entry of the journal: draws, prizes, payments and accounts."""
     with open_office(folder) as office:
         findings = [*iter_findings(office.journal, office.game)]
         office.compute_totals()
     for finding in findings:
         echo(finding)
     if findings:
-        raise click.ClickException(f"{folder}: {len(findings)} findings")
-    echo(f"{folder}: every entry comes to what is recorded")
+        raise click.ClickException(f"{folder}: {format_count(len(findings), 'difference')}")
+    echo(f"{folder}: every entry is as recomputed")
 
 
 @command.command()

@@ -1,6 +1,6 @@
-"""Verification of a Keno office's journal: everything is done again from what is recorded, and must come to the same.
+"""Verification of a Keno office's journal: each entry is recomputed from those before it, and must be the same.
 
-The journal itself proves that no entry was changed since (:mod:`meters`). This shows that each entry was right: the
+The journal itself proves that no entry was changed later (:mod:`meters`). This shows that each entry was correct: the
 tickets of a draw, the balls from the recorded numbers, every prize, every payment, and all transfers between accounts.
 """
 
@@ -32,7 +32,7 @@ _RECORDS: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.it
 
 
 class _Copy:
-    """A journal in memory: it has the state that the entries so far come to, and the last transaction."""
+    """A journal in memory: the state after the entries recomputed so far, and the last transaction."""
 
     def __init__(self, journal: Journal) -> None:
         self.media, self.derive = journal.media, journal.derive
@@ -48,7 +48,7 @@ class _Copy:
         return {key: value for key, value in self._state.items() if key.startswith(prefix)}
 
     def append(self, transaction: Transaction) -> None:
-        """Take a transaction into the state."""
+        """Apply a transaction to the state."""
         self.last = transaction
         for key, value in transaction.state.items():
             if value is None:
@@ -58,7 +58,7 @@ class _Copy:
 
 
 class _Verifier:
-    """The office whose entries are done again, at the times that they state."""
+    """An office in memory whose entries are recomputed, each at its recorded time."""
 
     def __init__(self, journal: Journal, game: Game) -> None:
         self._copy = _Copy(journal)
@@ -66,8 +66,8 @@ class _Verifier:
         self._office: KenoOffice | None = None
         self._time = datetime(2000, 1, 1, tzinfo=UTC)
 
-    def repeat(self, entry: StoredEntry) -> Transaction | None:
-        """Do what an entry records again, and return the transaction that comes of it."""
+    def recompute(self, entry: StoredEntry) -> Transaction | None:
+        """Carry out what an entry records in the office in memory, and return the resulting transaction."""
         record: object = from_json(
             _RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
         )
@@ -79,13 +79,13 @@ class _Verifier:
                 cast("Journal", self._copy), self._game, lambda: self._time, **terms
             )
         elif self._office is None:
-            raise OperatorError("nothing is done before the office is opened")
+            raise OperatorError("the office was not opened before")
         else:
-            self._repeat_in_office(self._office, record, entry.transaction.state)
+            self._recompute_in_office(self._office, record, entry.transaction.state)
         return self._copy.last
 
-    def _repeat_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
-        """Repeat an entry of an open office; ``state`` has the ticket that was sold."""
+    def _recompute_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
+        """Carry out an entry of an open office; ``state`` has the ticket that was sold."""
         match record:
             case TicketSold():
                 sold = TicketRecord.from_json(state[f"{TICKET}{record.number}"])
@@ -107,33 +107,34 @@ class _Verifier:
                 office.fail_draw(record.reason)
             case TicketClaimed():
                 control_number = office.find_ticket(record.number).paper.control_number
-                says = dict.fromkeys(record.differs)  # what the paper said otherwise is not recorded
+                says = dict.fromkeys(record.differs)  # the values on the paper are not recorded
                 office.claim(Presented(Condition(record.condition), control_number, says), place=record.place)
             case TicketExpired():
                 office.expire_ticket(record.number)
 
 
 def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
-    """Yield a sentence on each entry of a Keno office that does not come to the same when it is done again.
+    """Yield a sentence for each part of an entry that differs from the recomputed one.
 
-    An entry that cannot be done again is the last one that is reported.
+    After an entry that cannot be recomputed, nothing more is checked.
     """
     verifier = _Verifier(journal, game)
     for entry in journal.entries((*_RECORDS,)):
         where = f"entry {entry.sequence}, {entry.kind}"
         try:
-            again = verifier.repeat(entry)
+            expected = verifier.recompute(entry)
         except (LocalError, OperatorError, PaytableError, KeyError, ValueError) as error:
-            yield f"{where}: it cannot be done again: {error}"
+            yield f"{where}: it cannot be recomputed: {error}"
             return
         recorded = entry.transaction
         for name in ("id", "kind", "record", "transfers", "state"):
-            if _plain(getattr(again, name)) != _plain(getattr(recorded, name)):
-                yield f"{where}: {name} is {getattr(recorded, name)}, and comes to {getattr(again, name)}"
+            found, computed = getattr(recorded, name), getattr(expected, name)
+            if _convert_tuples(found) != _convert_tuples(computed):
+                yield f"{where}: {name} is {found}; expected {computed}"
 
 
-def _plain(value: Json) -> Json:
-    """Return a value with tuples as lists, as JSON has them."""
+def _convert_tuples(value: Json) -> Json:
+    """Return a JSON value with lists in place of tuples."""
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _convert_tuples(each) for key, each in value.items()}
+    return [_convert_tuples(each) for each in value] if isinstance(value, list | tuple) else value
