@@ -17,6 +17,7 @@ from paytables.definition import read_source
 from tools.cli import main
 from tools.cli.commands import certify
 from tools.lab.certification import bundle
+from tools.lab.certification.reproduction import _compare_packages
 
 GAMES = ("maple-classic", "orchard-picnic")
 
@@ -144,6 +145,18 @@ def packed_otherwise(path):
             if member.isfile():
                 packed.addfile(member, archive.extractfile(member))
     return other.getvalue()
+
+
+@pytest.mark.requirement("R-07")
+def test_a_package_that_its_source_does_not_make_is_named(tmp_path):
+    for name in ("open.tar.gz", "open.whl"):
+        (tmp_path / name).write_bytes(name.encode())
+    built = {"open.tar.gz": b"open.tar.gz", "open.whl": b"another"}
+    compared = [*_compare_packages(tmp_path, built, "open.tar.gz", "open.whl")]
+    assert [each.differs for each in compared] == ["", "the build is another"]
+    assert [each.differs for each in _compare_packages(tmp_path, {}, "open.tar.gz", "open.whl")] == [
+        "the build is another"
+    ] * 2
 
 
 @pytest.mark.requirement("R-07")

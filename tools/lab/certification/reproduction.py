@@ -115,6 +115,15 @@ def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
 
 
 # ------------------------------------------------------------------ a submission
+def _compare_packages(
+    folder: Path, built: Mapping[str, bytes], archive: str, wheel: str
+) -> Iterator[ReproducedItem]:
+    """Yield for each package of a submission whether the one built from its source is identical."""
+    for name in (archive, wheel):
+        is_identical = built.get(name) == (folder / name).read_bytes()
+        yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
+
+
 def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
     """Rebuild the packages of a submission from their source; yield for each file whether it is identical."""
     names = sorted(facts["files"])
@@ -126,10 +135,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
             source.extractall(unpacked, filter="data")
         root = Path(unpacked) / archive.removesuffix(_SOURCE)
         (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
-        again = build_packages(root)
-        for name in (archive, wheel):
-            is_identical = again.get(name) == (folder / name).read_bytes()
-            yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
+        yield from _compare_packages(folder, build_packages(root), archive, wheel)
         copied = read_pages(root)
     yield ReproducedItem(
         f"{SOFTWARE} of {wheel}",
