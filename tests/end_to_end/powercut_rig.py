@@ -55,6 +55,7 @@ class Medium:
         assert checked.returncode in {0, 1}, checked.stdout
         self.repairs += checked.returncode
         _run("mount", "-t", "ext4", "-o", "noatime,errors=remount-ro", self._loop, str(self.place))
+        self.place.chmod(0o700)  # the machine refuses a folder that others may read
 
     def unmount(self) -> None:
         """Of a disk without power: nothing more reaches it."""
