@@ -1,4 +1,4 @@
-"""A selection of a Keno ticket, as the commands take it."""
+"""A Keno ticket, as the commands take it."""
 
 from collections.abc import Sequence
 
@@ -24,3 +24,14 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
         raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
     spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
     return {"groups": groups, "stakes": staked or {str(spot_count): min(stakes)}}
+
+
+def build_ticket_request(
+    selections: Sequence[str], stakes: Sequence[int], draws: int, bonuses: Sequence[str]
+) -> dict[str, Json]:
+    """Return a ticket as the options of a wager (:func:`paytables.keno.ticket.read`); ``stakes`` are those offered."""
+    return {
+        "selections": [parse_selection(text, stakes) for text in selections],
+        "draws": draws,
+        "bonuses": list(bonuses),
+    }

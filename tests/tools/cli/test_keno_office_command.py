@@ -6,7 +6,9 @@ import stat
 import pytest
 from click.testing import CliRunner
 
-from tools.cli.commands.keno_office import command
+from meters import Transaction, Transfer
+from tools.cli.commands.keno_office import command, read_local_time
+from tools.floor.keno.office import open_journal
 
 
 @pytest.fixture
@@ -99,6 +101,16 @@ def test_what_is_refused_is_said_in_one_line_and_changes_nothing(desk, arguments
     refused = desk(*arguments, code=2 if why in {"0", "write it as KEY=VALUE", "write it as 3,11,27"} else 1)
     assert why in refused
     assert desk("totals", "--json") == before
+
+
+@pytest.mark.requirement("M-16")
+def test_verification_names_the_entry_also_if_the_accounts_differ(desk, tmp_path):
+    with open_journal(tmp_path / "office", read_local_time) as journal:
+        theft = Transfer("keno:owed", "keno:house", 25)
+        journal.append(Transaction(id="theft", kind="keno.paid", transfers=(theft,), record={"number": 9}))
+    found = desk("verify", code=1)
+    assert "keno.paid: it cannot be recomputed: no ticket 9 is recorded here" in found
+    assert "account keno:owed has -25 cents" in found
 
 
 def test_the_secret_of_the_control_numbers_is_the_owners_alone(desk, tmp_path):

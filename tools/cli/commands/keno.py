@@ -1,7 +1,7 @@
 """``egm keno``: the exact odds of any Keno ticket, and the required text of a game's selection slip."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import SLIP, build_slip, format_slip_form
 from paytables.keno.rules import KenoRules, find_keno_rules
 from paytables.wording import format_count, format_percent
-from tools.cli.keno_selection import parse_selection
+from tools.cli.keno_selection import build_ticket_request
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show, show_progress
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
@@ -125,12 +125,7 @@ def odds(
     """
     try:
         _, rules = _load_keno_game(game)
-        stakes = rules.definition.marks.stakes
-        options: Mapping[str, Any] = {
-            "selections": [parse_selection(text, stakes) for text in selections],
-            "draws": draws,
-            "bonuses": list(bonuses),
-        }
+        options = build_ticket_request(selections, rules.definition.marks.stakes, draws, bonuses)
         wager = rules.wager(rules.ticket(options).cost, **options)
         with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)

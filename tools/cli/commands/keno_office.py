@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,14 +13,14 @@ import click
 from egm.clock import SystemClock
 from egm.errors import LocalError, OperatorError
 from egm.screen.text import Texts
-from meters import JournalError
+from meters import Journal, JournalError
 from paytables import PaytableError, load_game
 from paytables.contract import Json
 from paytables.keno.claims import Condition, Presented, TicketRecord
-from paytables.keno.paper import list_ticket_lines
+from paytables.keno.paper import SLIP, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
-from tools.cli.keno_selection import parse_selection
+from tools.cli.keno_selection import build_ticket_request
 from tools.cli.tables import Form, Table, add_form_options, build_facts_table, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
@@ -31,7 +32,7 @@ FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=Fals
 NUMBER = click.argument("number", type=WholeNumber(min=1))
 LANGUAGE = click.option(
     "--language",
-    type=click.Choice(["en", "fr"]),
+    type=click.Choice(sorted(SLIP)),
     default="en",
     show_default=True,
     help="The language of the ticket.",
@@ -56,13 +57,20 @@ def start_generator(office: KenoOffice) -> RandomService:
 
 
 @contextmanager
-def open_office(folder: Path) -> Iterator[KenoOffice]:
-    """Open the office in ``folder``. Raises ClickException for what it refuses, and for a damaged journal."""
+def open_office_journal(folder: Path) -> Iterator[Journal]:
+    """Open the journal in ``folder``. Raises ClickException for damage, and for what an office refuses meanwhile."""
     try:
         with open_journal(folder, read_local_time) as journal:
-            yield KenoOffice(journal, load_game(read_opened_office(journal).source), read_local_time)
+            yield journal
     except (OperatorError, LocalError, PaytableError, JournalError, RngError) as error:
         raise click.ClickException(str(error)) from None
+
+
+@contextmanager
+def open_office(folder: Path) -> Iterator[KenoOffice]:
+    """Open the office in ``folder``. Raises ClickException as :func:`open_office_journal` does."""
+    with open_office_journal(folder) as journal:
+        yield KenoOffice(journal, load_game(read_opened_office(journal).source), read_local_time)
 
 
 @click.group()
@@ -85,14 +93,9 @@ def command() -> None:
 def open_(folder: Path, game: str, **terms: Json) -> None:
     """Open a new office in FOLDER for GAME."""
     source = path_or_id_from_text(game)
-    try:
-        with open_journal(folder, read_local_time) as journal:
-            office = KenoOffice.create(
-                journal, load_game(source), read_local_time, source=str(source), **terms
-            )
-            echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game}")
-    except (OperatorError, PaytableError, JournalError) as error:
-        raise click.ClickException(str(error)) from None
+    with open_office_journal(folder) as journal:
+        office = KenoOffice.create(journal, load_game(source), read_local_time, source=str(source), **terms)
+        echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game}")
 
 
 @command.command()
@@ -121,12 +124,7 @@ def sell(
     "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight.
     """
     with open_office(folder) as office:
-        stakes = office.rules.definition.marks.stakes
-        request = {
-            "selections": [parse_selection(text, stakes) for text in selections],
-            "draws": draws,
-            "bonuses": list(bonuses),
-        }
+        request = build_ticket_request(selections, office.rules.definition.marks.stakes, draws, bonuses)
         with start_generator(office).step() as chance:
             ticket = office.sell(request, chance, station=station, is_paid=not unpaid)
         _show_ticket(office, ticket, language, as_json=as_json)
@@ -138,7 +136,7 @@ def sell(
 @LANGUAGE
 @click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
 def ticket_(folder: Path, number: int, language: str, *, as_json: bool) -> None:
-    """Print ticket NUMBER as recorded, and what its draws came to."""
+    """Print ticket NUMBER as recorded, with the results of its draws."""
     with open_office(folder) as office:
         _show_ticket(office, office.find_ticket(number), language, as_json=as_json)
 
@@ -148,11 +146,7 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
     if as_json:
         echo(json.dumps(ticket.to_json(), ensure_ascii=False))
         return
-    texts = Texts(language)
-
-    def format_money(credits_: int) -> str:
-        return texts.money(credits_ * office.opened.unit_cents, office.opened.currency)
-
+    format_money = partial(_format_money, office, language=language)
     lines = list_ticket_lines(office.rules.definition, ticket.paper, language, format_money)
     for _, label, text in lines:
         echo(f"{label}: {text}")
@@ -181,8 +175,7 @@ def pay(folder: Path, number: int) -> None:
 def cancel(folder: Path, number: int) -> None:
     """Cancel ticket NUMBER before its first draw."""
     with open_office(folder) as office:
-        refund_cents = office.cancel(number) * office.opened.unit_cents
-        echo(f"ticket {number}: cancelled; give back {_format_money(office, refund_cents)}")
+        echo(f"ticket {number}: cancelled; give back {_format_money(office, office.cancel(number))}")
 
 
 @command.command()
@@ -251,7 +244,7 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
     with open_office(folder) as office:
         payment = office.claim(presented, place=place)
         draws = ", ".join(map(str, payment.draws))
-        echo(f"pay {_format_money(office, payment.credits * office.opened.unit_cents)} for draws {draws}")
+        echo(f"pay {_format_money(office, payment.credits)} for draws {draws}")
         for name in payment.differs:
             echo(f"the paper differs from the record in {name}: the record decides")
 
@@ -267,9 +260,9 @@ def _parse_statement(text: str) -> tuple[str, Json]:
         return key, value
 
 
-def _format_money(office: KenoOffice, cents: int) -> str:
-    """Return an amount in the office's currency."""
-    return Texts("en").money(cents, office.opened.currency)
+def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> str:
+    """Return an amount of credits in the office's currency."""
+    return Texts(language).money(credits_ * office.opened.unit_cents, office.opened.currency)
 
 
 @command.command()
@@ -278,8 +271,8 @@ def expire(folder: Path) -> None:
     """Close the tickets whose claim period is over."""
     with open_office(folder) as office:
         unclaimed = office.expire()
-        cents = sum(unclaimed.values()) * office.opened.unit_cents
-        echo(f"tickets closed: {len(unclaimed)}; not claimed: {_format_money(office, cents)}")
+        amount = _format_money(office, sum(unclaimed.values()))
+        echo(f"tickets closed: {len(unclaimed)}; not claimed: {amount}")
 
 
 @command.command()
@@ -288,9 +281,9 @@ def verify(folder: Path) -> None:
     """Recompute every entry of the journal: draws, prizes, payments and accounts."""
     with open_office(folder) as office:
         findings = [*iter_findings(office.journal, office.game)]
+        for finding in findings:
+            echo(finding)
         office.compute_totals()
-    for finding in findings:
-        echo(finding)
     if findings:
         raise click.ClickException(f"{folder}: {format_count(len(findings), 'difference')}")
     echo(f"{folder}: every entry is as recomputed")

@@ -2,11 +2,12 @@
 
 Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). Everything is written to a journal
 (:mod:`meters`) with two copies, a chain of hashes and a signature, so that damage is found and a power cut loses
-nothing. A step that was cut off is done again or has been done: each is one entry. Amounts of tickets are
-credits; the journal's accounts are minor units.
+nothing: each step is one entry, which is durable or absent. Amounts of tickets are credits; the journal's accounts
+are in minor units.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -321,16 +322,17 @@ class KenoOffice:
 
     def expire(self) -> dict[int, int]:
         """Close the tickets whose claim period is over; return the credits not claimed, by ticket number."""
-        today = self._now().date()
-        over = [
-            number
-            for number, record in self.list_tickets().items()
-            if record.state is TicketState.VOID or (record.deadline is not None and record.deadline < today)
-        ]
-        return {number: self.expire_ticket(number) for number in over}
+        unclaimed: dict[int, int] = {}
+        for number in self.list_tickets():
+            with suppress(TicketRefused):  # it is not over yet
+                unclaimed[number] = self.expire_ticket(number)
+        return unclaimed
 
     def expire_ticket(self, number: int) -> int:
-        """Close a ticket that is void or whose claim period is over; return the credits that were not claimed."""
+        """Close a ticket that is void or whose claim period is over; return the credits that were not claimed.
+
+        Raises TicketRefused for any other ticket.
+        """
         record, at = self.find_ticket(number), self._now()
         credits_ = 0 if record.state is TicketState.VOID else claims.expire(record, at.date())[1]
         self._write(
