@@ -9,9 +9,12 @@ import shutil
 import sys
 import tempfile
 import tomllib
+import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 gc.disable()  # until everything is collected
@@ -99,6 +102,27 @@ def _memory_returned() -> Iterator[None]:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library only
         if trim is not None:
             trim(0)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import the test files in an order of this worker's own before they are collected.
+
+    On a first run pytest compiles the assertions of every test file, most of the time of a collection, and stores
+    the result. All workers collect in the same order: each would compile every file at the same time as the others.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None:
+        return
+    folders = (Path(argument) for argument in session.config.args)
+    files = sorted(file for folder in folders if folder.is_dir() for file in folder.rglob("test_*.py"))
+    first = len(files) * int(worker.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for file in files[first:] + files[:first]:
+        sys.path.insert(0, str(file.parent))
+        with suppress(Exception, pytest.skip.Exception), warnings.catch_warnings():
+            warnings.simplefilter("error")  # the collection imports the file again, and reports what it raises
+            import_module(file.stem)
+        del sys.path[0]
 
 
 #: The slow tier beyond the tests that are marked slow where they are written.
