@@ -21,7 +21,7 @@ def operations(folder):
 
 @pytest.mark.requirement("A-08", "D-15", "A-01")
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
-@every_nth(13)
+@every_nth(29)
 def test_a_cut_at_an_operation_loses_and_makes_up_nothing(tmp_path, survival, every):
     first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
     last = operations(tmp_path)

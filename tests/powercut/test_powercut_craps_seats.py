@@ -137,7 +137,7 @@ class Craps(LifeOfSeats):
 
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("A-08", "D-15", "O-01", "F-06")
-@every_nth(47, slow=3)
+@every_nth(97, slow=3)
 def test_a_cut_in_a_throw_of_three_seats_decides_each_bet_once(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Craps(tmp_path, disk, begun), capsys, every)

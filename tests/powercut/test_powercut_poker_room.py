@@ -75,7 +75,7 @@ class Poker(LifeOfSeats):
 
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("S-32", "S-34", "A-08", "D-15", "O-01")
-@every_nth(61, slow=5)
+@every_nth(127, slow=5)
 def test_a_cut_in_a_game_of_poker_settles_each_pot_once(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Poker(tmp_path, disk, begun), capsys, every)
