@@ -87,14 +87,14 @@ def _run_until_stopped(
     """
 
     async def run_machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
-        """Run the machine until it stops; ``alone`` allows it to run without the second medium."""
+        """Run the machine until it stops; ``alone`` allows it to run with only one storage medium."""
         process = MachineProcess(
             folder, file, clock, say=_print_message, alone=alone, watched=watched, stick=stick
         )
         await process.run()
 
     async def show_tilt(why: str, code: str) -> None:
-        """Show on the screen why the machine's media do not respond."""
+        """Show on the screen why the storage media do not respond, with the tilt code ``code``."""
         _print_message(f"waiting: {why}")
         await serve_tilt_screen(folder, file.machine, clock, why, code=code)
 

@@ -1,6 +1,8 @@
-"""Location of a medium's journal archive: in its folder, or where the cabinet file says, behind a link there.
+"""Folder of the journal archive on a storage medium, or the symbolic link to it.
 
-Readers find the archive by the memory's own folder, so no command needs a cabinet file for it.
+The archive is a subfolder of the medium. If the cabinet file names another folder, the subfolder is a
+symbolic link to that folder. Readers follow the link, so no command needs the cabinet file to find the
+archive.
 """
 
 from pathlib import Path
@@ -11,7 +13,7 @@ from meters.archive import FOLDER
 
 
 def link_archive(medium: Path, archive: Path | None) -> None:
-    """Make ``archive`` the folder of the journal's archive on ``medium``, by a symbolic link there.
+    """Create a symbolic link in the folder ``medium``, so that the journal archive is stored in ``archive``.
 
     If ``archive`` is None, change nothing. Raises :class:`OperatorError` if the archive already exists
     elsewhere: a person must move its files, then remove the link.

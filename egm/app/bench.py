@@ -77,10 +77,11 @@ class Bench:
         values_cents: Mapping[str, tuple[int, ...]] | None = None,
         currency: str = Twin.currency,
     ) -> None:
-        """Create the bench of simulated devices.
+        """Create the simulated devices; ``protocols`` maps each device's name to its protocol.
 
-        ``values_cents`` are the channel values of a device, by its name; see the cabinet file. ``currency``
-        is the currency for which its devices are programmed, ISO 4217.
+        ``speed`` makes their mechanics this many times faster than real ones. ``values_cents`` maps a
+        device's name to the values of its note or coin channels, in minor units, as the cabinet file states
+        them. ``currency`` is the currency for which the devices are programmed, ISO 4217.
         """
         self._run = state / "run"
         self._memory = state / "bench"

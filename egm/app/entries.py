@@ -58,11 +58,11 @@ class GeneratorStarted:
     self_tests: Count
     """The number of self-tests that the generator passed."""
     instance: Count
-    """The number of the generator among those of this machine."""
+    """The number of this generator among those that this run of the machine has started, counted from 1."""
     boot_counter: Count
-    """The number of the start of the machine, which makes the generator's seed unique."""
+    """The number of this start (boot) of the machine; it makes the generator's seed unique."""
     carry_over: bool
-    """Whether the output that the last run reserved was part of the seed."""
+    """Whether random output that the previous run stored was used as additional seed input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class GeneratorReseeded:
     reseeds: Count
     """The number of reseeds since the generator started."""
     generates: Count
-    """The number of requests that were served from the seed before."""
+    """The number of requests for random bytes that were served between the previous seeding and this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class GeneratorStopped:
 
     reason: str
     error: str
-    """The kind of failure."""
+    """The kind of failure that stopped the generator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,10 @@ def list_staff_registers(features: Features) -> dict[str, Register]:
 
 
 def build_menu(features: Features) -> Menu:
-    """Return the staff's main menu. Raises InvariantError if a form could be refused without a message."""
+    """Return the staff's main menu.
+
+    Raises InvariantError if the machine could refuse a form without showing the reason.
+    """
     rules = features.rules
     menu = Menu(
         pages=features.list_contributions(MenuEntry),
@@ -72,9 +75,10 @@ def build_menu(features: Features) -> Menu:
 
 
 def check_claims(features: Features) -> None:
-    """Check that an authorised memory clear makes a claim for every amount owed to a player.
+    """Check that an authorised memory clear accounts for every stored amount that is owed to a player.
 
-    Raises InvariantError if it would miss one.
+    Raises InvariantError if a storage key with an owed amount has no function that makes its claim, which is
+    the record of the amount to be paid or carried over.
     """
     claim_makers = list_claim_makers(features)
     for key in features.keys:

@@ -70,4 +70,7 @@ MACHINE: Final = Feature(
     events=EVENTS,
     rules=_RULES,
 )
-"""Tried last: accepts what no other feature handles."""
+"""The feature with the rules of the whole machine.
+
+Its rules are tried last, for events of no other feature.
+"""

@@ -1,8 +1,8 @@
-"""The machine process: opens the memory, tests the machine, then connects devices, people and time to the engine.
+"""The machine process: opens the memory, tests the machine, then connects it to devices and people.
 
-It owns money, random numbers and devices, but draws nothing. Start-up is in order and each step must succeed
-before the next: memory, games, random number generator, self-test; only then does it communicate with
-anything outside (NY 5319.54(d)).
+It owns money, random numbers and devices; other processes draw the screens. Start-up is in order and each
+step must succeed before the next: memory, games, random number generator, self-test; only then does it
+communicate with anything outside (NY 5319.54(d)).
 """
 
 import asyncio
@@ -117,11 +117,11 @@ class MachineProcess:
         """Create the machine process.
 
         ``opener`` opens the devices' ports; ``sources`` are entropy sources, or None for all of this
-        computer. ``say`` reports errors in the input to the person who started the machine. ``alone``: run
-        without the second medium if necessary; nothing new is started then. ``watched``: raise a fault while
-        no screen is shown, so that nothing new is started. ``stick`` is the device path of a memory stick.
-        ``storage`` are the media of its memory, whose random bytes
-        also make keys and salts. ``release`` is recorded at each power-up.
+        computer. ``say`` prints errors in the input for the person who started the machine. ``alone``: run
+        with one of the two storage media if the other is missing; nothing new is started then. ``watched``:
+        raise a fault while no screen is shown, so that nothing new is started. ``stick`` is the device path
+        of a memory stick. ``storage`` are the media of its memory, whose random bytes also make keys and
+        salts. ``release`` is recorded at each power-up.
         """
         self._features = features
         self._folder = folder

@@ -1,10 +1,11 @@
-"""Devices and hosts that the cabinet file no longer names: what they left open is handed to persons.
+"""Devices and hosts that the cabinet file no longer names: their unfinished operations are passed to staff.
 
-A driver completes what it left open in the journal, and a host releases its own hold. Once either is removed
-from the cabinet file (taken away, or broken and given up), nobody else will: so at each start its open items
-go to persons. A bill or ticket in transit and coins of a payout become disputed amounts, for a ruling; a hold
-is released, as are a host's restrictions (a game, bills, sounds), and replaced by a technician's fault until
-it is cleared by name. Faults that only such a device could clear end.
+A driver completes its own unfinished operations in the journal, and a host releases its own hold. Once either
+is removed from the cabinet file (taken away, or broken and given up), nothing else does so. Therefore each
+start passes these operations to staff. A bill or ticket in transit and coins of a payout become disputed
+amounts, for a ruling. Holds and restrictions of an absent host (on the machine, a game, bills or sounds) are
+lifted and replaced by a fault that a technician must clear. Faults that only an absent device could clear
+end.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -73,8 +74,9 @@ def settle_absent(
     kinds: Collection[str],
     holders: Collection[str] = (),
 ) -> None:
-    """Settle what devices and hosts that the cabinet file no longer names have left open, or leave it to a person.
+    """Complete or dispute what a device or host that the cabinet file no longer names has left unfinished.
 
+    A credited bill or ticket is confirmed; any other one in transit and unpaid coins become disputed amounts.
     Calling it again changes nothing. ``handle`` submits an event; ``kinds`` are the device kinds of this
     position; ``holders``: see :func:`list_host_holder_names`.
     """
@@ -141,7 +143,7 @@ def _format_money(cents: int, currency: str) -> str:
 def _lift_absent_hosts_controls(
     machine: Machine, handle: Callable[[Event], None], holders: Collection[str]
 ) -> None:
-    """Enable what hosts that the cabinet file no longer names have disabled, and lift their controls; raise a fault."""
+    """Lift the restrictions of hosts that the cabinet file no longer names, and raise a fault for staff."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST, LINK)) and name not in holders:

@@ -1,7 +1,7 @@
-"""Monitoring of the screens: a cabinet whose screen is dead, hangs or crashes repeatedly starts nothing new.
+"""Monitoring of the screens: while a screen is dead, hangs or crashes, the machine starts nothing new.
 
-A player who sees nothing must lose nothing: no money is accepted and no game started, what is owed is paid,
-and the tower light calls. It ends when a screen has shown every position for a while.
+A player who sees nothing must not lose money: no money is accepted and no game started, amounts owed are
+paid, and the tower light calls staff. The fault ends when every position has had a screen for a while.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ _MAKES_UP: Final = 6.0
 
 
 class ScreenWatch:
-    """The watch over the machine's screens: raises a fault while no screen is shown, and clears it.
+    """Monitor of the machine's screens: raises a fault while a position has none, and clears it afterwards.
 
-    ``audiences`` returns the number of screens of each position now.
+    ``audiences`` returns the number of connected screens of each position.
     """
 
     def __init__(

@@ -120,7 +120,7 @@ class PlayerStation:
             driver.restore_faults(self._find_device_faults(ports.kinds[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
-        """Settle what devices and hosts no longer in the cabinet file have left open, or leave it to a person."""
+        """Complete or dispute what a device or host missing from the cabinet file has left unfinished."""
         kinds = frozenset(self.ports.kinds.values())
         settle_absent(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 

@@ -1,10 +1,10 @@
-"""Stopped machine: its memory cannot be trusted or does not respond; it plays and moves nothing, and says so.
+"""Stopped machine: while its memory is damaged or does not respond, it only shows the reason on the screen.
 
-Both copies of the journal are damaged, or a clear is incomplete (NZ 1.15.9-11). A restart changes nothing:
-the journal refuses to open until an authorised clear, so the machine stops here again. ``egm audit inspect``
-shows what can still be read, good and suspect. A medium that only does not respond is waited for
-(:func:`run_once_media_respond`): a transient disk error does not end the machine. An unusable cabinet file
-is also reported on the screen, until it is changed (:func:`wait_for_file`).
+If both copies of the journal are damaged, or a memory clear is incomplete (NZ 1.15.9-11), a restart changes
+nothing: the journal refuses to open until an authorised clear, so the machine stops here again. ``egm audit
+inspect`` shows which parts can still be read. If a medium only does not respond, the machine waits for it
+(:func:`run_once_media_respond`): a transient disk error does not end the machine. An unusable cabinet file is
+also reported on the screen, until it is changed (:func:`wait_for_file`).
 """
 
 import asyncio
@@ -47,10 +47,10 @@ async def run_once_media_respond(
     patience_s: float = PATIENCE_S,
     pause_s: float = _PAUSE_S,
 ) -> None:
-    """Run ``machine`` until it ends; while its media do not respond or are full, run ``show_tilt`` between attempts.
+    """Run ``machine``; while its storage media do not respond or are full, show the reason and try again.
 
-    ``show_tilt`` shows the reason on the screen, under the given code. ``machine`` receives whether it may run
-    without the second medium, which is true only after ``patience_s``. Any other error is raised.
+    ``show_tilt`` shows the reason on the screen, under the given code. ``machine`` receives whether it may
+    run with only one of its two media, which is true only after ``patience_s``. Any other error is raised.
     """
     began_ns = clock.monotonic_ns()
     while True:
@@ -84,7 +84,7 @@ async def serve_tilt_screen(
     )
 
     def ignore(_: Intent | str) -> None:
-        """Ignore a person's request or a screen's error: a machine that does not know its state accepts none."""
+        """Ignore a person's request or a screen's error: without its memory, the machine accepts none."""
 
     server = ScreenServer(
         folder.screen_socket,
@@ -146,9 +146,9 @@ async def wait_for_file(
     code: str = FILE_FAULT,
     until: Path | None = None,
 ) -> None:
-    """Show on the screen that the cabinet ``file`` cannot be used, and why, until it is changed.
+    """Show on the screen that the cabinet file ``file`` cannot be used, and why, until it is changed.
 
-    With another ``code``: show that fault instead, until the file ``until`` is changed.
+    With another ``code``, show that fault instead, until the file ``until`` is changed.
     """
     serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, why, code=code))
     watched = until or file
@@ -165,7 +165,7 @@ async def wait_for_file(
 
 
 def _read_file_stamp(file: Path) -> tuple[int, int] | None:
-    """Return a value that changes whenever the file does; None while it does not exist."""
+    """Return a value that differs whenever the file has been changed; None while the file does not exist."""
     try:
         stat = file.stat()
     except OSError:

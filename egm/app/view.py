@@ -239,7 +239,10 @@ def _find_most_staked_cents(machine: Machine) -> int | None:
 
 
 def _find_most_bet_cents(machine: Machine) -> int:
-    """Return the highest bet: the jurisdiction's, or in a tournament that of the round played here."""
+    """Return the highest permitted bet in minor units.
+
+    In a tournament it is the bet of the tournament round played here; otherwise the jurisdiction's limit.
+    """
     purse = find_open_purse(machine)
     if purse is None:
         return machine.profile.play.bet_limit_cents

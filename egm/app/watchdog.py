@@ -28,7 +28,7 @@ async def send_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
 
 
 class AllDriversMove:
-    """The check for systemd's watchdog that every driver has queried its device since the last check."""
+    """A check for systemd's watchdog: calling it returns whether every driver has run since the last call."""
 
     def __init__(self, drivers: Sequence[object]) -> None:
         self._lines = [driver for driver in drivers if isinstance(driver, LineDriver)]

@@ -1,4 +1,4 @@
-"""Mapping of device reports and intents to events, and of the state to lamps, tower light and bell.
+"""Mapping of device reports and screen requests to events, and of the state to lamps, tower light and bell.
 
 No decisions are made here: each report becomes exactly one event, or none if it contains nothing new.
 """
@@ -70,8 +70,8 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
 def build_event(intent: Intent, payloads: Payloads) -> Event:
     """Return a person's request at the screen as an event.
 
-    Values that the request cannot have are left out: the state table then refuses it as it refuses a value that is
-    not offered.
+    A value that the request cannot have is left out. The state table then refuses the event like one with a
+    value that is not offered.
     """
     event, values = EventType(intent.name), {"value": intent.value, "options": intent.options}
     try:

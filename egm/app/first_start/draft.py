@@ -37,7 +37,7 @@ class Draft:
     """A draft of a cabinet file: the answers given so far in the first start."""
 
     seed: Mapping[str, Any] = field(default_factory=dict)
-    """The tables that the machine's builder has decided, which are not asked."""
+    """The cabinet file tables preset by the machine's builder, which the first start does not ask for."""
     machine: dict[str, str] = field(default_factory=dict)
     """The answers for the machine's table: serial number, operator's number, venue data."""
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
@@ -55,9 +55,9 @@ class Draft:
     roster: Roster = field(default_factory=Roster)
     """The staff enrolled so far."""
     link: Facts | None = None
-    """The machine's certificate for the floor's link; None without a link."""
+    """The contents of the machine's certificate for the progressive link; None without a link."""
     link_table: Mapping[str, object] = field(default_factory=dict)
-    """The link's table for the file."""
+    """The cabinet file's table for the progressive link; empty without a link."""
 
     @property
     def currency(self) -> str:
@@ -90,7 +90,10 @@ class Draft:
         return sorted({cents for name in self.chosen for cents in self.games[name].denominations_cents})
 
     def list_game_denominations(self, name: str) -> list[int]:
-        """Return the chosen denominations that a game has, in minor units; without any it would not be offered."""
+        """Return those of the chosen denominations that the game offers, in minor units.
+
+        A game without any of them would not be offered.
+        """
         return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
 
     def tables(self) -> dict[str, object]:

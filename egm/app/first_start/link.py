@@ -1,7 +1,8 @@
-"""Enrolment with the progressive link in a first start: a request leaves on a stick, the answer returns on it.
+"""First-start step that enrols the machine with a progressive controller, by a memory stick.
 
-It takes effect only when two people have signed the cabinet file that names it. The key of the request
-survives a power loss, so the floor's answer remains valid.
+The machine writes a certificate request to the stick, and the controller's staff bring the answer back on it.
+The link takes effect only when two people have signed the cabinet file that names it. The key of the request
+survives a power loss, so the controller's answer remains valid.
 """
 
 from collections.abc import Callable

@@ -178,7 +178,10 @@ class Signing(SignerProofs):
         self.faults, self.signs, self.proved, self.number = None, False, [], None
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
-        """Check the cabinet file against this computer, its games and the jurisdiction's rules, as the machine will."""
+        """Check the drafted cabinet file in the same way as the machine does when it starts.
+
+        The check covers this computer, the games and the jurisdiction's rules.
+        """
         cabinet, faults = draft.file()
         if cabinet is None:
             self.faults = tuple(faults)
@@ -252,7 +255,10 @@ def _format_device_kinds(draft: Draft) -> PageText:
 
 @dataclass(slots=True, kw_only=True)
 class Restoring(SignerProofs):
-    """The first-start step in which two people of the memory's own roster restore the cabinet file signed last."""
+    """The first-start step in which two people restore the cabinet file that was signed last.
+
+    They must be on the staff roster that the machine's existing memory records.
+    """
 
     state: StateFolder
     file: Path

@@ -350,9 +350,9 @@ class Staff(SetupStep):
     digest: Callable[[str], PinDigest] = PinDigest.of
     id: str = "staff"
     entry: list[str] | None = None
-    """The fields entered for a new person: number, name, role, PIN."""
+    """The fields entered so far for a new person (number, name, role, PIN); None if nobody is being added."""
     before: list[Roster] = field(default_factory=list)
-    """The list before each person was added, to undo a mistake."""
+    """The roster before each person was added, oldest first; used to remove the last person again."""
 
     def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page of the persons enrolled, or the prompt for the next field of a new person."""

@@ -54,7 +54,10 @@ SEED_NAME: Final = "cabinet.seed.toml"
 
 
 class Wizard:
-    """The first start on the screen: its steps, the current one, and the page; ``done``: the file is written."""
+    """The first start on the screen: its steps, the current step, and that step's service page.
+
+    ``done`` is set when the cabinet file is written.
+    """
 
     def __init__(self, steps: Sequence[SetupStep], draft: Draft, changed: Callable[[], None]) -> None:
         """Create the wizard. ``changed`` is called whenever the page changes."""
@@ -122,7 +125,7 @@ class Wizard:
         self._notify_change()
 
     def _notify_change(self) -> None:
-        """Give the first start's page a new id, and report the change."""
+        """Give the first start's service page a new id, and report the change to the screens' server."""
         self._turn += 1
         self._on_change()
 
@@ -192,7 +195,7 @@ _HOUSE: Final = frozenset({"site", "address", "licence_holder"})
 
 
 def _examine_draft(draft: Draft, on_progress: Callable[[str], None]) -> None:
-    """Examine the draft's games; ``on_progress`` receives each game's name before."""
+    """Load and check the draft's games; ``on_progress`` receives each game's name before it is examined."""
     for name in draft.examine():
         on_progress(name)
 
@@ -221,6 +224,7 @@ async def run_first_start(
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
     def build_snapshot() -> Snapshot:
+        """Return the snapshot of a machine without money or games that shows the wizard's page."""
         now = clock.now().isoformat(timespec="seconds")
         bare = build_bare_snapshot(identity, load_profile("generic"), now)
         return bare.model_copy(
@@ -235,6 +239,7 @@ async def run_first_start(
         )
 
     def handle_intent(intent: Intent) -> None:
+        """Change the screen's language if a person requests that; give any other request to the wizard."""
         nonlocal language
         if intent.name == "language" and intent.value in LANGUAGES:
             language = str(intent.value)
