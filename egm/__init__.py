@@ -1,1 +1,4 @@
-"""The cabinet: state table, devices, jurisdictions, screen and links, built on rng, paytables and meters."""
+"""The gaming machine (cabinet): state table, devices, jurisdictions, screen and links.
+
+It is built on the packages rng, paytables and meters.
+"""

@@ -1,4 +1,4 @@
-"""The injected clock: no other module of the cabinet reads the time."""
+"""The clock that is passed to everything that needs the time; nothing else in the machine reads the time."""
 
 import time
 from datetime import UTC, datetime
@@ -25,5 +25,5 @@ class SystemClock:
         return datetime.now(UTC)
 
     def monotonic_ns(self) -> int:
-        """Return the nanoseconds since some fixed moment before startup."""
+        """Return a nanosecond count that never goes backwards, from a fixed moment before startup."""
         return time.monotonic_ns()

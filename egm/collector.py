@@ -1,4 +1,4 @@
-"""Pause Python's cycle collector while many long-lived objects are created: it would walk all of them."""
+"""Pause Python's garbage collector while many long-lived objects are created, each of which it would examine."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Pause Python's cycle collector in this process; if it was off already, it stays off."""
+    """Pause Python's cyclic garbage collector in this process while the context lasts.
+
+    If it was off already, it stays off.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,6 +1,6 @@
-"""Error families: remote, local and invariant; and the check that always runs.
+"""Base classes of errors by cause: this machine, a device or host, or a person; and an assertion that always runs.
 
-What happens next depends on where the cause is, so the family is part of the type:
+What happens next depends on where the cause is, so it is part of the type:
 
 * :class:`LocalError` is a bug or a fault of this machine: play stops; a tilt, or out of service.
 * :class:`PeerError` is a misbehaving device or host: counted, logged, retried.
@@ -9,26 +9,29 @@ What happens next depends on where the cause is, so the family is part of the ty
 
 
 class LocalError(Exception):
-    """A fault of the machine itself; play stops until staff have looked."""
+    """The error that the machine itself has a bug or a fault; play stops until staff have examined it."""
 
 
 class InvariantError(LocalError):
-    """A condition that must always hold was false; the code names it."""
+    """The error that a condition that must always hold is false; its text is a code for the condition."""
 
 
 class PeerError(Exception):
-    """A device or a host sent something invalid, or nothing at all."""
+    """The error that a device or a host sent something invalid, or nothing at all."""
 
 
 class OperatorError(Exception):
-    """Wrong input from a person or a file: what, where and why."""
+    """The error that input from a person or a file is wrong; the text says what, where and why."""
 
 
 class RestartAsked(Exception):
-    """An authorised person requested a restart of the machine."""
+    """The exception by which the process ends because an authorised person requested a restart of the machine."""
 
 
 def check_invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (reads as assert does)
-    """Raise :class:`InvariantError` unless the condition holds. Unlike ``assert`` it survives ``-O``."""
+    """Raise :class:`InvariantError` unless ``condition`` holds; ``code`` names the condition.
+
+    Unlike ``assert``, the check also runs under ``python -O``.
+    """
     if not condition:
         raise InvariantError(code)

@@ -1,4 +1,4 @@
-"""Exact amounts as text, used in definitions, messages and records instead of floats."""
+"""Exact numbers as text, such as ``"7/200"``, used in definitions, messages and records instead of floats."""
 
 import re
 from fractions import Fraction
@@ -31,4 +31,4 @@ Rational = Annotated[
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": r"^-?\d+(/[1-9]\d*)?$"}),
 ]
-"""A fraction that is serialised as text."""
+"""An exact fraction that is serialised as text, such as ``"7/200"``."""

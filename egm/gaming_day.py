@@ -1,4 +1,7 @@
-"""The venue's gaming day: the date that an entry belongs to in statements, registers and sheets."""
+"""The venue's gaming day: the accounting date of a journal entry in statements, registers and sheets.
+
+It ends at an hour of the night that the venue sets, not at midnight.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -37,7 +40,7 @@ class GamingDay:
 
     @property
     def name(self) -> str:
-        """Return the gaming day's zone and hour as text, for the heading of a report."""
+        """Return the gaming day's time zone and hour as text, for the heading of a report."""
         zone = self.time_zone if self._zone else f"UTC ({self.time_zone} is not known here)"
         return f"{zone}, days end at {self.ends_hour:02d}:00"
 

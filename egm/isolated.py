@@ -1,4 +1,4 @@
-"""Run Python processes isolated, from the installation only, whatever their working directory and environment.
+"""Run Python processes isolated: they load code from the installation only.
 
 ``python -m NAME`` looks for every module in the working directory first, and in ``PYTHONPATH``: anyone who
 can write there could replace the machine's code or its verifier. Isolated (``-I``), Python looks in the
@@ -11,13 +11,16 @@ from egm.errors import OperatorError
 
 
 def build_python_command(name: str, *arguments: str) -> tuple[str, ...]:
-    """Return the command line that runs an installed module with this Python, isolated."""
+    """Return the command line that runs the installed module ``name`` with this Python, isolated (``-I``)."""
     unwritten = ("-B",) if sys.dont_write_bytecode else ()
     return (sys.executable, "-I", *unwritten, "-m", name, *arguments)
 
 
 def require_isolation(name: str) -> None:
-    """Raise OperatorError if this process could have loaded modules from the working directory."""
+    """Raise OperatorError unless this process runs isolated (``-I``); ``name`` is the module that it runs.
+
+    Otherwise it could have loaded modules from the working directory.
+    """
     if not sys.flags.safe_path:
         raise OperatorError(
             f"{name}: Python was started with the working directory among its modules; "

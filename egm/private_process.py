@@ -1,8 +1,9 @@
-"""Make a process private and tie it to its parent: no other user reads its files, no other process its memory.
+"""Make a process private, and tie it to its parent.
 
-Every process of a cabinet calls :func:`make_process_private` first. Without it, an inherited umask would decide who
-can read the journal, and another process of the same user could read keys from its memory or reach files
-through ``/proc/PID/root``.
+No other user can read a private process's files, and no other process can read its memory. Every process of a
+cabinet calls :func:`make_process_private` first. Without it, an inherited umask would decide who can read the
+journal, and another process of the same user could read keys from its memory or reach files through
+``/proc/PID/root``.
 """
 
 import ctypes
@@ -16,11 +17,11 @@ _LIBC: Final = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
 OTHERS: Final = 0o077
-"""The permission bits of everybody except the owner."""
+"""The permission bits of group and others: everybody except a file's owner."""
 
 
 def make_process_private() -> None:
-    """Keep others out of this process: new files belong to the owner only, and no process can read its memory.
+    """Restrict this process's new files to their owner, and prevent other processes from reading its memory.
 
     This also disables core dumps.
     """

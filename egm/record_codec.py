@@ -45,7 +45,7 @@ R = TypeVar("R")
 #: Reads the JSON of a record's field and returns the field's value.
 Read: TypeAlias = Callable[[object], object]
 Write: TypeAlias = Callable[[object], JSON] | None
-"""Returns the JSON of a record field's value. None: the value is already JSON."""
+"""A function that converts a record field's value to JSON; None if the value is already JSON."""
 
 #: Metadata of a field: it is left out of the JSON if it has its default.
 _OMITTED: Final = "omitted"
@@ -58,11 +58,11 @@ _SHOWN_CHARACTERS: Final = 80
 
 
 class RecordError(LocalError):
-    """An invalid record in the journal: where it is, which field, and its value."""
+    """The error that a record in the journal is invalid; it names the record, the field and the value."""
 
 
 class _WrongValueError(Exception):
-    """The error that a record's field has an invalid value: the message, and the path to it, innermost first."""
+    """The error that a value in a record is invalid: the message, and the path of keys to the value."""
 
     def __init__(self, value: object, expected: str) -> None:
         super().__init__()
@@ -72,17 +72,16 @@ class _WrongValueError(Exception):
         self.path: list[str] = []
 
     def within(self, name: str) -> "_WrongValueError":
-        """Add the key or index at which the wrong value stands, and return the error."""
+        """Add the key or index under which the wrong value was found to its path, and return the error."""
         self.path.append(name)
         return self
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """What a record's field must fulfil beyond its type.
+    """A condition that a record's field must fulfil in addition to its type.
 
-    ``meaning`` says in a reference what the field contains; ``otherwise`` completes "is VALUE, ..." if it
-    does not.
+    ``meaning`` describes valid values in a reference; ``otherwise`` completes the error text "is VALUE, ...".
     """
 
     meaning: str
@@ -91,7 +90,7 @@ class Condition:
 
 
 class _OwnJson(Protocol):
-    """A class that converts itself to JSON with its own ``to_json``."""
+    """Interface of a class that converts its instances to JSON with its own ``to_json``."""
 
     def to_json(self) -> JSON: ...
 
@@ -101,7 +100,7 @@ IN_MEMORY: Final = Condition("object in memory", "", bool)
 
 
 def omit_if_default(default: T, *, key: str = "") -> T:
-    """Declare a record's field that is left out of the JSON if it has its default.
+    """Declare a field of a record that is left out of the JSON if it has its default value.
 
     ``key`` is its key in the JSON if that is not its name.
     """
@@ -112,12 +111,12 @@ def omit_if_default(default: T, *, key: str = "") -> T:
 
 
 def stored_as(key: str) -> dict[str, str]:
-    """Return the metadata of a record's field whose key in the JSON is ``key`` and not its name."""
+    """Return dataclass metadata that stores a record's field under another JSON key than its name."""
     return {_KEY: key}
 
 
 def stored_key(field: "dataclasses.Field[object]") -> str:
-    """Return the key of a record's field in the JSON."""
+    """Return the key under which a record's field is stored in the JSON."""
     return str(field.metadata.get(_KEY) or field.name.removesuffix("_"))
 
 
@@ -126,7 +125,10 @@ def inline_record() -> Any: ...
 @overload
 def inline_record(default: T) -> T: ...
 def inline_record(default: object = dataclasses.MISSING) -> object:
-    """Declare a field whose record is merged into its owner's JSON, and left out if it is the default."""
+    """Declare a field of a record that is itself a record, and whose fields are stored in the owner's JSON object.
+
+    If it equals the default, none of its fields is stored.
+    """
     return dataclasses.field(default=default, metadata={_INLINE: True})
 
 
@@ -161,7 +163,7 @@ def check_fields(record: object, where: str) -> None:
 
 
 def list_conditions(hint: object) -> tuple[Condition, ...]:
-    """Return the conditions in the type of a record's field, also of ``X | None``."""
+    """Return the :class:`Condition` objects in the type of a record's field, also in that of ``X | None``."""
     if get_origin(hint) is Annotated:
         return tuple(each for each in get_args(hint)[1:] if isinstance(each, Condition))
     inner = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
@@ -181,7 +183,7 @@ def check_value(hint: object, data: object, where: str) -> None:
 
 
 class _Field(NamedTuple):
-    """How one field of a record is read and written; ``key`` is its name in the JSON."""
+    """How one field of a record is read from and written to JSON; ``key`` is its key there."""
 
     name: str
     key: str
@@ -190,7 +192,7 @@ class _Field(NamedTuple):
     default: object
     omitted: bool
     plain: object
-    """A value of exactly this type is read unchanged."""
+    """The type of values that need no conversion: a value of exactly this type is read unchanged."""
 
 
 class _Codec:
@@ -241,7 +243,10 @@ class _Codec:
                     raise wrong.within(key) from None
 
     def read(self, data: object) -> object:
-        """Return the record that some JSON contains, or a record in memory itself. Raises :class:`_WrongValueError`."""
+        """Return the record that ``data`` contains, which is JSON or already a record.
+
+        Raises :class:`_WrongValueError`.
+        """
         if isinstance(data, self._kind):
             self.check(data)
             return data
@@ -253,7 +258,7 @@ class _Codec:
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
-        """Return the record whose fields are among the keys of ``data``; other keys are ignored."""
+        """Return the record whose fields are stored among the keys of a larger JSON object; ignore other keys."""
         values: dict[str, object] = {}
         for name, key, read, _, default, _, plain in self._fields:
             if key in data:
@@ -277,7 +282,7 @@ _READERS: Final[dict[object, Read]] = {}
 
 
 def _find_codec(kind: type) -> _Codec:
-    """Return the converter of a class of records, which is built at first use."""
+    """Return the converter of a class of records; it is created at first use."""
     found = _CODECS.get(kind)
     if found is None:
         found = _CODECS[kind] = _Codec(kind)
@@ -286,10 +291,13 @@ def _find_codec(kind: type) -> _Codec:
 
 # ---------------------------------------------------------------------------------------------- field types
 def _build_exact_reader(kind: type) -> Read:
-    """Return the reader of a field that accepts a value of exactly this type, so that a bool is not read as an int."""
+    """Return a reader of a field that accepts a value of exactly the type ``kind``.
+
+    A bool is not accepted as an int, although Python counts it as one.
+    """
 
     def read_exact(value: object) -> object:
-        """Return the field's value if its type is exactly the declared one, because a bool is an int too."""
+        """Return the value if its type is exactly the declared one; a bool is not accepted as an int."""
         if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
             raise _WrongValueError(value, f"not of type {kind.__name__}")
         return value
@@ -304,7 +312,7 @@ _EXACTLY: Final[Mapping[object, Read]] = {
 
 
 def _build_converters(hint: object) -> tuple[Read, Write]:
-    """Return the functions that read and write a record field of this type."""
+    """Return the functions that read and write a record field of the type ``hint``."""
     plain = _pass_through if _is_json(hint) else _EXACTLY.get(hint)
     if plain is not None:
         return plain, None
@@ -317,7 +325,10 @@ def _build_converters(hint: object) -> tuple[Read, Write]:
 
 
 def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tuple[Read, Write] | None:
-    """Return the functions that read and write a record field of a compound type, or None for another type."""
+    """Return the functions that read and write a record field of a compound type, such as a tuple.
+
+    Return None for a type that is not compound.
+    """
     if origin is Annotated:
         return _build_conditional_converters(inner[0], inner[1:])
     if origin is tuple:
@@ -332,7 +343,10 @@ def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tupl
 
 
 def _build_conditional_converters(hint: object, conditions: Sequence[object]) -> tuple[Read, Write]:
-    """Return the reader and the writer of a record field whose type has conditions, which the reader checks."""
+    """Return the functions that read and write a record field whose type has conditions.
+
+    The reader checks the conditions.
+    """
     if IN_MEMORY in conditions:
         return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
@@ -351,14 +365,14 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     holds = checks[0].holds
 
     def read_quickly(value: object) -> object:
-        """Return the field's value if it is plainly valid; otherwise read it with every check."""
+        """Return the field's value if a quick check proves it valid; otherwise read it with every check."""
         return value if type(value) is hint and holds(value) else read(value)
 
     return read_quickly, write
 
 
 def _build_instance_reader(kind: type) -> Read:
-    """Return the reader that accepts an object in memory if it is an instance of ``kind``."""
+    """Return a reader that accepts an object in memory if it is an instance of ``kind``."""
 
     def read_instance(value: object) -> object:
         """Return the object if it is an instance of the declared class."""
@@ -386,7 +400,7 @@ def _build_class_converters(kind: type) -> tuple[Read, Write]:
 
 
 def _is_json(hint: object) -> bool:
-    """Return whether the type is JSON of any shape: a game's display, or a player's choice."""
+    """Return whether the field's type is JSON of any shape, such as a game's display data."""
     return hint == JSON or (isinstance(hint, ForwardRef) and hint.__forward_arg__ == JSON)
 
 
@@ -396,7 +410,7 @@ def _pass_through(value: object) -> object:
 
 
 def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
-    """Return the reader and the writer of a record field of type ``X | None``."""
+    """Return the functions that read and write a record field of type ``X | None``."""
     if len(hints) != 1:
         raise TypeError(f"a record has no fields of several types: {hints}")
     read, write = _build_converters(hints[0])
@@ -409,7 +423,7 @@ def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
 
 
 def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
-    """Return the reader and the writer of a record field with a list, whose items have the type ``hint``."""
+    """Return the functions that read and write a record field with a list of items of type ``hint``."""
     read_one, write_one = _build_converters(hint)
 
     def read_list(value: object) -> object:
@@ -417,7 +431,7 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
         return _read_items(_require_list(value), repeat(read_one))
 
     def write_list(value: object) -> JSON:
-        """Return the JSON list of the items."""
+        """Return the JSON list of the field's items."""
         items = cast(Sequence[JSON], value)
         return list(items) if write_one is None else [write_one(each) for each in items]
 
@@ -425,14 +439,17 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
 
 
 def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
-    """Return the reader and the writer of a record field with a fixed number of items, each of its own type."""
+    """Return the functions that read and write a record field of type ``tuple[X, Y]``.
+
+    The number of items is fixed, and each item has its own type.
+    """
     columns = [_build_converters(hint) for hint in hints]
     reads = [read for read, _ in columns]
     plain = all(write is None for _, write in columns)
     kinds = tuple(hints)
 
     def read_row(value: object) -> object:
-        """Return a tuple with each item read by its own type. The number of items is fixed."""
+        """Return the JSON list's items as a tuple, each read by its own type; their number is fixed."""
         row = _require_list(value)
         if tuple(map(type, row)) == kinds:
             return tuple(row)
@@ -455,11 +472,11 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
 
 
 def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
-    """Return the reader and the writer of a JSON object whose keys and values have the given types."""
+    """Return the functions that read and write a record field of type ``Mapping``, a JSON object."""
     (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
     def read_table(value: object) -> object:
-        """Return the mapping with its keys and values read by their types."""
+        """Return the JSON object as a mapping, with keys and values read by their types."""
         if not isinstance(value, Mapping):
             raise _WrongValueError(value, "not a table")
         return {read_key(name): _read_member(name, read_one, each) for name, each in value.items()}
@@ -475,7 +492,7 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
 
 
 def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
-    """Return the items as read, each by its own reader; an error names the index of the item."""
+    """Return the items, each read by its own reader; an error states the index of the wrong item."""
     found: list[object] = []
     try:
         for read, item in zip(reads, items, strict=False):
@@ -493,7 +510,7 @@ def _require_list(value: object) -> Sequence[object]:
 
 
 def _read_member(path: object, read: Read, value: object) -> object:
-    """Read the value of a record's field, and add its key to the error if it is not of the declared type."""
+    """Read the value of one field of a record; an error states the field's path."""
     try:
         return read(value)
     except _WrongValueError as wrong:
@@ -509,11 +526,11 @@ def _read_fraction(value: object) -> Fraction:
 
 
 def _build_choice_reader(kinds: Iterable[str]) -> Read:
-    """Return the reader of a field that accepts one of the given choices and returns it."""
+    """Return the reader of a field that accepts only the given choices, such as the members of an enumeration."""
     known = {str(each): each for each in kinds}
 
     def read_choice(value: object) -> object:
-        """Return the given choice that the text names."""
+        """Return the choice that the text in the JSON names."""
         found = known.get(value) if isinstance(value, str) else None
         if found is None:
             raise _WrongValueError(value, f"not one of {', '.join(known)}")

@@ -1,8 +1,8 @@
 """Types of record fields that allow less than their Python type: positive amounts, times, masked numbers.
 
 Each is an ``Annotated`` type whose :class:`~egm.record_codec.Condition` is checked when a record is read
-(:mod:`egm.record_codec`). Whether a number belongs to a member of staff, or a serial number to the machine,
-is not visible in the record: the audit checks these fields by their condition.
+(:mod:`egm.record_codec`). Whether a number really is that of a member of staff, or a serial number that of
+the machine, cannot be checked in the record alone: the audit does this for all fields of such a type.
 """
 
 import re
@@ -27,7 +27,7 @@ def _is_time(value: str) -> bool:
 
 
 def _are_different(values: tuple[str, ...]) -> bool:
-    """Return whether there are values and no two of them are equal."""
+    """Return whether there is at least one value, and no two values are equal."""
     return 0 < len(values) == len(set(values))
 
 
@@ -65,11 +65,11 @@ SERIAL: Final = Condition("the machine's serial number", "not the machine's seri
 Cents: TypeAlias = Annotated[int, AMOUNT]
 """An amount above zero, in minor units."""
 Positive: TypeAlias = Annotated[int, POSITIVE]
-"""Another number above zero."""
+"""A whole number above zero that is not an amount of money."""
 Count: TypeAlias = Annotated[int, COUNT]
-"""Zero or more."""
+"""A whole number, zero or more."""
 NonBlankText: TypeAlias = Annotated[str, NON_BLANK]
-"""Text that is not blank."""
+"""Text that is not empty or blank."""
 Time: TypeAlias = Annotated[str, TIME]
 """A date and time in ISO 8601."""
 Digest: TypeAlias = Annotated[str, DIGEST]
@@ -77,10 +77,10 @@ Digest: TypeAlias = Annotated[str, DIGEST]
 Masked: TypeAlias = Annotated[str, MASKED]
 """A ticket's number of which at most the last four digits are shown (E-06)."""
 Staff: TypeAlias = Annotated[str, STAFF]
-"""The number of a member of staff."""
+"""The staff number of a person."""
 Person: TypeAlias = Annotated[str, PERSON]
-"""Who acted: the number of a member of staff, the name of a key switch, or ``host:`` and a host's name."""
+"""Who acted: a staff number, the name of a key switch, or ``host:`` and a host's name."""
 Persons: TypeAlias = Annotated[tuple[str, ...], PERSONS]
-"""The numbers of the members of staff who acted together, the first of them first; each once."""
+"""The staff numbers of the persons who acted together, the person who started the action first."""
 Serial: TypeAlias = Annotated[str, SERIAL]
 """The machine's own serial number."""

@@ -1,4 +1,4 @@
-"""Secret files: use secrets only if nobody except their owner can read them."""
+"""Secret files: the machine uses a secret only if nobody except the file's owner can read it."""
 
 import errno
 import os
@@ -20,14 +20,14 @@ _MEDIUM: Final[Mapping[int | None, str]] = {
 
 
 def find_medium_failure_code(error: OSError) -> str:
-    """Return the code of ``notice.refused`` for a failure of one of the machine's media."""
+    """Return the code of the text (catalogue section ``notice.refused``) for a storage medium's failure."""
     return _MEDIUM.get(error.errno, "medium_other")
 
 
 def require_private(*paths: Path) -> None:
-    """Raise OperatorError for the first of these files that anyone except its owner may read or write.
+    """Raise OperatorError if anyone except its owner may read or write one of these files.
 
-    A missing file is not an error.
+    The error names the first such file. A missing file is not an error.
     """
     for path in paths:
         try:
@@ -44,11 +44,12 @@ def require_private(*paths: Path) -> None:
 
 
 def make_folder_private(folder: Path, *ours: str) -> None:
-    """Restrict one of the machine's folders to its owner. Raises OSError, and OperatorError naming the folder.
+    """Restrict one of the machine's folders to its owner.
 
-    A folder that contains anything must contain a file named in ``ours``, or have such a name itself. Any other
-    folder may be shared with other users: it is refused and left unchanged. A folder shared with the screens'
-    user (:func:`share_with_screens`) keeps the right of their group to pass through.
+    Raises OSError, and OperatorError naming the folder. The folder must be empty, contain a file named in
+    ``ours``, or have such a name itself; any other folder may be shared with other users, so it is refused
+    and left unchanged. A folder shared with the screens' user (:func:`share_with_screens`) keeps the right of
+    their group to pass through.
     """
     found = folder.stat()
     rights = found.st_mode & (OTHERS & ~stat.S_IXGRP if found.st_mode & stat.S_ISGID else OTHERS)
@@ -75,12 +76,15 @@ def share_with_screens(path: Path, mode: int) -> None:
 
 
 def write_private(path: Path, data: str | bytes) -> None:
-    """Write a new file for its owner only, durably. Raises OSError; FileExistsError if it exists."""
+    """Write a new file that only its owner can read, durably.
+
+    Raises OSError; FileExistsError if the file exists.
+    """
     _write(path, data, 0o600)
 
 
 def _write(path: Path, data: str | bytes, mode: int) -> None:
-    """Write a new file with these permissions (``mode``), durably."""
+    """Write a new file with the permissions ``mode``, durably."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data.encode() if isinstance(data, str) else data)
@@ -89,7 +93,7 @@ def _write(path: Path, data: str | bytes, mode: int) -> None:
 
 
 def replace_private(path: Path, data: str | bytes) -> None:
-    """Write a file for its owner only, replacing any old one durably and atomically."""
+    """Write a file that only its owner can read, replacing any old one durably and atomically."""
     _replace(path, data, 0o600)
 
 
@@ -99,7 +103,7 @@ def replace_public(path: Path, data: str | bytes) -> None:
 
 
 def _replace(path: Path, data: str | bytes, mode: int) -> None:
-    """Write a file with these permissions (``mode``), replacing any old one durably and atomically."""
+    """Write a file with the permissions ``mode``, replacing any old one durably and atomically."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     _write(fresh, data, mode)
@@ -118,7 +122,7 @@ def replace_transient(path: Path, data: str | bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a folder's list of files durable. Raises OSError."""
+    """Make the creation, renaming and removal of files in a folder durable. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Terminal output of untrusted text: texts of files and machines are displayed, never interpreted.
+"""Terminal output of untrusted text: control sequences in it are shown, not executed.
 
 A name in a file may contain terminal control sequences, which could erase a line, fake a result, hide what
 follows or reverse it. Every process and every command prints through this module, and a test checks that;
@@ -12,7 +12,7 @@ import click
 
 
 def is_shown(character: str) -> bool:
-    """Return whether a character only prints, and controls nothing: a letter, a sign, a space of any width."""
+    """Return whether a character is printed and controls nothing: a letter, a sign, a space of any width."""
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
 

@@ -1,4 +1,4 @@
-"""Errors in messages from outside, as one short line to show, record and log."""
+"""Text of an error in a message from outside: one short line to show, record and log."""
 
 from typing import Final
 
@@ -13,9 +13,10 @@ _QUOTED_BYTES_MAX: Final = 80
 
 
 def format_first_error(error: ValidationError, data: bytes, default_place: str = "message") -> str:
-    """Return the location and text of a message's first error, and the start of ``data``; printable ASCII, bounded.
+    """Return the location and text of the first error in a message, and the beginning of ``data``.
 
-    ``default_place`` is the location to name if the error is in no single field.
+    The result is printable ASCII of limited length. ``default_place`` is the location to name if the error is
+    in no single field.
     """
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or default_place
@@ -23,5 +24,5 @@ def format_first_error(error: ValidationError, data: bytes, default_place: str =
 
 
 def _escape_text(text: str, length_max: int) -> str:
-    """Return the beginning of a text as printable ASCII, other characters escaped."""
+    """Return the beginning of a text, at most ``length_max`` characters, as printable ASCII with escapes."""
     return ascii(text[:length_max])[1:-1]

@@ -1,4 +1,4 @@
-"""Device bench: the process of the simulated devices. It is separate, so that the devices survive the machine.
+"""Device bench: the process that runs the simulated devices, so that they survive a restart of the machine.
 
 ``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` creates, below ``DIR/run``:
 
@@ -9,7 +9,7 @@
   ``BenchReply``;
 * ``bench.ready``: contains the process id; written when everything above works, removed at the end.
 
-Vocabulary. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
+Actions. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
 ``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``, ``log``.
 Each simulated device adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``,
 ``key {name, on}``, ``press {button}`` ...): see its ``actions``; an unknown action is answered with the list.
@@ -57,11 +57,11 @@ _OPERATOR_ERROR: Final = 2
 
 
 class BenchError(Exception):
-    """The error that the bench of simulated devices cannot start; the text says why."""
+    """The error that the process of the simulated devices cannot start; the text says why."""
 
 
 def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:
-    """Return device name -> protocol of every simulated device of a cabinet file."""
+    """Return the protocol of each simulated device of a cabinet file, by the device's name."""
     return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
 
 
@@ -141,7 +141,7 @@ class Bench:
         twin.changed = store_retained_state
 
     async def _refuse_second(self) -> None:
-        """Raise BenchError if another bench is running on this state folder."""
+        """Raise BenchError if the simulated devices of this state folder already run in another process."""
         with suppress(OSError), open_socket_address(self.socket_path) as address:
             _, writer = await asyncio.open_unix_connection(address)
             writer.close()
@@ -214,7 +214,10 @@ class Bench:
 
 
 async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
-    """Run the bench of a cabinet file until SIGTERM or SIGINT. Raises :class:`BenchError` if another bench runs."""
+    """Run the simulated devices of a cabinet file until SIGTERM or SIGINT.
+
+    Raises :class:`BenchError` if they already run in another process.
+    """
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
     bench = Bench(state, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency)
@@ -231,7 +234,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the bench by its command line; return the exit status."""
+    """Run the simulated devices as the command line asks; return the exit status."""
     make_process_private()
     gc.freeze()  # what was imported stays: no later collection searches it
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")

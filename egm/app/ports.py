@@ -41,8 +41,8 @@ from egm.tickets.templates import list_template_ids, load_template
 class DriverArguments:
     """Arguments for the creation of a device's driver.
 
-    ``values`` are the values of its channels, if the cabinet file states them. ``currencies`` are those to
-    accept.
+    ``values`` are the values of its note or coin channels in minor units, if the cabinet file states them.
+    ``currencies`` are the currencies that the device may accept.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Ports:
     drivers: tuple[Device, ...]
     """All drivers to run."""
     kinds: Mapping[str, str]
-    """Device name -> kind."""
+    """The kind of each device (such as ``hopper``), by the device's name."""
     acceptor: BillAcceptor | None = None
     """The bill acceptor's driver."""
     io_board: IoBoard | None = None
@@ -127,11 +127,11 @@ def build_ports(
     *,
     currency: str,
 ) -> Ports:
-    """Create the drivers of a position's devices; ``opener`` opens their ports, except the bench's own lines.
+    """Create the drivers of a position's devices.
 
-    ``currency`` is the currency for which its devices must be programmed, ISO 4217.
-
-    The file has at most one device of a kind at each position, with known protocols (:class:`CabinetFile`).
+    ``opener`` opens the ports of real devices. ``currency`` is the currency for which the devices must be
+    programmed, ISO 4217. The file has at most one device of a kind at each position, with known protocols
+    (:class:`CabinetFile`).
     """
     kinds: dict[str, str] = {}
     drivers: list[Device] = []

@@ -36,11 +36,11 @@ def iter_preflight_faults(
     on_progress: Callable[[str], None] = lambda _: None,
     check_game: GameCheck = lambda _key, _slot, _game: (),
 ) -> Iterator[Fault]:
-    """Yield everything that would keep the machine from starting, or from offering all that the file names.
+    """Yield a fault for everything that would keep the machine from starting or from offering a game.
 
-    A fault that :attr:`~egm.config.faults.Fault.is_fatal` keeps the machine from starting at all. ``on_progress``
-    receives each game before it is analysed, which takes some time. ``check_game`` is called for each game
-    that can be checked against the jurisdiction's rules.
+    A fault that :attr:`~egm.config.faults.Fault.is_fatal` keeps the machine from starting at all.
+    ``on_progress`` receives each game before it is analysed, which takes some time. ``check_game`` is called
+    for each game that can be checked against the jurisdiction's rules.
     """
     yield from _iter_file_faults(file)
     yield from find_impossible_folders(file)

@@ -1,9 +1,9 @@
-"""Bench line: proves that a simulated device's line belongs to a running bench before a byte is written to it.
+"""Proof that a simulated device's serial line belongs to the running bench (the process of the simulated devices).
 
 The name of a pseudo-terminal (``/dev/pts/4``) is reused as soon as its owner is dead, so a link to it may
 lead to another program, or to another cabinet's printer. The bench therefore holds a lock, beside each link,
 while it has the line, and names the terminal in the locked file. The kernel releases the lock when the bench
-dies, however it dies; a link without it is not used.
+dies, however it dies. The machine writes nothing to a link without a held lock.
 """
 
 import fcntl
@@ -18,7 +18,10 @@ _TEXT_BYTES = 256
 
 
 def find_owner_lock(link: Path) -> Path:
-    """Return the path of the lock file of the line ``link``, which the bench holds while it runs."""
+    """Return the path of the lock file beside ``link``, a link to a simulated device's line.
+
+    The process of the simulated devices holds the lock while it runs.
+    """
     return link.with_name(f".{link.name}.owner")
 
 
@@ -57,10 +60,10 @@ def find_proven_terminal(link: Path) -> str | None:
 
 
 def open_bench_line(path: str, settings: LineSettings) -> Handle:
-    """Open the serial line of a simulated device. Raises :class:`LineLostError` if no running bench owns it.
+    """Open the serial line of a simulated device.
 
-    The owner is checked again once the line is open: what is open then belongs to a running owner, and
-    remains so.
+    Raises :class:`LineLostError` if the process of the simulated devices is not running. The owner is checked
+    again once the line is open: what is open then belongs to a running owner, and remains so.
     """
     link = Path(path)
     terminal = find_proven_terminal(link)

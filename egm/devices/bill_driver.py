@@ -195,7 +195,10 @@ class BillDriver(LineDriver[M]):
         self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
-        """Clear the acceptor's state when a session starts; an item in escrow before must be reported again."""
+        """Clear the acceptor's state when a session starts.
+
+        An item that was in escrow before counts only once the acceptor has reported it again.
+        """
         self._last_offer, self._offer = self._offer or self._last_offer, None
         self._ready = None
         self._worth = ChannelValueCheck(self._notes, self._currencies)
@@ -325,11 +328,11 @@ class BillDriver(LineDriver[M]):
             self._emit(Disputed(device=self.name, text=text))
 
     def _handle_clear_path(self, why: str, *, quiet: bool = False) -> None:
-        """Handle the report that the acceptor's bill path is clear: nothing moves, and no report is unacknowledged.
+        """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
 
         The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
-        are unknown. ``why`` is the reason, for the record. ``quiet`` if the content of an open record is
-        still there, so that nothing was returned.
+        are unknown. ``why`` is the reason, for the record. ``quiet``: the item of the open stacking record is
+        still in the acceptor, so no return is reported.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content

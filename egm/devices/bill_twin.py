@@ -330,15 +330,16 @@ class BillTwin(Twin[M]):
         self.handle_power_return()
 
     def _format_status(self) -> str:
-        """Return the name of the present phase as the bench shows it."""
+        """Return the name of the simulated acceptor's current phase, for display."""
         if self._phase is ItemPhase.READY:
             return "idle" if self._is_accepting() else "disabled"
         return self._phase.value
 
     def describe_state(self) -> dict[str, Any]:
-        """Return the acceptor's status, contents and totals for the bench: inserted = stacked + returned + inside.
+        """Return the simulated acceptor's status, contents and totals, for display.
 
-        ``stuck`` is what only a manual action ends, or None; ``jams_next`` is whether the next item will jam.
+        In the totals, inserted = stacked + returned + inside. ``stuck`` is the fault that only a manual
+        action ends, or None; ``jams_next`` is whether the next item will jam.
         """
         return {
             "status": self._format_status(),

@@ -1,7 +1,8 @@
-"""Protocols available to a cabinet: the line, the simulated device and the kind of device of each.
+"""Protocols available to a cabinet: each one's kind of device, line settings and simulated device.
 
-A cabinet file names a device, its protocol and its port; the bench and ``egm device`` look everything else up
-here. Drivers differ in their arguments (ledgers, note tables), so the machine creates those itself.
+A cabinet file names a device, its protocol and its port; the process of the simulated devices and ``egm
+device`` look everything else up here. Drivers differ in their arguments (ledgers, note tables), so the
+machine creates those itself.
 """
 
 from collections.abc import Callable, Mapping

@@ -34,7 +34,7 @@ _TURN_SECONDS_MAX = 5.0
 
 @dataclass(slots=True)
 class Exchanges:
-    """The counts of answered and unanswered queries to a device since the machine started, for monitoring."""
+    """Counts of answered and unanswered queries to a device since the machine started, for monitoring."""
 
     answered: int = 0
     unanswered: int = 0
@@ -97,7 +97,7 @@ class LineDriver(ABC, Generic[M]):
         self._unreadable_since = 0.0
         self.exchanges = Exchanges()
         self.turns = 0
-        """Turns of its loop: a live driver's count increases, whatever its device does."""
+        """Number of turns of the driver's loop; it grows while the driver runs, even without replies."""
 
     @property
     def name(self) -> str:
@@ -154,7 +154,7 @@ class LineDriver(ABC, Generic[M]):
     async def _exchange(self, request: bytes) -> list[M]:
         """Send ``request`` and return the messages received until the first one is complete.
 
-        An empty list means silence, which is counted; refused bytes are reported.
+        An empty list means that no reply came, which is counted; refused bytes are reported.
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)

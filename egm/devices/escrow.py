@@ -72,7 +72,10 @@ class Escrow:
 
     @property
     def protocol_position(self) -> int | None:
-        """Return the protocol position stored with the bill or ticket being stacked, or None."""
+        """Return the protocol position in the open stacking record, or None without an open record.
+
+        It is the driver's place in its protocol's exchange, such as the last event read.
+        """
         record = self._ledger.find_open()
         return None if record is None else record.protocol_position
 
@@ -131,6 +134,9 @@ class Escrow:
         return EscrowVerdict.LOST_TRACK
 
     def set_protocol_position(self, position: int) -> None:
-        """Store the driver's protocol position in the open stacking record, if there is one and it has changed."""
+        """Store the driver's protocol position in the open stacking record, if it has changed.
+
+        Do nothing without an open record.
+        """
         if self.protocol_position not in {None, position}:
             self._ledger.set_protocol_position(position)

@@ -30,9 +30,10 @@ class EscrowPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """A bill or ticket whose stacking is not finished. ``protocol_position`` is the driver's own.
+    """A bill or ticket whose stacking is not finished.
 
-    ``outward``: the acceptor has reported that it returns the content.
+    ``protocol_position`` is the driver's place in its protocol's exchange, such as the last event read, from
+    which it continues after a restart. ``outward``: the acceptor has reported that it returns the item.
     """
 
     content: Content
@@ -72,7 +73,10 @@ class EscrowLedger(Protocol):
         """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
 
     def set_protocol_position(self, position: int) -> None:
-        """Store the driver's protocol position in the open stacking record (its meaning is the driver's)."""
+        """Store the driver's place in its protocol's exchange in the open stacking record.
+
+        The number is in the driver's own encoding, such as that of the last event read.
+        """
 
 
 # ---------------------------------------------------------------- coins

@@ -73,8 +73,8 @@ def is_pseudo_terminal(path: str) -> bool:
 def open_port(path: str, settings: LineSettings) -> Handle:
     """Open a serial port for this process alone. Raises :class:`LineLostError` if it is not available.
 
-    A pseudo-terminal has neither parity nor a character size, and the kernel refuses (EINVAL) a request that
-    changes nothing else; so none is made.
+    On a pseudo-terminal, parity and character size are left unset: it has neither, and the kernel would
+    refuse (EINVAL) a request that changes only these.
     """
     try:
         pseudo = is_pseudo_terminal(path)

@@ -1,4 +1,4 @@
-"""In-memory ledgers, for a bench or a service terminal that drives a device without a machine.
+"""In-memory ledgers, for a test or a service terminal that drives a device without a machine.
 
 They enforce the same order of steps as the machine's durable ledgers.
 """
@@ -19,9 +19,11 @@ from egm.devices.ledgers import (
 
 
 class TransientEscrowLedger:
-    """Escrow ledger in memory. ``credited`` lists the credits in order; ``refused`` why others were not credited.
+    """In-memory ledger of a bill acceptor's stackings.
 
-    ``disputed`` lists contents of unknown whereabouts, ``contradictions`` those taken without an order.
+    ``credited`` lists the credited items in order; ``refused`` the reasons why other items were not credited.
+    ``disputed`` lists items whose whereabouts are unknown, ``contradictions`` the values of items stacked
+    without an order.
     """
 
     def __init__(self) -> None:
@@ -42,7 +44,7 @@ class TransientEscrowLedger:
         return self._record
 
     def may_order(self) -> bool:
-        """Return True: no machine has stopped."""
+        """Return True: without a machine, nothing forbids the stacking of an item."""
         return True
 
     def stack_ordered(self, content: Content, protocol_position: int) -> None:
@@ -97,7 +99,11 @@ class TransientEscrowLedger:
 
 
 class TransientCoinLedger:
-    """Coin ledger in memory. ``coins`` lists the credited coins and their destinations, ``disputed`` the others."""
+    """In-memory ledger of a coin acceptor.
+
+    ``coins`` lists the credited coins with their destinations, ``disputed`` the coins that cannot be
+    credited.
+    """
 
     def __init__(self) -> None:
         self._event_position: int | None = None
@@ -118,7 +124,11 @@ class TransientCoinLedger:
 
 
 class TransientPayoutLedger:
-    """Payout ledger in memory. ``paid``: coins counted out by finished payout; ``disputed``: those in doubt."""
+    """In-memory ledger of a hopper's payouts.
+
+    ``paid`` is the number of coins paid by each finished payout; ``disputed`` the number of coins of a payout
+    of which it is unknown whether they left the hopper.
+    """
 
     def __init__(self) -> None:
         self._record: PayoutRecord | None = None
@@ -147,9 +157,10 @@ class TransientPayoutLedger:
         self._record = replace(self._require_record(payout_id), paid_coins=paid_coins)
 
     def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
-        """Close the open payout with its coins; with ``uncertainty``, list the others as disputed.
+        """Close the open payout with the number of coins paid.
 
-        Raises LedgerOrderError if it is not open.
+        With ``uncertainty``, the remaining coins are listed as disputed. Raises LedgerOrderError if the
+        payout is not open.
         """
         record, self._record = self._require_record(payout_id), None
         self.paid[payout_id] = paid_coins
@@ -168,7 +179,7 @@ class TransientPayoutLedger:
 
 
 class TransientPrintLedger:
-    """Print ledger in memory. ``history`` lists each ticket's states in order."""
+    """In-memory ledger of a ticket printer. ``history`` lists each ticket's states in order."""
 
     def __init__(self) -> None:
         self._record: PrintRecord | None = None

@@ -41,7 +41,7 @@ NUMBER_MAX: Final = 0xFFFF_FFFF
 
 
 class ActionError(Exception):
-    """A bench command requested what this device cannot do; the text names it and the alternatives."""
+    """The error that a simulated device cannot perform a manual action; the text names the possible ones."""
 
 
 def make_pair(link: Path) -> tuple[int, int]:
@@ -88,7 +88,7 @@ class Port:
         return self._master >= 0
 
     def connect(self, receiver: Callable[[bytes], None]) -> None:
-        """Set the receiver of the machine's bytes on the device's side; on a bus, add one."""
+        """Register a simulated device as a receiver of the machine's bytes; a bus line has several."""
         self._listeners.append(receiver)
 
     def plug(self) -> None:
@@ -182,7 +182,8 @@ class Port:
 class Twin(ABC, Generic[M]):
     """A simulated peripheral that receives messages of type ``M``.
 
-    ``kind`` is its name for people; :meth:`list_actions` are the possible manual actions.
+    ``kind`` is the name of the kind of device, for display. :meth:`list_actions` returns the possible manual
+    actions, such as inserting a bill.
     """
 
     kind: str = ""
@@ -215,10 +216,10 @@ class Twin(ABC, Generic[M]):
 
     @abstractmethod
     def handle_power_return(self) -> None:
-        """Change the device's state as the return of power does."""
+        """Change the device's state as a real device's state changes when the power returns."""
 
     def begin(self) -> None:
-        """Start the device's autonomous behaviour, once the bench runs."""
+        """Start the device's autonomous behaviour, once the process of the simulated devices runs."""
 
     def export_memory(self) -> dict[str, object]:
         """Return what the device retains without power, as JSON data."""
@@ -229,11 +230,11 @@ class Twin(ABC, Generic[M]):
 
     @abstractmethod
     def describe_state(self) -> dict[str, object]:
-        """Return the simulated device's description of itself: everything that a person could see on or in it."""
+        """Return what a person could see on or in the simulated device, for display."""
 
     @abstractmethod
     def list_actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions on this device: name -> function that performs it and describes the result."""
+        """Return the manual actions on this device by name; each function performs one and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
         """Pass received bytes to the frame reader and handle each message; without power the bytes are lost.
@@ -259,7 +260,7 @@ class Twin(ABC, Generic[M]):
             self.port.send(data)
 
     def note(self, text: str) -> None:
-        """Write a line in the device's log, with the bench's seconds; repeated polling is omitted."""
+        """Write a line with a time stamp in the device's log; repeated polling is omitted."""
         recent = (line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_REPEATS))
         if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
@@ -307,7 +308,7 @@ class Twin(ABC, Generic[M]):
         return done
 
     def describe(self) -> dict[str, object]:
-        """Return the device's state for the bench, with whether it is plugged in and powered."""
+        """Return the device's state for display, and whether it is plugged in and powered."""
         return {
             "kind": self.kind,
             "powered": self.powered,
@@ -333,7 +334,7 @@ class Twin(ABC, Generic[M]):
         }
 
     def _hand_power_off(self, _: Values) -> str:
-        """Cut the device's power."""
+        """Cut the power of the simulated device."""
         if self.powered:
             self.powered = False
             self._stop_timers()
@@ -392,7 +393,10 @@ class Twin(ABC, Generic[M]):
 
 
 class _CommandValues(UserDict[str, int | str | bool]):
-    """The values of a bench command. It records which of them the action reads; any other value is then refused."""
+    """The values of a command to a simulated device.
+
+    It records which values the action reads; the command is refused if it has any other value.
+    """
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
@@ -409,7 +413,7 @@ def _describe_missing_value(key: str, value: object, kind: str) -> str:
 
 
 def read_number(values: Values, key: str, *, default: int | None = None) -> int:
-    """Return a number from the values of a bench command: 0 to :data:`NUMBER_MAX`.
+    """Return a number, 0 to :data:`NUMBER_MAX`, from the values of a command to a simulated device.
 
     Raises :class:`ActionError` naming it if it is missing, of the wrong kind, or out of bounds.
     """
@@ -422,7 +426,10 @@ def read_number(values: Values, key: str, *, default: int | None = None) -> int:
 
 
 def read_flag(values: Values, key: str, *, default: bool | None = None) -> bool:
-    """Return a boolean from the values of a bench command. Raises :class:`ActionError` if it is missing or not one."""
+    """Return a boolean from the values of a command to a simulated device.
+
+    Raises :class:`ActionError` if the value is missing or not a boolean.
+    """
     value = values.get(key, default)
     if not isinstance(value, bool):
         raise ActionError(_describe_missing_value(key, value, "true or false"))
@@ -430,7 +437,10 @@ def read_flag(values: Values, key: str, *, default: bool | None = None) -> bool:
 
 
 def read_word(values: Values, key: str) -> str:
-    """Return a text from the values of a bench command. Raises :class:`ActionError` if it is missing or not one."""
+    """Return a text from the values of a command to a simulated device.
+
+    Raises :class:`ActionError` if the value is missing or not a text.
+    """
     value = values.get(key)
     if not isinstance(value, str):
         raise ActionError(_describe_missing_value(key, value, "a text"))

@@ -19,7 +19,7 @@ from meters.transaction import JSON
 # ---------------------------------------------------------------------------------------------- tickets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNumberStored:
-    """A reserved ticket has received its number, from the host or one of the machine's own."""
+    """A reserved ticket has received its number, from the host or from the machine itself."""
 
     id: str
     """The id of the cash-out that the ticket pays out."""
@@ -28,7 +28,7 @@ class TicketNumberStored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketUnread:
-    """A ticket printed before a memory clear is offered to the host again, which may not have read it."""
+    """A ticket printed before a memory clear is offered to the host again, as it may be unread."""
 
     id: str
     """The id of the cash-out."""
@@ -55,9 +55,9 @@ class TicketRefusedByHost:
     """The id of the ticket's insertion."""
     number: Masked
     status: Redeeming
-    """The result as reported to the host."""
+    """The result of the redemption, as reported to the host."""
     reason: str
-    """The reason, as the player's screen has a text for it."""
+    """The code of the reason, for which the player's screen has a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +159,7 @@ class AftUnlocked:
     """The lock for a host's transfer has ended."""
 
     cash_out: bool
-    """Whether a cash-out was offered to the host, which did not take it."""
+    """Whether the lock was held to offer the host a cash-out, which the host did not take."""
 
 
 AFT_COMPLETE: Final = Entry(
@@ -226,9 +226,9 @@ class HostControl:
     """A host has restricted a function of the machine, or withdrawn its restriction."""
 
     source: str
-    """The host."""
+    """The name of the host that restricts the function, or has withdrawn its restriction."""
     name: str
-    """The name of the function."""
+    """The name of the restricted function, such as a game, bills or sounds."""
     value: JSON
     """The restriction, or null if it is withdrawn."""
 

@@ -34,9 +34,10 @@ class NumberRefused(NumberReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketReply:
-    """Base of the events of a host's reply about a ticket in escrow; ``id`` is that of the ticket's insertion.
+    """Base of the events of a host's reply about a ticket in escrow.
 
-    A ticket that must be returned is returned with ``status`` and ``reason``.
+    ``id`` is that of the ticket's insertion. ``status`` and ``reason`` are used if the ticket must be
+    returned to the player.
     """
 
     id: str
@@ -59,7 +60,10 @@ class TicketAuthorised(TicketReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRequested:
-    """Event: a host has requested a restriction of a function of the machine; None withdraws its request."""
+    """Event: a host has requested a restriction of a function of the machine.
+
+    A value of None withdraws the host's earlier request.
+    """
 
     source: str
     name: str

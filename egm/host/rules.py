@@ -1,4 +1,4 @@
-"""State-table rules of the host of the money: transfers and their lock, tickets it numbers and redeems."""
+"""State-table rules of the money host: transfers, the transfer lock, and tickets that the host validates."""
 
 from typing import Final
 

@@ -44,7 +44,7 @@ Handle: TypeAlias = Callable[[Event], None]
 
 
 class NumberAnswer(StrEnum):
-    """The machine's reply to a ticket number that the host has sent."""
+    """The machine's reply to a ticket number that the host has assigned."""
 
     TAKEN = "taken"
     NOT_WAITING = "not_waiting"
@@ -62,7 +62,7 @@ class NumberRequest:
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """The ticket inserted last and the state of its redemption, as reported to the host."""
+    """The last inserted ticket and the state of its redemption, as reported to the host."""
 
     status: Redeeming
     amount_cents: int = 0
@@ -72,7 +72,7 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A printed ticket that waits for the host to read its record; ``place`` is its index in the ring, 1 to 31."""
+    """A printed ticket whose record the host has not read; ``place`` is its index in the ring buffer, 1 to 31."""
 
     place: int
     ticket: Ticket
@@ -183,7 +183,10 @@ class HostTickets:
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
     def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
-        """Return the ticket in escrow to the player for a reason; return the state of its redemption."""
+        """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
+
+        ``status`` is the state to report to the host, ``reason`` is shown to the player.
+        """
         inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
@@ -205,7 +208,7 @@ class HostTickets:
         return Redeemed(host_ticket.status, host_ticket.amount_cents, number, kind)
 
     def _recall_returned_digits(self, masked: str) -> str:
-        """Return the full number of the last returned ticket if ``masked`` fits it, else an empty text.
+        """Return the full number of the last returned ticket if ``masked`` matches it, else an empty text.
 
         The full number is in memory only, so it is lost at a restart.
         """
@@ -237,7 +240,7 @@ class HostTickets:
         return self.find_ticket(indices[0]) if indices else None
 
     def find_ticket(self, index: int) -> Validated | None:
-        """Return the printed ticket at an index (1 to 31) of the ring that the host reads, or None."""
+        """Return the printed ticket at ``index`` (1 to 31) of the ring buffer that the host reads, or None."""
         issue_id = find_pay_out_in_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
@@ -269,7 +272,8 @@ class HostTickets:
     def store_terms(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
 
-        ``outranked``: terms that were set by the newer kind of message stay as they are.
+        With ``outranked``, the changes come from an older kind of message, and do not replace terms that were
+        set by the newer kind.
         """
         terms = find_ticket_terms(self._machine).with_changes(changes, outranked=outranked)
         if terms != find_ticket_terms(self._machine):

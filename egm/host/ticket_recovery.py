@@ -137,10 +137,10 @@ def close_printed_ticket(machine: Machine) -> None:
 
 
 def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
-    """Raise a technician's tilt, once, if the journal credited a ticket that the ticket ledger did not redeem.
+    """Raise a technician's tilt, once, if the journal credited a ticket that its ledger did not redeem.
 
-    This takes a power loss between credit and redemption, and a cashier who released the ticket meanwhile.
-    The credit stays; staff must find out who else was paid.
+    This happens only if the power fails between credit and redemption, and a cashier releases the ticket
+    meanwhile. The credit stays; staff must find out who else was paid.
     """
     latest_credits = machine.journal.entries(_TAKEN, limit=POSITIONS_MAX, newest_first=True)
     for entry in list(latest_credits):
@@ -163,7 +163,7 @@ def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
 
 
 def _was_redeemed(record: Record, redemption_id: str) -> bool:
-    """Return whether the ticket ledger has redeemed the ticket under this redemption id."""
+    """Return whether the ticket ledger has recorded this ticket as redeemed under ``redemption_id``."""
     return any(
         move.action is TicketAction.REDEEM and move.redemption_id == redemption_id for move in record.moves
     )
@@ -191,7 +191,7 @@ def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
 
 
 def _add_to_ring(machine: Machine, record: Record) -> None:
-    """Add a printed ticket to the ring of tickets that the host reads."""
+    """Add a printed ticket to the ring buffer of tickets that the host reads."""
     machine.post(
         VOUCHER_UNREAD,
         TicketUnread(id=record.issue_id, number=record.ticket.masked),
@@ -200,7 +200,10 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
 
 
 def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
-    """Correct, after a restart, which tickets count as read by the host, and how the ticket it authorised has ended."""
+    """After a restart, correct which tickets count as read by the host, and its last redemption's result.
+
+    A ticket that the host authorised and that is not being stacked any more counts as not stacked.
+    """
     if machine.component(HostMoney).validation.is_by_host:
         unread = {
             find_pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)

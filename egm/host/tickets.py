@@ -1,12 +1,12 @@
-"""Tickets validated by a host: it assigns a number on the way out and a value on the way in.
+"""Tickets validated by a host: the host numbers the tickets that are printed, and values those inserted.
 
-Out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a timeout)
-is processed once and durably: a number is assigned to the reserved cash-out and printed; a refusal or a
-timeout leads to a number of the machine's own if the profile allows that (H-09), or to a hand-pay (F-09). A
-restart in between finds the cash-out without a number and queries again.
+Tickets out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a
+timeout) is processed once and durably: a number is assigned to the reserved cash-out and printed; a refusal
+or a timeout leads to a number of the machine's own if the profile allows that (H-09), or to a hand-pay
+(F-09). A restart in between finds the cash-out without a number and queries again.
 
-In: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with that
-value in the machine's own ledger, then ordered into the box. From there it is handled like every bill:
+Tickets in: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with
+that value in the machine's own ledger, then ordered into the box. From there it is handled like every bill:
 reserved, stacked, credited (:mod:`egm.money.device_ledgers`). The result stays readable for the host until
 the next ticket. A restart before the order returns the ticket and reports nothing to the host; after the
 order, the acceptor reports where the ticket is.
@@ -148,8 +148,7 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
 def _has_unread_authorised_result(machine: Machine) -> bool:
     """Return whether the host has not yet read the result of a ticket it authorised.
 
-    Another ticket would overwrite that result, and the host would never learn whether the ticket was
-    redeemed.
+    The next ticket would overwrite that result, and the host would not learn whether the ticket was redeemed.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     return host_ticket is not None and bool(host_ticket.kind) and not host_ticket.told

@@ -59,7 +59,7 @@ class HostTimeouts:
         self._context.handle(end_event)
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
-        """Yield every wait for the host at this moment: its name, and the seconds left with the event that ends it."""
+        """Yield every present wait for the host: its name, and the seconds left with the event that ends it."""
         host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
         request = self._tickets.number_request
         if request is not None:

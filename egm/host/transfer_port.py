@@ -47,10 +47,11 @@ _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTransferResult:
-    """The result of a host's transfer order. ``position`` is its index in the history, 1 to 35; 0 if nothing moved.
+    """The result of a host's transfer order.
 
-    ``cents`` are the amounts moved by kind of credit; ``codes`` are protocol codes to return to the host
-    unchanged.
+    ``position`` is its index in the history of transfers, 1 to 35; 0 if nothing moved. ``cents`` are the
+    amounts moved by kind of credit, in minor units; ``codes`` are protocol codes that are returned to the
+    host unchanged.
     """
 
     identifier: str
@@ -161,7 +162,10 @@ class HostTransfers:
         return host.bonuses if kind.is_bonus else host.transfers
 
     def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
-        """Return the status with which a registration key is refused, or None. A key of all zeros is not checked."""
+        """Return the status with which a registration key is refused, or None if it is right.
+
+        A key of all zeros is not checked.
+        """
         if not any(key):
             return None
         registration = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)

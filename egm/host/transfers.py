@@ -213,7 +213,7 @@ def note_failure(
 ) -> None:
     """Record that a transfer order has failed and moves nothing.
 
-    ``host_has_result`` says that the reply to the order already reported this to the host.
+    With ``host_has_result``, the reply to the order has already reported the failure to the host.
     """
     result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
     record = replace(result, position=0, told=host_has_result)

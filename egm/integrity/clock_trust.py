@@ -1,4 +1,7 @@
-"""Trust in the clock: a doubt survives a power loss and is cleared by staff (`egm.kernel.timekeeping`)."""
+"""Trust in the clock: a recorded doubt survives a power loss, until the clock is right or staff confirm it.
+
+:mod:`egm.kernel.timekeeping` decides whether the clock is trusted.
+"""
 
 from typing import Final
 
@@ -23,9 +26,10 @@ FAULT: Final = "clock_doubted"
 
 
 def note_clock(machine: Machine) -> None:
-    """Judge the clock and record a new or cleared doubt; at start-up, before anything else is recorded.
+    """Check whether the clock can be trusted, and record a change of the result in the journal.
 
-    The last time known to be right is stored with the doubt, because later entries carry the doubtful time.
+    At start-up this happens before anything else is recorded. The last time known to be right is stored with
+    a doubt, because later entries carry the doubtful time.
     """
     doubt, recorded_doubt = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
     if doubt is None:
@@ -42,7 +46,7 @@ def note_clock(machine: Machine) -> None:
 
 
 def _format_time_now(machine: Machine) -> str:
-    """Return the clock's time, ISO 8601."""
+    """Return the time that the clock shows, ISO 8601."""
     return machine.clock.now().isoformat()
 
 
@@ -60,7 +64,7 @@ def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
 
 
 def confirm_clock(machine: Machine, event: Event) -> None:
-    """Trust the clock from now on, because staff have confirmed the date."""
+    """Trust the clock from now on, and record that staff have confirmed its date."""
     recorded_doubt, now = machine.memory.get(KernelKey.CLOCK), _format_time_now(machine)
     machine.times.confirm()
     machine.post(

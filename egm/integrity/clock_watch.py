@@ -26,7 +26,7 @@ _LOOK_SECONDS: Final = 10.0
 
 
 class ClockWatch:
-    """Service that compares the wall clock with the monotonic clock, to detect when the clock is set."""
+    """Service that compares the wall clock with the monotonic clock, to detect that the wall clock was set."""
 
     name = "clock watch"
 
@@ -60,7 +60,7 @@ class ClockWatch:
             self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
 
     def process_change(self, now: Snapshot) -> None:
-        """Ignore changes of the machine: they do not concern the clock."""
+        """Do nothing: a change of the machine does not affect the clock."""
 
 
 def create_clock_watch(context: MachineContext) -> Iterable[Attachment]:

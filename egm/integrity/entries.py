@@ -30,7 +30,7 @@ class OutOfService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledSoftware:
-    """The installed software as its manufacturer signed it; ``components`` are their short digests."""
+    """The installed software as its manufacturer signed it. ``components`` are the components' short digests."""
 
     version: str
     signer: str
@@ -39,10 +39,10 @@ class InstalledSoftware:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedBy:
-    """The cabinet file signed last: its digest, by whom, and when."""
+    """The cabinet file that staff signed last: its digest, who signed it, and when."""
 
     digest: Digest
-    """The digest of the signed text."""
+    """The SHA-256 digest of the signed cabinet file."""
     persons: Persons
     at: Time
 
@@ -89,13 +89,13 @@ class ServiceDisabled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceEnabled:
-    """The same source returned the machine to service; the people are named if staff did it by a form."""
+    """A host, link or operator ended its disabling of the machine; staff are named if they did it by a form."""
 
     source: NonBlankText
-    """The same source as in the ``service.disabled`` that it ends."""
+    """The host, link or operator function that had disabled the machine (as in ``service.disabled``)."""
     reason: str | None = omit_if_default(None)
     form: str | None = omit_if_default(None)
-    """The form by which staff did it, or null if the source did it by itself."""
+    """The form by which staff returned the machine to service, or null if the source did it by itself."""
     person: Staff | None = omit_if_default(None)
     persons: Persons | None = omit_if_default(None)
 
@@ -259,8 +259,11 @@ class ClockDoubted:
     """The clock is not trusted."""
 
     why: Doubt
-    """The evidence against the clock: a time before the software was built, one before the last time known to be
-    right, one long after that, or that it was set while the machine ran."""
+    """The evidence against the clock.
+
+    It shows a time before the software was built, before the last time known to be right, or long after it;
+    or it was set while the machine ran.
+    """
     good: str
     """The last time known to be right, or empty if there never was one."""
     now: Time
@@ -284,7 +287,7 @@ class ClockConfirmed(ByPersons):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNoted:
-    """A replaced medium is recorded as a fault, so the reminder stored for it is deleted."""
+    """A replaced medium has been recorded as a fault, so its mark in the memory is removed."""
 
     detail: str
 
@@ -321,7 +324,7 @@ class HardMetersFitted:
     """Hard meters were seen for the first time."""
 
     counted: tuple[Count, ...]
-    """The pulses that each hard meter shows, in the order of the meters on the board."""
+    """The number of pulses that each hard meter has counted, in the order of the meters on the I/O board."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,9 +333,9 @@ class HardMetersExchanged(ByPersons):
 
     reason: NonBlankText
     readings: NonBlankText
-    """The readings of the removed hard meters, as the technician entered them."""
+    """The readings of the hard meters after the exchange, as the technician entered them."""
     before: tuple[int, ...]
-    """The offset of each hard meter to its electronic meter until now, in pulses."""
+    """Each hard meter's offset until the exchange: electronic meter less hard meter, in pulses."""
 
 
 HARD_METERS_FITTED: Final = Entry(

@@ -1,4 +1,4 @@
-"""Payloads of the integrity events: start, faults, doors, who disables the machine, and technicians' forms."""
+"""Payloads of the integrity events: start, faults, doors, disabling and enabling, and technicians' forms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class MemoryReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTestResult:
-    """Event: the self-test has passed; ``games`` is the digest of each installed game, by id."""
+    """Event: the self-test has passed; ``games`` are the digests of the installed games, by game id."""
 
     games: Mapping[str, str] | None = None
 
@@ -40,7 +40,7 @@ class DoorChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disabled(FilledForm):
-    """Event: a host, a link or an operator disables the machine, and why."""
+    """Event: a host, a link or an operator (``source``) disables the machine, and why."""
 
     source: str
     reason: str
@@ -77,7 +77,7 @@ class SignatureForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountersForm(FilledForm):
-    """A form about exchanged hard meters, with the readings of the new ones."""
+    """A form that reports exchanged hard meters, with what the meters show after the exchange."""
 
     reason: str = ""
     readings: str = ""

@@ -24,7 +24,11 @@ from egm.record_fields import Positive
 
 
 def _is_out_of_service(machine: Machine) -> bool:
-    """Return whether the machine is out of service: by itself, for a host or operator, or through a closing fault."""
+    """Return whether the machine is out of service.
+
+    The reason is its own (self-test or generator), a host or operator that disables it, or a fault that takes
+    the machine out of service.
+    """
     return (
         machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or bool(list_disabling_sources(machine))

@@ -1,4 +1,4 @@
-"""Staff forms about integrity: out of service and back, faults, the clock, the software, exchanged counters."""
+"""Staff forms: out of service and back, clearing faults, clock, software, cabinet file, exchanged hard meters."""
 
 from typing import Final
 

@@ -1,8 +1,9 @@
 """Hard meters: the electromechanical counters follow the electronic meters, in pulses (D-20; FR68-11).
 
-The number of pulses owed is not stored. It is the electronic meter, in pulses, minus the count reported by
-the board, so no pulse is lost or given twice, whichever of the two lost its power. The offset when the
-counters were first seen is stored in the journal, and they count on from there.
+The number of pulses still to give is not stored. It is the electronic meter, in pulses, less the count that
+the board reports, so no pulse is lost or given twice, whether the machine or the board loses its power. When
+the counters are first seen, the difference between electronic meter and counter is stored in the journal as
+an offset, and they count on from there.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ class HardMeters:
             await asyncio.sleep(_FOLLOW_SECONDS)
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
-        """Trigger another update of the mechanical counters after a change of the machine."""
+        """Request another update of the electromechanical counters after a change of the machine."""
         self._news.set()
 
     def send_totals(self) -> bool:
@@ -63,7 +64,10 @@ class HardMeters:
         return True
 
     def _count_due_pulses(self) -> list[int]:
-        """Return the electronic meters in whole pulses, by electromechanical counter; fractions are carried over."""
+        """Return the electronic meters' values in whole pulses, in the order of the hard meters.
+
+        A remainder of less than a pulse stays in the electronic meter until it makes a whole one.
+        """
         values = self._machine.journal.meters().values
         pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
         return pulses + [0] * (HARD_METERS - len(pulses))

@@ -1,4 +1,4 @@
-"""The journal entries that the journal itself writes: seals, archived segments, and repairs of its copies."""
+"""The journal entries that the journal itself writes: signed sums, archived segments, repairs of its copies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The machine has signed the sums of all journal entries so far."""
+    """The machine has signed the sums of the journal's accounts and meters up to this entry."""
 
     ledger: Mapping[str, JSON]
     """The sums of all accounts and meters."""
     ledger_sha256: Digest
-    """The digest of the sums."""
+    """The SHA-256 digest of these sums."""
     signature: str
-    """The machine's signature of the digest and of the journal's head."""
+    """The machine's signature of the sums' digest and of the journal's head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

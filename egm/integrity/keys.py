@@ -9,18 +9,18 @@ class IntegrityKey(Key):
     BOOTS = "boots", ClearAction.IDENTITY, Owner.MACHINE
     """The number of starts of the machine."""
     SERVICE = "service_call", ClearAction.TRANSIENT, Owner.PLAYER
-    """The player's service call."""
+    """The player's call for service, while it is active."""
     OUT_OF_SERVICE = "out_of_service", ClearAction.IDENTITY, Owner.MACHINE
     """Why the machine has taken itself out of service."""
     DISABLED = "disabled:", ClearAction.IDENTITY, Owner.MACHINE
     """Prefix; one key per host or person that has taken the machine out of service."""
     HARD_METERS = "hard_meters", ClearAction.TRANSIENT, Owner.MACHINE
-    """The offset between the electronic meters and the hard meters when the latter were first seen, in pulses."""
+    """Electronic meter less hard meter when the hard meters were first seen, in pulses, for each hard meter."""
     ARCHIVE = "journal.archive", ClearAction.TRANSIENT, Owner.MACHINE
-    """Set by the journal: the end of its archive (:class:`meters.archive.Boundary`)."""
+    """How far the journal is archived (:class:`meters.archive.Boundary`); written by the journal itself."""
     MEDIUM_REPLACED = "memory.medium_replaced", ClearAction.IDENTITY, Owner.MACHINE
-    """Set by the journal: a medium was replaced, and staff have not been notified yet."""
+    """Set by the journal if a medium was replaced, until the machine has raised a fault about it."""
     SOFTWARE = "software", ClearAction.TRANSIENT, Owner.MACHINE
     """The installed software by component, as signed by its manufacturer."""
     CABINET = "cabinet_file", ClearAction.IDENTITY, Owner.MACHINE
-    """The cabinet file signed last: its digest, by whom, and when."""
+    """The cabinet file that staff signed last: its digest, who signed it, and when."""

@@ -1,4 +1,4 @@
-"""Lock-ups: doors, faults, a failed self-test or generator; what stops play, and who restarts it."""
+"""Lock-ups: doors, faults, a failed self-test or generator stop play until the cause and staff allow it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,9 +64,10 @@ def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(machine: Machine, event: Event) -> None:
-    """Count the start, and record the running software and the venue's gaming day; once for all positions.
+    """Record that the machine has started: number of the start, software release, venue's gaming day.
 
-    Each position records the terms of its residual credit if they have changed.
+    The first position records this for all. Each position records the terms of its residual credit if they
+    have changed.
     """
     terms = find_changed_residual_terms(machine)
     if machine.position.number > 1:
@@ -115,7 +116,10 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
 
 
 def list_disabling_sources(machine: Machine) -> dict[str, object]:
-    """Return who has disabled the machine: by source, the stored reason and since when."""
+    """Return which hosts, links or operator functions disable the machine.
+
+    The values are the stored reason and since when, by source.
+    """
     states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
     return {key.removeprefix(IntegrityKey.DISABLED): record for key, record in states}
 
@@ -138,7 +142,7 @@ def record_disabled(machine: Machine, event: Event) -> None:
 
 
 def record_enabled(machine: Machine, event: Event) -> None:
-    """Enable the machine again for the source that has disabled it."""
+    """End the disabling of the machine by one source, which must be the one that disabled it."""
     enabled = event.of(Enabled)
     if enabled.source not in list_disabling_sources(machine):
         return
@@ -195,7 +199,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
 
 
 def reseed(machine: Machine, _: Event) -> None:
-    """Reseed the random number generator after a door is closed, if the profile requires it then."""
+    """Reseed the random number generator, if the jurisdiction requires this after a door is closed."""
     if machine.chance is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
@@ -211,7 +215,10 @@ _NOTICES_OF_MONEY: Final = frozenset({"bill_accepted", "bill_returned", "ticket_
 
 
 def record_fault(machine: Machine, event: Event) -> None:
-    """Record that a fault is active until it is cleared; a device's report that it is open counts as an opening."""
+    """Record that a fault is active until it is cleared.
+
+    A device's report that its housing is open also counts as a door opening.
+    """
     fault = event.of(FaultChange)
     code = fault.code
     if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):
@@ -223,7 +230,10 @@ def record_fault(machine: Machine, event: Event) -> None:
 
 
 def record_fault_cleared(machine: Machine, event: Event) -> None:
-    """Clear a fault whose cause has gone, unless staff must clear it; report what happened to held money."""
+    """Clear a fault whose cause has gone, unless staff must clear it.
+
+    A notice informs the player of what happened to money that the faulty device held.
+    """
     fault = event.of(FaultChange)
     code = fault.code
     was_active, held_money = code in machine.faults, build_held_money_values(machine, code)
@@ -236,7 +246,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
 
 
 def clear_tilts(machine: Machine, event: Event) -> None:
-    """Clear the active faults that an attendant may clear."""
+    """Clear all active faults that an attendant may clear."""
     clearable = [code for code, entry in machine.faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")
@@ -253,13 +263,19 @@ def clear_tilts(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
 class GeneratorStart:
-    """The function that instantiates a new random number generator; it raises RngError if the tests fail again."""
+    """The machine's function that instantiates a new random number generator.
+
+    It raises RngError if the generator's self-tests fail again.
+    """
 
     start: Callable[[], RandomService]
 
 
 def restart_generator(machine: Machine, event: Event) -> None:
-    """Instantiate a new random number generator, with authority: the only recovery from a failed one."""
+    """Replace a failed random number generator by a new one, at the order of authorised staff.
+
+    A failed generator can be recovered in no other way.
+    """
     try:
         machine.chance = machine.component(GeneratorStart).start()
     except RngError as error:

@@ -1,8 +1,8 @@
-"""Media watch: a journal medium that is missing, replaced or full takes the machine out of service.
+"""Watch of the journal's storage media: one that is missing, replaced or full takes the machine out of service.
 
-With only one medium, the next fault could lose money, so nothing new is started: no game, no value in. What
-is owed is paid, and recorded on the remaining medium; a game in progress is finished. Service resumes
-automatically when the cause is gone, but a replaced medium needs a technician first.
+With only one of its two media, the next fault could lose money, so nothing new is started: no game, no money
+in. Amounts owed are paid, and recorded on the remaining medium; a game in progress is finished. Service
+resumes automatically when the cause is gone, but a replaced medium needs a technician first.
 """
 
 import asyncio
@@ -47,12 +47,12 @@ class MemoryWatch:
                 continue
 
     def process_change(self, _: Snapshot) -> None:
-        """Trigger a check of the media if a new cause of a fault has appeared."""
+        """Request a check of the storage media if a missing, replaced or full one has no fault yet."""
         if self._find_causes().keys() - self._machine.faults.keys():
             self._requested.set()
 
     def look(self) -> None:
-        """Raise the faults of media with a new cause, and clear the faults whose cause is gone."""
+        """Raise a fault for each storage medium that is missing, replaced or full; clear faults without a cause."""
         journal = self._machine.journal
         journal.check_free_space()
         causes = self._find_causes()
@@ -66,7 +66,7 @@ class MemoryWatch:
             self._machine.post(MEMORY_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
 
     def _find_causes(self) -> Mapping[str, str]:
-        """Return the present causes of faults of the journal's media: by fault code, the details."""
+        """Return why faults of the storage media apply now: fault code -> details."""
         journal = self._machine.journal
         causes = {
             MISSING: journal.missing,
@@ -77,5 +77,5 @@ class MemoryWatch:
 
 
 def create_memory_watch(context: MachineContext) -> Iterable[Attachment]:
-    """Return the media watch, which every machine has."""
+    """Return the watch of the storage media, which every machine has."""
     return (MemoryWatch(context),)

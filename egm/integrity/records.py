@@ -1,4 +1,4 @@
-"""The stored record of a source that holds the machine out of service."""
+"""The stored record of a host, a link or an operator that holds the machine out of service."""
 
 from dataclasses import dataclass
 

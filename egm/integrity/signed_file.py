@@ -1,4 +1,4 @@
-"""Signed cabinet file: once staff have signed one, the machine does not play with another until it is signed too.
+"""Signed cabinet file: a machine with a signed cabinet file refuses to play with a file that is not signed.
 
 The journal stores the digest of the file signed last, its text and who signed it. If the file differs at the
 start, the machine stops until the file is restored or signed: at the machine by the form, or earlier at a
@@ -34,9 +34,9 @@ from meters.recall import read_details
 from meters.storage import DiskStorage
 
 FAULT: Final = "cabinet_file_changed"
-"""The fault code while the cabinet file is not the one signed last.
+"""The code of the fault that is active while the cabinet file in use is not the one signed last.
 
-Cleared when that file is restored or this one is signed.
+It is cleared when that file is restored or the one in use is signed.
 """
 #: The kind of the journal entry of a signature.
 KIND: Final = CABINET_SIGNED.kind
@@ -117,7 +117,7 @@ def find_last_signed_file(journal: JournalView) -> SignedFile | None:
 
 @dataclass(frozen=True, slots=True)
 class FileInUse:
-    """The text of the cabinet file the machine was started with; empty for a machine made without one."""
+    """The text of the cabinet file with which the machine was started; empty for a machine without one."""
 
     text: str = ""
 
@@ -133,7 +133,10 @@ def compute_digest(text: str) -> str:
 
 
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
-    """Check at start-up that the cabinet file is signed; accept a waiting signature, otherwise raise a fault."""
+    """Check at start-up that the cabinet file in use is the signed one.
+
+    A signature that waits beside the journal is accepted if possible; otherwise a fault is raised.
+    """
     machine.install(FileInUse(file.text))
     digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)
     if not file.text:
@@ -162,7 +165,8 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
 def _find_reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) -> str:
     """Return why a waiting signature of the cabinet file is not accepted now, or an empty string.
 
-    ``changes`` is False for a file that was restored: then money on the machine does not matter.
+    ``changes`` is whether the file differs from the one signed last. If not, it was only restored, and money
+    on the machine does not matter.
     """
     roster = machine.component(Roster)
     people = [roster.get(number) for number in signed.persons]

@@ -1,12 +1,10 @@
-"""Software verification against the signed manifest: at start, after a door closes, and periodically (A-12..16).
+"""Software verification against the signed manifest: at start, after a door closes, periodically (A-12..16).
 
-It has two faults. ``software_differs`` names the files that are not as signed, and ends with its cause.
-``software_check`` is raised with it and stays until a technician has cleared it: the machine plays again only
-when the files are right and an authorised person has confirmed it.
-
-The installed software is stored in the journal under :attr:`IntegrityKey.SOFTWARE`; any difference at a start
-is recorded component by component. A cabinet file that pins a different key, or no longer any, also needs a
-technician.
+The check raises two faults. ``software_differs`` names the files that are not as signed, and ends with its
+cause. ``software_check`` is raised with it and stays until a technician has cleared it: the machine plays
+again only when the files are right and an authorised person has confirmed it. The installed software is
+stored in the journal under :attr:`IntegrityKey.SOFTWARE`; any difference at a start is recorded component by
+component. A cabinet file that pins a different key, or no longer any, also needs a technician.
 """
 
 import asyncio
@@ -41,7 +39,7 @@ _SHOWN_MAX: Final = 3
 
 
 class Verifier:
-    """Compares one machine's software with its manifest and raises or clears the faults."""
+    """The verification of one machine's software against its manifest; it raises or clears the faults."""
 
     def __init__(self, context: MachineContext) -> None:
         self._machine: Machine = context.engine.machine
@@ -67,7 +65,7 @@ class Verifier:
         self._record_findings(findings, "start")
 
     async def examine_again(self, why: str) -> None:
-        """Verify the software again, in a separate process; ``why`` is the occasion."""
+        """Verify the software again, in a separate process; ``why`` names the occasion, such as a closed door."""
         pinned = self._file.software
         if pinned is None:
             return
@@ -143,7 +141,7 @@ def compare_digests(
 
 
 class Reverification:
-    """Service that verifies the software again after a door has closed, on request, and after the configured hours."""
+    """Service that verifies the software again after a door closes, on request and at a set interval."""
 
     name = "software"
 
@@ -173,7 +171,7 @@ class Reverification:
         self._doors = now.doors_open
 
     def _request(self, why: str) -> None:
-        """Request a verification of the software; ``why`` is the occasion."""
+        """Request a verification of the software; ``why`` names the occasion, such as a closed door."""
         self._why = why
         self._requested.set()
 

@@ -1,4 +1,4 @@
-"""A technician's work: faults that a key does not clear, the software check, exchanged counters."""
+"""A technician's work: clear faults that an attendant may not clear, check software, replace hard meters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,18 +21,18 @@ from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
 SOFTWARE_DIFFERS: Final = "software_differs"
-"""The fault code while files are not as signed; cleared when they are right again."""
+"""The code of the fault that is active while software files are not as signed."""
 SOFTWARE_CHECK: Final = "software_check"
-"""The fault code until a technician has confirmed the software, after its files are right again."""
+"""The code of the fault that is active, after software files differed, until a technician clears it."""
 
 _RULED_ON: Final = frozenset({"progressive_unproved"})
-"""Faults that are cleared only by a ruling of staff."""
+"""The codes of faults that no technician may clear: only a ruling (dispute decision) of staff ends them."""
 
 
 def _list_clearable_faults(machine: Machine) -> list[str]:
     """Return the codes of the faults that a technician may clear now.
 
-    The software check is among them only once the files are right.
+    The fault ``software_check`` is among them only once the files are as signed.
     """
     faults = machine.faults
     return [
@@ -46,7 +46,10 @@ def _list_clearable_faults(machine: Machine) -> list[str]:
 
 @dataclass(slots=True)
 class SoftwareCheck:
-    """The function that requests a software examination, or None without a manifest."""
+    """The machine's function that requests a verification of its software.
+
+    ``request`` is None for a machine without a signed manifest.
+    """
 
     request: Callable[[], None] | None = None
 
@@ -64,7 +67,7 @@ def software_is_signed(machine: Machine, _: Event) -> bool:
 
 
 def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
-    """Return whether hard meters, counters that follow the electronic meters, have been seen."""
+    """Return whether hard meters (electromechanical counters) have been detected on the machine."""
     return machine.memory.get(IntegrityKey.HARD_METERS) is not None
 
 
@@ -93,9 +96,10 @@ def verify_software(machine: Machine, event: Event) -> None:
 
 
 def refit_hard_meters(machine: Machine, event: Event) -> None:
-    """Record that the I/O board or its counters were exchanged: they count on from their present values (D-20).
+    """Record that the I/O board or its hard meters were exchanged (D-20).
 
-    Pulses still owed to the old counters are not given to the new ones; the electronic meters have them.
+    The hard meters count on from their present values. Pulses still owed to the old ones are not given to the
+    new ones; the electronic meters contain them.
     """
     form = event.of(CountersForm)
     machine.post(

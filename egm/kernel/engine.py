@@ -1,4 +1,4 @@
-"""State-machine engine: processes one event at a time according to the rules, and nothing else."""
+"""State-machine engine: processes one event at a time according to the state table's rules."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -88,9 +88,9 @@ class Engine(Generic[MachineT]):
         self._changed()
 
     def update_state(self) -> None:
-        """Change to the state that the memory now implies, after another player position has changed shared memory.
+        """Change to the state that the memory now implies, because another position has changed shared memory.
 
-        Nothing happens while an event is being handled, or if the state is still right.
+        Do nothing while an event is being handled, or if the state is still right.
         """
         if self._busy or not self.accepts(EventType.MACHINE_CHANGED):
             return
@@ -157,7 +157,7 @@ class Engine(Generic[MachineT]):
         return self.state
 
     def _finish_event(self) -> None:
-        """Apply every AFTER_EVENT rule whose guards hold, each at most once."""
+        """Apply every AFTER_EVENT rule whose guards hold, each at most once, to complete unfinished work."""
         applied_rules = list[Rule[MachineT]]()
         while self._apply_engine_event(EventType.AFTER_EVENT, applied_rules):
             pass
@@ -183,7 +183,10 @@ class Engine(Generic[MachineT]):
         return True
 
     def _refuse(self, event: Event, reason: str) -> None:
-        """Show the person why no rule accepts the event, or record it as unexpected, as the event's rules specify."""
+        """Refuse an event that no rule accepts, as the state table's rules for the event specify.
+
+        Either the person at the machine is shown the reason, or the event is recorded as unexpected.
+        """
         if self.rules.refusal(event.type) is Refusal.REPORT:
             self.machine.notice = Notice(
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}

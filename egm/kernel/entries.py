@@ -1,4 +1,4 @@
-"""Declarations of journal entries: each kind's record, how it moves value, what it counts and what it stores.
+"""Declarations of journal entries: for each kind its record, transfers of value, counts and stored values.
 
 A feature declares each of its entries once (:attr:`egm.kernel.feature.Feature.entries`).
 :meth:`egm.kernel.machine.Machine.post` writes an entry and checks it against its declaration before it is
@@ -32,7 +32,10 @@ class EntryError(InvariantError):
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Permitted transfers from account ``source`` to account ``target``; ``*`` matches any part of a name."""
+    """The permission of a journal entry to transfer value from account ``source`` to account ``target``.
+
+    ``*`` matches any part of an account's name.
+    """
 
     source: str
     target: str
@@ -54,7 +57,7 @@ class Entry(Generic[R]):
     kind: str
     record: type[R]
     about: str = ""
-    """What has happened; by default the docstring of ``record``."""
+    """What has happened if the journal has such an entry; by default the docstring of ``record``."""
     phase: Phase = Phase.POST
     settles: tuple["AnyEntry | str", ...] = ()
     moves: tuple[Moves, ...] = ()
@@ -66,11 +69,15 @@ class Entry(Generic[R]):
     subject: str = ""
     """The field of the record that names what the entry concerns, such as a door, a fault or a menu."""
     significance: Significance | Mapping[str, Significance] | None = None
-    """Its meaning as a significant event: the same for every entry, or by patterns of the subject in order."""
+    """The entry's effect, clearing and SAS code as a significant event; None if it is none.
+
+    It is the same for every such entry, or depends on the subject: a mapping by patterns of the subject, in
+    order.
+    """
     logs: tuple[Log, ...] = ()
     """The logs that show the entry, in addition to the log of all events."""
     is_bookkeeping: bool = False
-    """Whether the entry only serves the journal itself; the log of events then leaves it out."""
+    """Whether the entry only serves the journal itself; the log of all events then omits it."""
 
     def __post_init__(self) -> None:
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
@@ -88,7 +95,7 @@ class Entry(Generic[R]):
 
     @property
     def meaning(self) -> str:
-        """Return what has happened when such a journal entry exists, in one sentence."""
+        """Return in one sentence what has happened if the journal has an entry of this kind."""
         documented = self.record.__doc__ if self.record is not NoneType else ""
         return self.about or (documented or "").partition("\n")[0]
 
@@ -159,7 +166,10 @@ class Entry(Generic[R]):
                 raise self._error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:
-        """Return what a journal entry of this kind concerns, as text: on or off for a truth value, empty if nothing."""
+        """Return as text what a journal entry of this kind concerns, such as a door or a fault.
+
+        A truth value is given as on or off; the text is empty if the kind has no subject.
+        """
         record = entry.record if isinstance(entry.record, Mapping) else {}
         value = record.get(self.subject)
         if isinstance(value, bool):
@@ -193,7 +203,7 @@ class Entry(Generic[R]):
 
 
 AnyEntry: TypeAlias = Entry[Any]
-"""An entry with any record."""
+"""A declaration of a journal entry, with a record of any class."""
 
 
 def list_entries(module: ModuleType) -> tuple[AnyEntry, ...]:
@@ -272,9 +282,9 @@ class Entries:
         return not any(form.is_bookkeeping for form in self.of(kind))
 
     def _find_first_form(self, kind: str) -> AnyEntry | None:
-        """Return the first declared form of a kind of journal entry, or None for an unknown kind."""
+        """Return the first declared form of a kind of journal entry, or None if the kind is not declared."""
         return next(iter(self.of(kind)), None)
 
     def of(self, kind: str) -> tuple[AnyEntry, ...]:
-        """Return the declared forms of a kind of journal entry, or an empty tuple for an unknown kind."""
+        """Return all declared forms of a kind of journal entry; empty for a kind that is not declared."""
         return self._by_kind.get(kind, ())

@@ -15,7 +15,7 @@ from egm.record_codec import RecordError, check_fields, from_json, is_record
 
 P = TypeVar("P")
 _Class: TypeAlias = type[P]
-"""``type[P]``, for use where ``type`` is a field."""
+"""An alias of ``type[P]``, for classes in which ``type`` is the name of a field."""
 
 
 class State(StrEnum):
@@ -199,7 +199,10 @@ class EventType(EventName):
 
 
 class EventError(InvariantError):
-    """An event whose payload differs from its declaration: the event, the field, its value and what was expected."""
+    """The error that an event's payload differs from its declaration.
+
+    The text names the event, the field, its value and what was expected.
+    """
 
 
 class Payload(Protocol):
@@ -223,7 +226,7 @@ class FaultChange:
 
     code: str
     detail: str | None = None
-    """Details for staff, such as the device's own words."""
+    """Details of the fault for staff, such as the text that the device reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +316,10 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
 
 
 class SupersededBy(Exception):
-    """Raised by an effect that has moved no value, because another event must be processed in place of its own."""
+    """The exception by which an effect asks the engine to process another event in place of its own.
+
+    An effect may raise it only before it has moved any value.
+    """
 
     def __init__(self, event: Event) -> None:
         super().__init__(event.type.value)
@@ -321,7 +327,7 @@ class SupersededBy(Exception):
 
 
 class Next(StrEnum):
-    """How the next state is determined after a rule that names none."""
+    """How the engine finds the next state after a rule that names no state."""
 
     #: The present state.
     SAME = "same"

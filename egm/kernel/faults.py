@@ -107,7 +107,10 @@ class Fault:
 
     @property
     def is_shown_to_player(self) -> bool:
-        """Return whether the fault restricts, and is shown to, the player; others only appear on service pages."""
+        """Return whether the fault is shown to the player, because it stops play or disables a device.
+
+        Other faults appear on service pages only.
+        """
         return self.locks or self.disables_device or self.closes
 
 
@@ -127,5 +130,8 @@ def get_fault(code: str) -> Fault:
 
 
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
-    """Return the active fault codes without warnings whose severe form is active, such as low paper at paper out."""
+    """Return the active fault codes without each warning whose more severe form is active too.
+
+    For example, low paper is left out while the paper is out.
+    """
     return [code for code in codes if _BEGINNINGS.get(code) not in codes]

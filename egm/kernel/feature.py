@@ -1,4 +1,7 @@
-"""Features of the machine: each declares everything it adds in one place; the composition root combines them."""
+"""Features of the machine: each declares in one place everything that it adds to the machine.
+
+:mod:`egm.app.features` lists them, and :class:`Features` combines their declarations.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +25,7 @@ LANGUAGES: Final = ("en", "fr")
 
 
 def _return_nothing(_: Machine) -> tuple[()]:
-    """Return no notices or metrics, for a feature that has none."""
+    """Return an empty tuple: the notices or metrics of a feature that has none."""
     return ()
 
 
@@ -32,29 +35,29 @@ class Feature:
 
     name: str
     keys: type[Key] | None = None
-    """Its keys in the machine's memory; each key states its owner and what an authorised clear does with it."""
+    """The feature's storage keys in the machine's memory, with owner and treatment at a memory clear."""
     values: Mapping[Key, object] = field(default_factory=dict)
-    """The type of the value under each of its keys: a record, or another field type."""
+    """The type of the value under each of the feature's storage keys: a record, or another field type."""
     entries: tuple[AnyEntry, ...] = ()
-    """The journal entries that it writes."""
+    """The kinds of journal entries that the feature writes."""
     events: Mapping[EventName, type[Payload]] = field(default_factory=dict)
-    """The payload of each of its events."""
+    """The class of the payload of each event that the feature declares."""
     rules: tuple[Rule[Machine], ...] = ()
-    """Its rules in the state table, in the order in which they are tried."""
+    """The feature's rules in the state table, in the order in which they are tried."""
     states: tuple[DerivedState[Machine], ...] = ()
-    """The states that follow from its memory."""
+    """The states that the feature's values in the memory imply, such as an open hand-pay."""
     services: tuple[Make, ...] = ()
     """Factories of background services, called once per machine."""
     position_services: tuple[Make, ...] = ()
     """Factories of background services, called once per player position."""
     offers: tuple[object, ...] = ()
-    """Contributions to other features: forms, pages and menu entries of the service menu, registers, claim makers."""
+    """Contributions to other features, such as forms, pages and entries of the service menu, or staff registers."""
     notices: Callable[[Machine], Iterable[Notice]] = _return_nothing
-    """Returns the notices that apply to the person at the machine at this moment."""
+    """A function that returns the notices that apply to the person at the machine now."""
     metrics: Callable[[Machine], Iterable[Metric]] = _return_nothing
-    """Returns its metrics beyond the meters of the journal."""
+    """A function that returns the feature's metrics other than the meters of the journal."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Texts beyond the screen's own catalogues: by language, then by catalogue key (``notice.x``)."""
+    """Texts that the screen's own catalogues lack: by language, then by catalogue key (``notice.x``)."""
 
 
 class Features:
@@ -99,7 +102,7 @@ class Features:
         return texts
 
     def attach(self, context: MachineContext) -> tuple[Attachment, ...]:
-        """Create the background services that the cabinet file requires: for the machine, and for one position."""
+        """Create the background services that the cabinet file requires, for the machine and its first position."""
         services = (service for feature in self.all for make in feature.services for service in make(context))
         return (*services, *self.attach_to_position(context))
 
@@ -110,7 +113,7 @@ class Features:
         )
 
     def list_contributions(self, kind: type[T]) -> tuple[T, ...]:
-        """Return every contribution of the given class that features make to other features."""
+        """Return all contributions of the class ``kind`` that features make to other features."""
         return tuple(offer for feature in self.all for offer in feature.offers if isinstance(offer, kind))
 
     def notices(self, machine: Machine) -> Iterable[Notice]:

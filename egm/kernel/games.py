@@ -10,10 +10,10 @@ from paytables import Game
 
 @dataclass(slots=True)
 class InstalledGames:
-    """Every installed game by id, whether or not the operator's options offer it.
+    """Every installed game by its id, whether or not the operator's options offer it.
 
     ``denominations_cents`` are the approved denominations of each game. ``returns`` are the lowest exact
-    return of each game at those denominations.
+    return (RTP) of each game at those denominations.
     """
 
     games: Mapping[str, Game] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Keys of the machine's memory: who owns each, and what an authorised clear does with the value under it.
+"""Storage keys of the machine's memory, with the owner of each value and its treatment at a memory clear.
 
 Each feature declares its keys as an enumeration; :class:`Keys` combines them. A name that ends in ``:`` is a
 prefix, with one key per item.
@@ -17,11 +17,11 @@ class ClearAction(StrEnum):
     """What an authorised memory clear does with the value under a storage key (:mod:`egm.memory_clear.claims`)."""
 
     OWED = "owed"
-    """Part of a claim: paid by hand or carried over into the next journal, by name."""
+    """The value is owed to somebody: it is paid by hand or carried over into the next journal, by name."""
     IDENTITY = "identity"
-    """Identity, settings or restrictions of the machine: carried over into the next journal."""
+    """The value is an identity, a setting or a restriction of the machine: carried over into the next journal."""
     TRANSIENT = "transient"
-    """Valid for this journal only, or detected again: dropped."""
+    """The value is valid for this journal only, or is detected again: it is dropped."""
 
 
 class Owner(StrEnum):
@@ -30,20 +30,24 @@ class Owner(StrEnum):
     MACHINE = "machine"
     PLAYER = "player"
     DEVICE = "device"
-    """The position's value if the key concerns a device that each position has; otherwise the machine's value."""
+    """The position, if the key names a device of which each position has its own; otherwise the machine."""
 
 
 class Key(StrEnum):
-    """Base class of each feature's storage keys.
+    """Base class of each feature's storage keys, each under its name in the journal's state.
 
-    A key has its name in the journal, what a memory clear does with its value (``clear_action``), and its owner.
+    ``clear_action`` is what a memory clear does with the value; ``owner`` is the machine or each player
+    position.
     """
 
     clear_action: ClearAction
     owner: Owner
 
     def __new__(cls, name: str, clear_action: ClearAction, owner: Owner) -> Self:
-        """Create a storage key. Clear action and owner have no defaults, so that nobody forgets to decide them."""
+        """Create a storage key.
+
+        Clear action and owner have no defaults, so that every declaration must state them.
+        """
         key = str.__new__(cls, name)
         key._value_, key.clear_action, key.owner = name, clear_action, owner
         return key
@@ -57,9 +61,9 @@ class KernelKey(Key):
     SELECTION = "selection", ClearAction.IDENTITY, Owner.PLAYER
     """The selected game, denomination, bet and language."""
     DOOR = "door:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per open door."""
+    """Key prefix of the open doors: one key per door."""
     FAULT = "fault:", ClearAction.IDENTITY, Owner.DEVICE
-    """Prefix; one key per active fault."""
+    """Key prefix of the active faults: one key per fault."""
 
 
 class Keys:

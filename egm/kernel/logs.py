@@ -1,6 +1,7 @@
-"""The logs of the journal. The declaration of an entry names the logs that show the entry.
+"""The logs of the journal: lists of its last entries of certain kinds.
 
-Each log shows only its last entries. The journal itself loses nothing.
+The declaration of an entry names the logs that show the entry. Each log shows only its last entries. The
+journal itself loses nothing.
 """
 
 from enum import StrEnum

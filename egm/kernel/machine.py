@@ -50,7 +50,7 @@ class Identity:
     operator_number: str
     venue: Venue
     day_ends_hour: int = 0
-    """The local hour at which the venue's gaming day ends."""
+    """The hour, local time, at which the venue's gaming day ends."""
 
 
 class Outbox(Protocol):
@@ -97,10 +97,10 @@ class Machine:
 
     # ------------------------------------------------------------------ what each feature holds for itself
     def component(self, kind: type[T]) -> T:
-        """Return a feature's component of class ``kind``; its state is volatile and is lost with the process.
+        """Return the machine's object of class ``kind``, in which a feature holds volatile state.
 
-        It is created without arguments if it was not installed. Raises InvariantError if that is not
-        possible.
+        The state is lost when the process ends. If no such object was installed, one is created without
+        arguments. Raises InvariantError if that is not possible.
         """
         component = self._components.get(kind)
         if component is None:
@@ -111,11 +111,14 @@ class Machine:
         return cast("T", component)
 
     def install(self, component: object) -> None:
-        """Set a feature's component, replacing any of the same class. Only the composition root calls this."""
+        """Set the machine's object of the class of ``component``, replacing any earlier one.
+
+        Only the start-up code of :mod:`egm.app` calls this.
+        """
         self._components[type(component)] = component
 
     def installed(self, kind: type[T]) -> T | None:
-        """Return a feature's component of class ``kind`` if it exists, else None."""
+        """Return the machine's object of class ``kind`` if one exists, else None."""
         return cast("T | None", self._components.get(kind))
 
     # ------------------------------------------------------------------ the memory
@@ -201,7 +204,7 @@ class Machine:
         return posted
 
     def fresh_id(self, kind: str) -> str:
-        """Return a transaction id that is never reused, in this journal or a later one of the machine."""
+        """Return a new transaction id of a journal entry, never used before in any journal of this machine."""
         return self.journal.fresh_id(kind)
 
     def record_unexpected_event(
@@ -250,7 +253,10 @@ class Machine:
     def build_debit_transfers(
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
     ) -> tuple[Transfer, ...]:
-        """Return the transfers that move player credits to the account ``target``, one credit kind after the other."""
+        """Return the journal transfers that move player credits to the account ``target``.
+
+        The credit kinds are used one after the other, in the given order.
+        """
         return build_credit_transfers(
             amount_cents, target, self.journal.available_cents, kinds, self.position
         )

@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 class Memory:
-    """Durable memory of one player position: the current values of its own and the machine's storage keys.
+    """The durable memory of one player position: current values of its own storage keys and the machine's.
 
     Every access reads the journal: nothing is cached, so a restart changes nothing.
     """

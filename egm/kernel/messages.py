@@ -1,10 +1,9 @@
-"""Messages between the machine and the screen, and from the screen's drawer to the simulated devices.
+"""Messages between the machine and its screen, and to the process of the simulated devices.
 
 Each line is one JSON object. The machine sends a :class:`Snapshot` whenever anything that a person can see
 has changed, and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`:
-a request, never a command; the state table decides. Money is in minor units; credits are the game's.
-
-A line that does not parse raises :class:`MessageError`; no value is guessed.
+a request, never a command; the state table decides. Money is in minor units; credits are the game's. A line
+that does not parse raises :class:`MessageError`; no value is guessed.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -26,7 +25,7 @@ _DEPTH_MAX: Final = 8
 
 
 class MessageError(PeerError):
-    """A line that is not a valid message. The text states the error and quotes the beginning of the line."""
+    """The error that a line is not a valid message; the text states why and quotes the beginning of the line."""
 
 
 class _Message(BaseModel):
@@ -36,7 +35,7 @@ class _Message(BaseModel):
 
 
 class LongOdds(_Message):
-    """An award with odds so long that they must be shown (Ontario 10.1): once in ``one_in`` games.
+    """An award that is so unlikely that its odds must be shown (Ontario 10.1): once in ``one_in`` games.
 
     ``bets`` are the costs in credits of the ways to bet that have these odds. ``stage`` is the base game or
     feature that pays the award, empty for a progressive level or a prize in kind.
@@ -56,7 +55,10 @@ class ArtFile(_Message):
 
 
 class GameArt(_Message):
-    """A game's own looks and sounds: the name of its look, pictures by symbol, sounds by cue."""
+    """A game's own pictures and sounds: the name of its visual style, pictures by symbol, sounds by cue.
+
+    A cue is one step of the game's animation, such as a dealt card.
+    """
 
     look: str = ""
     pictures: dict[str, ArtFile] = {}
@@ -64,17 +66,15 @@ class GameArt(_Message):
 
 
 class Chances(_Message):
-    """Winning chances of one way to bet, from the game's exact analysis, rounded for display only here.
+    """Winning chances of one way to bet, computed exactly and rounded here for display.
 
     ``bet`` is the name of the way to bet, ``cost_credits`` its cheapest stake. ``hit_percent`` is the share
     of games that win anything (empty if only the laboratory tools compute it); ``prizes_in_100`` is the
     average number of prizes in a hundred games, each line counted. Each of ``features`` starts once in the
     given number of games. ``top`` is the highest award: ``top_credits`` at that cost, once in ``top_one_in``
-    games.
-
-    ``spots`` are the betting spots of a table, or the areas of a wheel, that this bet covers; ``hit_percent``
-    is then the share of rounds that return more than the stake, since a returned stake is not a prize.
-    ``hands`` is the number of hands played at once if the player chooses it, else 0.
+    games. ``spots`` are the betting spots of a table, or the areas of a wheel, that this bet covers;
+    ``hit_percent`` is then the share of rounds that return more than the stake, since a returned stake is not
+    a prize. ``hands`` is the number of hands played at once if the player chooses it, else 0.
     """
 
     bet: str
@@ -91,10 +91,10 @@ class Chances(_Message):
 
 
 class GameView(_Message):
-    """Everything the screen needs to draw a game; sent once per game in the hello.
+    """Everything that the screen needs to draw a game; sent once per game in the :class:`Hello` message.
 
-    ``presentation`` is the family's own data as published by ``paytables`` (for reels: strips, window,
-    symbols, lines, pays). Texts are by language code.
+    ``presentation`` is the data that ``paytables`` publishes for a game of this family (for reels: strips,
+    window, symbols, lines, pays). Texts are by language code.
     """
 
     id: str
@@ -104,7 +104,7 @@ class GameView(_Message):
     title: dict[str, str]
     help: dict[str, str]
     departures: tuple[dict[str, str], ...] = ()
-    """The rules in which the game differs from those that its name suggests."""
+    """The rules that differ from the usual rules of a game of this name, each as text by language."""
     bet_options: tuple[int, ...]
     denominations_cents: tuple[int, ...]
     return_percent: str
@@ -113,27 +113,27 @@ class GameView(_Message):
     art: GameArt = GameArt()
     chances: tuple[Chances, ...] = ()
     returns: dict[str, str] = {}
-    """The return of each group of a table's bets, percent; ``return_percent`` is the lowest of them."""
+    """The return (RTP) of each group of a table game's bets, percent; ``return_percent`` is the lowest of them."""
     levy_percent: str = ""
-    """The levy if players play against each other; it is stated instead of the returns."""
+    """The share of the pot that the venue retains if players play against each other; shown instead of a return."""
     main_bet: str = ""
-    """The group of a table's main bet; side bets do not represent the game."""
+    """The group of a table game's main bet, whose figures represent the game; side bets do not."""
     offered: bool = True
     """False if the game is no longer offered but has an open round."""
 
 
 class Notice(_Message):
-    """One text for the player or attendant: a catalogue key and its values. The screen translates it."""
+    """One text shown to the player or attendant: a catalogue key and its values, which the screen translates."""
 
     code: str
     severity: Literal["info", "warning", "alarm"] = "info"
     values: dict[str, int | str] = {}
     lasting: bool = False
-    """Whether it describes a condition that lasts: the status line repeats it until it ends."""
+    """Whether the notice describes a lasting condition, which the status line shows until it ends."""
 
 
 class SpotNow(_Message):
-    """Current odds and limits of one betting spot, if they differ from those published with the game, in credits.
+    """Current odds and limits of one betting spot, in credits, sent if they differ from the published ones.
 
     ``least``, ``most`` and ``step`` limit a bet on the spot; ``most_times`` limits it to a multiple of
     another bet.
@@ -147,7 +147,7 @@ class SpotNow(_Message):
 
 
 class Felt(_Message):
-    """The current state of a table apart from its bets (:file:`paytables/FELTS.md`).
+    """The current state of a table layout, apart from the bets on it (:file:`paytables/FELTS.md`).
 
     ``first`` are the spots of which one must have a bet before any other. ``plays`` is whether the bet on a
     spot is active (on or off), if the player chooses that. ``point`` is the point at craps. ``spots`` are
@@ -222,20 +222,21 @@ class Handpay(_Message):
     """The money to pay, minor units; 0 if only merchandise was won."""
     prizes: tuple[PrizeInKind, ...] = ()
     cash_instead: bool = False
-    """The player may take the value of the prizes in money."""
+    """Whether the player may take the value of the merchandise prizes in money."""
     why: str = ""
-    """Why credits are paid by hand, as a code of ``handpay.why``; empty if the kind says it."""
+    """Why credits are paid by hand, as a code of the catalogue's ``handpay.why``; empty if ``kind`` says it."""
     owed_cents: int = 0
+    """If a hopper payout stopped: the amount owed when the payout began, in minor units."""
     coins_cents: int = 0
-    """If a hopper payout stopped: the amount owed when it began, and the amount paid in coins."""
+    """If a hopper payout stopped: the amount that was paid in coins, in minor units."""
     since: str = ""
     """When the amount was reserved, UTC, ISO 8601."""
     number: int = 0
-    """The number that its slip will have, or 0 while another position waits for one too."""
+    """The number that the hand-pay slip will have, or 0 while another position waits for a slip too."""
     position: int = 0
     """The player position, if the machine has several, else 0."""
     form_first: bool = False
-    """The form about the player must be completed before the payment."""
+    """Whether the form about the player must be completed before the payment."""
     ticket: Literal["", "offered", "asked"] = ""
     """Whether a ticket can be printed instead: offered to the player (``cash_out``), or already requested."""
 
@@ -246,12 +247,12 @@ class HostLock(_Message):
     host: str
     """The name of the host's line."""
     cash_out: bool
-    """Whether the player is cashing out to the host; if False, the host transfers value by itself."""
+    """Whether the player is cashing out to the host; if False, the host itself has started a transfer."""
     until_utc: str
 
 
 class Residual(_Message):
-    """Residual credit, too small for any bet, and what :class:`Intent` ``residual`` does with it.
+    """Residual credit, too small for any bet, and what the request ``residual`` of the player does with it.
 
     With ``prize_cents`` 0 it is given up. Otherwise it is staked on a prize of ``prize_cents``, which it wins
     with probability ``amount_cents`` / ``prize_cents``.
@@ -262,7 +263,10 @@ class Residual(_Message):
 
 
 class PayOut(_Message):
-    """A payout in progress: ``way`` is ``ticket``, ``coins``, or a way for which the screen has no picture."""
+    """A payout in progress.
+
+    ``way`` is ``ticket``, ``coins``, or another way to pay, for which the screen has no picture.
+    """
 
     way: str
     amount_cents: int
@@ -285,11 +289,11 @@ class Reminder(_Message):
     """Wagers less wins since the session began, minor units; negative if the player is ahead."""
     until_utc: str = ""
     own: bool = True
-    """True for the player's own limit, False for the jurisdiction's."""
+    """Whether the limit is the player's own; False for the jurisdiction's."""
 
 
 class Session(_Message):
-    """One player's session, since credits were last zero. The limits are the player's own."""
+    """One player's session, which began when credits were last zero. The limits are those the player has set."""
 
     since_utc: str
     spent_cents: int
@@ -301,17 +305,18 @@ class Protection(_Message):
     """Player-protection information that the jurisdiction requires to be visible at all times."""
 
     clock: bool = False
-    """The time of day is always visible (VIC r.19)."""
+    """Whether the time of day must be visible at all times (VIC r.19)."""
     limits: bool = False
-    """The player may set limits with an :class:`Intent` ``limit``."""
+    """Whether the player may set limits, with an :class:`Intent` ``limit``."""
     help_line: dict[str, str] = {}
     """Contact of the gambling help line, by language."""
 
 
 class TournamentView(_Message):
-    """A tournament whose rules the machine shows: while ``on`` is false it is only announced.
+    """A tournament and its rules for the screen; while ``on`` is false, it is only announced.
 
-    With an ``entry`` this position plays one of its rounds, or has played it (``over``). Points are credits.
+    With an ``entry`` this position plays one of its rounds, or has played it (``over``). Points are shown as
+    credits.
     """
 
     name: dict[str, str]
@@ -321,9 +326,9 @@ class TournamentView(_Message):
     entry: int = 0
     round: int = 0
     points: int = 0
-    """Points left to play with."""
+    """Points that the entry has left to play with."""
     won_points: int = 0
-    """Points won in this round so far."""
+    """Points that the entry has won in this round so far."""
     games_left: int | None = None
     """Games left in the round, or None if it is limited by time."""
     minutes_left: int | None = None
@@ -334,7 +339,7 @@ class TournamentView(_Message):
 
 
 class Snapshot(_Message):
-    """Everything that a person can see of the machine, complete each time; the screen stores nothing else."""
+    """Everything that a person can see of the machine at one moment; each snapshot is complete."""
 
     type: Literal["snapshot"] = "snapshot"
     journal_sequence: int
@@ -354,9 +359,9 @@ class Snapshot(_Message):
     bet_wager: dict[str, Any] = {}
     """The options of the current bet, as set by :class:`Intent` ``bet``."""
     standing: dict[str, int] = {}
-    """Credits that remain on spots of the table from earlier rounds."""
+    """Credits that remain on betting spots from earlier rounds, by spot."""
     shut: tuple[str, ...] = ()
-    """Spots that accept no bet at present."""
+    """Betting spots that accept no bet at present."""
     felt: Felt = Felt()
     staked_cents: int = 0
     """Total stake of the open game, including stakes added during it; 0 between games."""
@@ -366,7 +371,7 @@ class Snapshot(_Message):
     most_staked_cents: int | None = None
     """The highest stake that one round of the selected game can reach here, raises included."""
     bet_needs_cents: int = 0
-    """The credit that the current bet requires: its cost and what its round may still add; 0 without a bet."""
+    """The credit that the current bet requires: its cost and what the round may still add; 0 without a bet."""
     credit_cents: int
     """All credit the player may wager, promotional credit included."""
     restricted_cents: int = 0
@@ -376,7 +381,7 @@ class Snapshot(_Message):
     win_cents: int
     last_display: dict[str, object] | None
     results: tuple[str, ...] = ()
-    """Results of a table's last rounds, newest first; with a lasting shoe, since its shuffle."""
+    """Results of a table's last rounds, newest first; for a shoe that lasts several rounds, since its shuffle."""
     accepts: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
@@ -386,19 +391,19 @@ class Snapshot(_Message):
     residual: Residual | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
-    """What the jurisdiction does with the bet of a game that fails; shown to the player in these words."""
+    """What the jurisdiction does with the bet of a game that fails: refund or keep it; shown to the player."""
     key_fingerprint: str = ""
     journal_head: str = ""
     """Entry number and twelve digits of the journal's hash, for ``egm audit verify --witness``."""
     sound: str = "on"
-    """Sound as the host allows it: ``on``; ``no_play``: games are silent; ``off``: alarms only."""
+    """The sound that the host allows: ``on`` (all), ``no_play`` (no game sounds) or ``off`` (alarms only)."""
     loudness_percent: int = 100
-    """Volume of the loudest step, percent; alarms have a minimum volume."""
+    """The volume at its highest setting, percent; alarms have a minimum volume."""
     touch: tuple[int, ...] = ()
-    """Calibration of the touch screen (:mod:`egm.kernel.touch`); otherwise empty."""
+    """The calibration of the touch screen (:mod:`egm.kernel.touch`); empty if it is not calibrated."""
     reminder: Reminder | None = None
     session: Session | None = None
-    """None while nobody plays, and where the jurisdiction requires no session data."""
+    """The player's session; None while nobody plays, and if the jurisdiction requires no session data."""
     protection: Protection = Protection()
     progressives: tuple[ProgressiveView, ...] = ()
     """The progressive levels that the current bet plays for."""
@@ -420,23 +425,24 @@ class Snapshot(_Message):
 
 
 class Hello(_Message):
-    """First message in either direction: the client authenticates itself, and the machine replies with its games."""
+    """The first message in either direction: a client sends its token, the machine replies with its games."""
 
     type: Literal["hello"] = "hello"
     token: str = ""
     games: tuple[GameView, ...] = ()
     words: dict[str, dict[str, str]] = {}
-    """Texts of features that the screen's own catalogues lack: by language, then by key."""
+    """Texts of the machine's features that the screen's own catalogues lack: by language, then by key."""
     onlooker: bool = False
-    """The client only observes, like a top screen or an update: no player plays by what it shows."""
+    """Whether the client only observes, like a top screen: no player plays by what it shows."""
     proves: bool = False
-    """The client sends :class:`Alive` regularly, so the machine may treat silence as a failure."""
+    """Whether the client sends :class:`Alive` regularly, so that its silence counts as a failure."""
 
 
 class Play(_Message):
-    """Message with a game's outcome, which is durable, for the screen to show.
+    """The message with a game's durable outcome, for the screen to show.
 
-    ``display`` is what the family's evaluation returned for this game.
+    ``display`` is the data of the outcome that the game's family (such as reels or keno) returned for the
+    picture.
     """
 
     type: Literal["play"] = "play"
@@ -452,13 +458,13 @@ class Play(_Message):
     """The merchandise prizes won."""
     resumed: bool = False
     settlements: tuple[dict[str, Any], ...] = ()
-    """At a table: the result of each bet (:class:`paytables.contract.Settlement`, as JSON), in order."""
+    """For a table game: the result of each bet (:class:`paytables.contract.Settlement`, as JSON), in order."""
     cues: tuple[dict[str, Any], ...] = ()
-    """At a table: the animation cues since the last decision (:class:`paytables.contract.Cue`, as JSON)."""
+    """For a table game: the animation steps since the last decision (:class:`paytables.contract.Cue`, as JSON)."""
 
 
 class Decision(_Message):
-    """A decision that an open game waits for; the reply is an :class:`Intent` ``choose`` with one option."""
+    """A decision of the player that an open game waits for; the reply is an :class:`Intent` ``choose``."""
 
     type: Literal["decision"] = "decision"
     play_id: str
@@ -468,11 +474,11 @@ class Decision(_Message):
     costs: dict[str, int] = {}
     """Credits that an option adds to the stake, by option; options not listed are free."""
     seat: int = 0
-    """The seat that must decide."""
+    """The seat at the table that must decide."""
     settlements: tuple[dict[str, Any], ...] = ()
-    """At a table: the bets already settled."""
+    """For a table game: the bets already settled."""
     cues: tuple[dict[str, Any], ...] = ()
-    """At a table: the animation cues to play before the decision."""
+    """For a table game: the animation steps to play before the decision."""
 
 
 class Intent(_Message):
@@ -516,10 +522,9 @@ class Intent(_Message):
     @field_validator("options", mode="after")
     @classmethod
     def _bounded(cls, options: dict[str, object] | None) -> dict[str, object] | None:
-        """Reject the options of an intent if they contain floats, or are too large or too deeply nested.
+        """Reject a request's options if they contain floats, or are too large or too deeply nested.
 
-        1.0 equals 1 but the journal cannot store it. The limits on size and depth are beyond any honest
-        request.
+        The journal cannot store floats. The limits on size and depth are beyond any honest request.
         """
         if options is not None and _count_parts(options, 0) > _PARTS_MAX:
             raise ValueError(f"more than {_PARTS_MAX} parts")
@@ -554,9 +559,10 @@ class Alive(_Message):
 
 
 class Pressed(_Message):
-    """A button press to be handled like the corresponding touch key as currently shown: stop, skip or play.
+    """A press of the play button, handled like a touch of the play key as it is currently shown.
 
-    This way a button never starts a game while a page or a running animation covers the play key.
+    The key may stop or skip an animation instead of playing, or be covered by a page. This way a button never
+    starts a game while the play key cannot be seen.
     """
 
     type: Literal["pressed"] = "pressed"
@@ -564,7 +570,11 @@ class Pressed(_Message):
 
 
 class BenchCommand(_Message):
-    """A manual action on a simulated device, sent by the drawer or ``egm device`` to the bench."""
+    """A manual action on a simulated device, such as inserting a bill.
+
+    The screen's panel of simulated devices or ``egm device`` sends it to the process of the simulated
+    devices.
+    """
 
     type: Literal["bench"] = "bench"
     device: str
@@ -573,7 +583,10 @@ class BenchCommand(_Message):
 
 
 class BenchReply(_Message):
-    """Result of a bench command, or why it was refused; ``state`` is the device's own description of itself."""
+    """The result of a manual action on a simulated device, or why it was refused.
+
+    ``state`` is the simulated device's state afterwards.
+    """
 
     type: Literal["bench_reply"] = "bench_reply"
     ok: bool

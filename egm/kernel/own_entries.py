@@ -18,7 +18,7 @@ from meters.transaction import JSON
 # ---------------------------------------------------------------------------------------------- values in memory
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveFault:
-    """A fault that is active: since when, whether it stops play, who may clear it, and its details."""
+    """An active fault: since when it is active, whether it stops play, who may clear it, and its details."""
 
     since: Time
     locks: bool
@@ -28,14 +28,14 @@ class ActiveFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorOpen:
-    """An open door: since when."""
+    """An open door, and since when it is open."""
 
     since: Time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockDoubt:
-    """Why the clock is not trusted, and the last time known to be right, or empty if there never was one."""
+    """Why the clock is not trusted, and the last time known to be right (empty if there never was one)."""
 
     why: Doubt
     good: str
@@ -48,7 +48,7 @@ class FaultRaised:
 
     code: NonBlankText
     detail: str | None = omit_if_default(None)
-    """Details for staff, such as the device's own words."""
+    """Details of the fault for staff, such as the text that the device reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +68,9 @@ class UnexpectedEvent:
     state: str
     """The state of the machine."""
     reason: str
-    """The code of the guard that refused it, or why no rule fits."""
+    """The code of the guard that refused the event, or why no rule applied."""
     values: Mapping[str, JSON]
-    """The event's numbers and harmless texts; of other values, which may be secret, only the type."""
+    """The event's numbers and harmless texts; for other values, which may be secret, only the type."""
 
 
 # ---------------------------------------------------------------------------------------------- entries

@@ -18,18 +18,22 @@ from egm.kernel.states import AWAKE, PRESSING
 MachineT = TypeVar("MachineT")
 GuardT = TypeVar("GuardT", bound=Callable[..., bool])
 Guard = Callable[[MachineT, Event], bool]
-"""Condition of a rule. Its code is the reason reported for a refusal. It changes nothing."""
+"""A condition of a rule; it changes nothing. Its code is the reason reported for a refusal."""
 Effect = Callable[[MachineT, Event], Event | None]
-"""One step of a rule. If it returns an event, that event is processed after the rule is finished."""
+"""One step of a rule. If it returns an event, the engine processes that event after the rule."""
 
 
 _CODES: Final = dict[Callable[..., bool], str]()
 
 
 def refusal_code(code: str) -> Callable[[GuardT], GuardT]:
-    """Give a guard a code other than its name: journals, messages and translations contain the codes."""
+    """Return a decorator that gives a guard a refusal code other than the guard's name.
+
+    Journals, messages and translations contain the codes, so a code stays when a guard is renamed.
+    """
 
     def register(guard: GuardT) -> GuardT:
+        """Store the refusal code of a guard, and return the guard."""
         _CODES[guard] = code
         return guard
 
@@ -37,7 +41,7 @@ def refusal_code(code: str) -> Callable[[GuardT], GuardT]:
 
 
 def code_of(guard: Callable[..., bool]) -> str:
-    """Return the code that refusals by the guard contain: its name, unless it has another code."""
+    """Return the code that a refusal by this guard reports: the guard's name, unless it has another code."""
     return _CODES.get(guard, guard.__name__)
 
 
@@ -55,7 +59,7 @@ REPORT: Final = Refusal.REPORT
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[MachineT]):
-    """One row of the state table: if all guards hold, ``event`` runs the effects and leads to ``next``.
+    """One row of the state table: if all guards hold, ``event`` runs the effects and leads to state ``next``.
 
     ``event`` may be a tuple of events that share the rule.
     """
@@ -75,11 +79,14 @@ class Rule(Generic[MachineT]):
 
 @dataclass(frozen=True, slots=True)
 class DerivedState(Generic[MachineT]):
-    """A state that the durable memory implies while ``holds`` is true, unless a more pressing one applies."""
+    """A state that the durable memory implies while ``holds`` is true.
+
+    If the memory implies several states, the one with the highest priority applies.
+    """
 
     state: State
     holds: Callable[[MachineT], bool]
-    """Returns whether the memory implies this state. Changes nothing."""
+    """A function that returns whether the memory implies this state. It changes nothing."""
 
 
 class Rules(Generic[MachineT]):
@@ -133,7 +140,7 @@ class Rules(Generic[MachineT]):
         return len(self._rules)
 
     def of(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
-        """Return the state table's rules for an event in a state, in the order in which they are tried."""
+        """Return the rules for an event in a state, in the order in which they are tried."""
         return self._index.get((state, event), ())
 
     def refusal(self, event: EventName) -> Refusal:
@@ -141,7 +148,7 @@ class Rules(Generic[MachineT]):
         return self._refusals[event]
 
     def derive_state(self, machine: MachineT) -> State:
-        """Return the most pressing derived state that the machine's memory implies, or IDLE if it implies none."""
+        """Return the state with the highest priority that the machine's memory implies; IDLE if it implies none."""
         return next((derived.state for derived in self.states if derived.holds(machine)), State.IDLE)
 
     def is_always_accepted(self, event: EventName) -> bool:

@@ -1,7 +1,7 @@
 """Access to the other player positions of the machine, for actions at one position that concern another.
 
-All positions share one :class:`RunningPositions`. A board of keys and lamps serves its own position; the first
-position's board also serves every position without one.
+All positions share one :class:`RunningPositions`. An I/O board (keys, lamps, tower light) serves its own
+position; the board of the first position also serves every position without a board.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,10 +15,10 @@ from egm.kernel.messages import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningPosition:
-    """A running position: how to submit events to it, and how to read its current snapshot.
+    """One running player position: how to submit events to it, and how to read its current snapshot.
 
-    ``signal`` updates the tower light and the bell of its I/O board. ``has_board`` is whether the position
-    has its own I/O board.
+    ``signal`` updates the tower light and the bell of the position's I/O board. ``has_board`` is whether the
+    position has its own I/O board.
     """
 
     engine: Engine[Machine]

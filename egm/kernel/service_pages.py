@@ -54,7 +54,7 @@ class PageRow(_Part):
     cells: tuple[PageText, ...]
     action: str = ""
     icon: Literal["", "good", "warning", "alarm"] = ""
-    """Shown by a symbol as well as by colour."""
+    """The symbol before the row's text: an alarm and a warning differ in shape as well as in colour."""
 
 
 class PageTable(_Part):
@@ -84,16 +84,16 @@ class Prompt(_Part):
     length_max: int = 64
     choices: tuple[PageAction, ...] = ()
     confirm: PageText = PageText(value="service.confirm")
-    """Label of the key that submits the input; it replies with the action ``enter``."""
+    """The label of the key that submits the input; the reply's action is then ``enter``."""
 
 
 class Replay(_Part):
     """A recorded game to be drawn under a clear RECALL mark, without any new random numbers.
 
-    ``step`` counts from 1 to ``steps``. A step is a decision (``asked``: its kind, with the options and the
-    player's choice in ``answer``, worded in ``answered``) or the outcome (``asked`` is empty). ``display`` is
-    what the family's evaluation returned for that step, as in ``Play`` and ``Decision``. ``win_cents`` is
-    None while the game is open.
+    ``step`` counts from 1 to ``steps``. A step is either a decision or the outcome. For a decision,
+    ``decision_kind`` is its kind, ``options`` what could be chosen, ``answer`` the player's choice and
+    ``answered`` its text; for the outcome, ``decision_kind`` is empty. ``display`` is what the game's family
+    returned for that step, as in ``Play`` and ``Decision``. ``win_cents`` is None while the game is open.
     """
 
     play_id: str
@@ -131,10 +131,10 @@ class ServicePage(_Part):
     """Depth in the menu, 1 for the first page; the screen restores a page's scroll position on return."""
     person: PageText | None = None
     notice: PageText | None = None
-    """The result of the last reply, or why it was refused."""
+    """The result of the last reply to a page, or why the reply was refused."""
     notice_severity: Literal["info", "warning", "alarm"] = "info"
     unconfirmed: bool = False
-    """Leaving would discard form entries, and the person has not been warned yet."""
+    """Whether leaving the page would discard entries in a form without a warning so far."""
     tables: tuple[PageTable, ...] = ()
     prompt: Prompt | None = None
     actions: tuple[PageAction, ...] = ()
@@ -144,7 +144,10 @@ class ServicePage(_Part):
 
     @property
     def only_confirmation(self) -> PageAction | None:
-        """Return the confirm action if the page only offers to confirm or leave, so that Enter confirms."""
+        """Return the page's confirm action if it is the only way forward, so that the Enter key confirms.
+
+        Return None if the page has a prompt, other actions, or a disabled confirm action.
+        """
         if self.prompt is not None or [action.style for action in self.actions] != ["back", "confirm"]:
             return None
         confirm = self.actions[1]

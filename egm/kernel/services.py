@@ -26,15 +26,15 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 
 Source: TypeAlias = Callable[[], Iterable[Metric]]
-"""A source of metrics, read on the machine's loop."""
+"""A function that returns metrics; it is called on the machine's event loop."""
 
 
 class Attachment(Protocol):
-    """A service that runs in addition to the devices while the machine runs."""
+    """A background service that runs while the machine runs, in addition to the device drivers."""
 
     @property
     def name(self) -> str:
-        """Return the service's name for logs."""
+        """Return the background service's name for logs."""
         ...
 
     async def run(self) -> None:
@@ -52,29 +52,29 @@ class Attachment(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MachineContext:
-    """The parts of its machine that an attachment may use."""
+    """The parts of the machine that a background service (attachment) may use."""
 
     engine: Engine[Machine]
-    """Its ``machine`` gives access to journal, profile, games and the features' state."""
+    """The state-machine engine; its ``machine`` has the journal, the games and the features' state."""
     file: CabinetFile
     folder: StateFolder
     clock: Clock
     handle: Callable[[Event], None]
     """Submit an event to the state table. If the event cannot be recorded, the machine stops."""
     devices: tuple[Device, ...] = ()
-    """The device drivers, which the machine runs itself."""
+    """The device drivers of the machine, which run independently of the background services."""
     sources: list[Source] = field(default_factory=list)
-    """Sources of metrics, read on the loop; an attachment may add its own."""
+    """Functions that return metrics, called on the event loop; a background service may add its own."""
     say: Callable[[str], None] = lambda _: None
     """Prints a line on the console of the person who started the machine."""
 
 
 Make = Callable[[MachineContext], Iterable[Attachment]]
-"""Creates the attachments that the cabinet file asks for, if any."""
+"""A factory that creates the background services of a feature that the cabinet file asks for."""
 
 
 class TimerService(ABC):
-    """Base class of a service that submits ``event`` each time that the time computed from the machine has come."""
+    """Base class of a service that submits ``event`` whenever a time computed from the machine's memory comes."""
 
     name: ClassVar[str]
     event: ClassVar[EventName]
@@ -99,5 +99,5 @@ class TimerService(ABC):
                 self._context.handle(Event(self.event))
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Compute the time anew, because the machine has changed."""
+        """Compute the waiting time anew, because the machine has changed."""
         self._news.set()

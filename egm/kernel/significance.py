@@ -1,4 +1,4 @@
-"""Significant events: what an entry means for play, who may clear it, and its SAS exception code.
+"""Significant events: effect of a journal entry on play, who may clear it, and its SAS exception code.
 
 Effects and clearing follow Mississippi 8-2.8, New York 5317.26 and AGCO 6.1.1; SAS codes are those of
 general-poll exceptions.
@@ -16,7 +16,7 @@ class Effect(StrEnum):
     #: The entry is only logged.
     LOG = "log"
     STOP = "stop"
-    """A tilt: no play until cleared."""
+    """A tilt: play stops until the event is cleared."""
     #: A tilt, as STOP, about the machine's integrity: its memory, software or logic area.
     HARD_STOP = "hard_stop"
     #: Bills and tickets are not accepted.
@@ -26,7 +26,7 @@ class Effect(StrEnum):
     #: Only the tower light signals it.
     LAMP = "lamp"
     OUT_OF_SERVICE = "out_of_service"
-    """No new game or payment method starts; what is owed is paid."""
+    """No new game and no payment in starts; amounts owed are paid."""
     LOCK = "lock"
     """Play waits for a person, but nothing is wrong."""
 

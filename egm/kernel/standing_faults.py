@@ -1,4 +1,4 @@
-"""Active faults in the machine's memory: raised once, active until the cause or a person clears them."""
+"""Active faults in the machine's memory: each is raised once, and active until it is cleared."""
 
 from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey

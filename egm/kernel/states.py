@@ -1,8 +1,8 @@
 """Named sets of states, and the priority of states when the memory implies several.
 
-A rule applies in a set of states. Facts of the physical world (a bill is in the box, a door is open) are
-accepted in :data:`AWAKE`: rejecting a fact would lose money or hide it from the audit. ``Next.DERIVED`` is
-the most pressing state that follows from the memory (:data:`PRESSING`,
+A rule of the state table applies in a set of states. Facts of the physical world (a bill is in the box, a
+door is open) are accepted in :data:`AWAKE`: rejecting a fact would lose money or hide it from the audit.
+``Next.DERIVED`` is the state with the highest priority that follows from the memory (:data:`PRESSING`,
 :class:`egm.kernel.rules.DerivedState`): a restart, a closed door and a cleared tilt all lead there, so no
 previous state needs to be stored.
 """
@@ -68,7 +68,7 @@ SETS: Final[Mapping[frozenset[State], str]] = {
 
 
 def only(state: State) -> frozenset[State]:
-    """Return the set of states that contains one state only."""
+    """Return the set that contains this state only, for a rule that applies in one state."""
     return frozenset({state})
 
 

@@ -36,13 +36,13 @@ class Doubt(StrEnum):
     """Reason why the clock is not trusted."""
 
     BEFORE_MADE = "before_made"
-    """It shows a time before this program was built."""
+    """The clock shows a time before this program was built."""
     SET_BACK = "set_back"
-    """It shows a time before the last one known to be right."""
+    """The clock shows a time before the last one known to be right."""
     FAR_AHEAD = "far_ahead"
-    """It shows a time long after the last one known to be right."""
+    """The clock shows a time long after the last one known to be right."""
     CHANGED = "changed"
-    """It was set while the machine ran, and nobody has confirmed it."""
+    """The clock was set while the machine ran, and nobody has confirmed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +78,10 @@ def find_clock_doubt(evidence: Evidence) -> Doubt | None:
 
 
 class Timekeeper:
-    """Judge of one machine's clock: whether it can be trusted, continuously from start-up on."""
+    """The assessment of one machine's clock since start-up: whether it can be trusted, and the best known time."""
 
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
-        """Start judging the clock.
+        """Start to assess the clock.
 
         ``good`` is the last time known to be right before this start; ``unsettled`` as in :class:`Evidence`.
         """
@@ -93,7 +93,7 @@ class Timekeeper:
         self.look()
 
     def look(self) -> Doubt | None:
-        """Judge the clock now; return the reason why it is not trusted, or None if it is trusted.
+        """Check the clock now; return the reason why it is not trusted, or None if it is trusted.
 
         Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
         """
@@ -121,7 +121,7 @@ class Timekeeper:
 
     @property
     def good(self) -> datetime | None:
-        """Return the last clock time known to be right plus the time elapsed since, or None if there never was one."""
+        """Return the last time known to be right, plus the time elapsed since; None if there never was one."""
         return None if self._good is None else min(self._good + self._elapsed, END)
 
     def now(self) -> datetime:
@@ -139,7 +139,7 @@ class Timekeeper:
         return min(self._clock.now(), END)
 
     def confirm(self) -> None:
-        """Accept the clock's current time as right, because a person or all the evidence confirms it."""
+        """Accept the clock's current time as right, because staff confirm it or no evidence is against it."""
         self._good, self._since_ns = self._shown, self._clock.monotonic_ns()
         self._running, self._unsettled = True, False
 

@@ -1,4 +1,4 @@
-"""Client of the socket of the simulated devices (the bench), for terminals and tests."""
+"""Client of the process of the simulated devices (the bench), for terminals and tests."""
 
 import socket
 from pathlib import Path
@@ -9,14 +9,23 @@ from egm.unix_sockets import open_socket_address
 
 
 class BenchUnreachableError(Exception):
-    """The error that no bench answers; the text names the state folder and the reason."""
+    """The error that no process of simulated devices replies.
+
+    The text names the state folder and the reason.
+    """
 
 
 class BenchClient:
-    """A client's connection to the bench (the simulated devices) of a state folder. Use as a context manager."""
+    """A client's connection to the process of the simulated devices of a state folder.
+
+    Use it as a context manager.
+    """
 
     def __init__(self, run: Path, timeout_s: float = 5.0) -> None:
-        """Connect to the bench. ``run`` is the state folder's ``run``. Raises :class:`BenchUnreachableError`."""
+        """Connect to the process of the simulated devices; ``run`` is the folder ``run`` of its state folder.
+
+        Raises :class:`BenchUnreachableError`.
+        """
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
         try:
@@ -37,7 +46,10 @@ class BenchClient:
             raise BenchUnreachableError(f"the bench at {run} refused: {answer}")
 
     def _request(self, message: Hello | BenchCommand) -> object:
-        """Send a message to the bench and return its reply. Raises ConnectionError if the bench hangs up."""
+        """Send a message to the process of the simulated devices and return its reply.
+
+        Raises ConnectionError if it closes the connection.
+        """
         self._file.write(encode(message))
         self._file.flush()
         line = self._file.readline(LINE_BYTES_MAX)
@@ -46,7 +58,10 @@ class BenchClient:
         return decode(line)
 
     def do(self, device: str, action: str = "state", **values: int | str | bool) -> BenchReply:
-        """Perform a manual action on a simulated device. Raises :class:`BenchUnreachableError` if the bench ends."""
+        """Perform a manual action on a simulated device, and return the result.
+
+        Raises :class:`BenchUnreachableError` if the connection is lost.
+        """
         try:
             answer = self._request(BenchCommand(device=device, action=action, values=values))
         except (OSError, MessageError) as error:
@@ -56,7 +71,7 @@ class BenchClient:
         return answer
 
     def close(self) -> None:
-        """Close the connection to the bench."""
+        """Close the connection to the process of the simulated devices."""
         self._file.close()
         self._socket.close()
 

@@ -12,7 +12,7 @@ _LABEL = ("device",)
 
 
 def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
-    """Yield the metric families of the devices on a serial line: whether each device replies, and its reply times."""
+    """Yield the metric families of devices on serial lines: whether each replies, and its reply times."""
     up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_LABEL)
     answers = SummaryMetricFamily(
         "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_LABEL

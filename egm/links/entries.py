@@ -1,4 +1,4 @@
-"""The journal entries of the links: a SAS host's line and time, what it has read, and a verifier's requests."""
+"""The journal entries of the links: a SAS host's line, its time, what it has read; requests of a GAT verifier."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from egm.record_fields import Count, Positive, Time
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostNamed:
-    """An event on the line of a host, such as a lost link or a full exception queue."""
+    """An event on the line of a SAS host, such as a lost link or a full exception queue."""
 
     host: str
     """The name of the host: its table in the cabinet file."""
@@ -33,7 +33,7 @@ class HostTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollFailed:
-    """The machine could not answer a poll of a host, which got no reply; recorded once per poll."""
+    """The machine could not answer a poll of a SAS host, which got no reply; recorded once per poll."""
 
     host: str
     poll: str
@@ -44,7 +44,7 @@ class PollFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareNotSigned:
-    """The ROM signature of the software that a host requested could not be computed."""
+    """The ROM signature that a SAS host requested could not be computed."""
 
     host: str
     why: str
@@ -53,7 +53,7 @@ class SoftwareNotSigned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinsRead:
-    """A host has read wins of the progressive levels that it broadcasts."""
+    """A SAS host has read wins of the progressive levels whose amounts it broadcasts."""
 
     host: str
     wins: Positive
@@ -127,7 +127,7 @@ class GatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatResult:
-    """A calculation for a verifier has ended, with its results or with the reason why it failed."""
+    """A calculation for a GAT verifier has ended, with its results or with the reason why it failed."""
 
     parameters: tuple[str, ...]
     """The parameters as the verifier sent them."""

@@ -9,8 +9,8 @@ class LinksKey(Key):
     GAT = "gat", ClearAction.TRANSIENT, Owner.MACHINE
     """The last query of a verifier over GAT, and its result."""
     HOST_SILENT = "host_silent:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per host that does not reply: since when."""
+    """Key prefix of the SAS hosts that do not reply: since when, by host."""
     HOST_KNOWN = "host_known:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per host that the machine waits for at its start."""
+    """Key prefix of the SAS hosts from which the machine has once awaited its first start, by host."""
     HOST_TIME = "host_time:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per host: how far its clock is ahead."""
+    """Key prefix of the SAS hosts' clocks: how far each is ahead of the machine's, in seconds."""

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 CONNECTIONS_MAX: Final = 8
-"""Connections served at a time."""
+"""The number of connections of metrics readers that are served at the same time."""
 ANSWER_SECONDS: Final = 10.0
-"""A connection is closed after this time, whatever its state."""
+"""A connection of a metrics reader is closed after this time, whatever its state."""
 _YIELD_SECONDS: Final = 1.0
-"""A closed connection frees its slot within this time."""
+"""The time within which a connection that the server closes frees its slot."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 #: A metric family with samples, as the Prometheus client library represents it.
@@ -112,9 +112,10 @@ def iter_known_occurrences(entries: Entries) -> Iterator[str]:
 
 
 def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
-    """Return the metric families of all the machine's meters, with those meters per game that give a game's return.
+    """Return the metric families of all the machine's meters.
 
-    ``occurrences`` are the occurrence meters (counts of events) to export even if they are still 0.
+    Meters that give a game's return (RTP) are included for each game. ``occurrences`` are the occurrence
+    meters (counts of events) to export even if they are still 0.
     """
     families: dict[str, _Family] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
@@ -146,10 +147,10 @@ class MachineCollector(Collector):
         self._exported: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
 
     def publish(self, families: Iterable[Metric], on_read: Callable[[], None] = lambda: None) -> None:
-        """Replace all exported metric families. Families of the same name, from several sources, are merged.
+        """Replace all exported metric families.
 
-        ``on_read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these
-        families.
+        Families of the same name, from several sources, are merged. ``on_read`` is called, on the reader's
+        thread, whenever an authenticated reader has read exactly these families.
         """
         families_by_name: dict[str, Metric] = {}
         for family in families:
@@ -181,7 +182,7 @@ class _QuietHandler(WSGIRequestHandler):
 
 
 class _MetricsServer(ThreadingMixIn, WSGIServer):
-    """HTTP server for a few short connections at a time.
+    """HTTP server for metrics, which serves a few short connections at a time.
 
     If all slots are taken, the connection that has waited longest for its request is closed in favour of the
     new one, so a client that opens many and sends nothing cannot lock readers out. A complete request is
@@ -270,10 +271,11 @@ def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplicati
 
 
 class Exporter:
-    """Server of a collector's and the process's own metrics on 127.0.0.1. Raises OSError naming an unavailable port.
+    """Server of the metrics of the machine and of this process, on 127.0.0.1.
 
-    It answers to the names of this computer and to ``hosts``, the names of a proxy in front of it. With a
-    ``token``, a reader who presents it counts as the monitoring system.
+    Raises OSError naming an unavailable port. It answers to the names of this computer and to ``hosts``, the
+    names of a proxy in front of it. With a ``token``, a reader who presents it counts as the monitoring
+    system.
     """
 
     def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = (), token: str = "") -> None:

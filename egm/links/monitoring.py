@@ -1,4 +1,4 @@
-"""Attachment that provides the machine's readings for Prometheus: see :mod:`egm.links.metrics`."""
+"""Background service that provides the machine's readings for Prometheus: see :mod:`egm.links.metrics`."""
 
 import asyncio
 import contextlib
@@ -34,13 +34,13 @@ _LAG_SECONDS: Final = 0.5
 #: Delay before opening the metrics port is tried again while another program uses it.
 _RETRY_SECONDS: Final = 10.0
 PORT_TAKEN: Final = "monitoring.port_taken"
-"""The fault that stands while somebody else's figures are served where this machine's should be."""
+"""The code of the fault that is active while another program uses the metrics port."""
 #: Upper limits of the histogram of the event loop's lag, in seconds.
 _LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
 class Monitoring:
-    """Attachment that exports the machine's Prometheus metrics and keeps them current."""
+    """Background service that exports the machine's Prometheus metrics and keeps them current."""
 
     name = "metrics"
 
@@ -127,10 +127,10 @@ class Monitoring:
         self._read_in(_IDLE_SECONDS)
 
     def _build_read_callback(self) -> Callable[[], None]:
-        """Return a function to call when the monitoring system has read the current metrics.
+        """Return a function that is called once the monitoring system has read the current metrics.
 
         The function records that the monitoring system has received the metric of the technician at work in
-        the machine.
+        the machine (Monaco art. 20.3).
         """
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
         if intervention is None or not self._machine.profile.staff.monitored_openings:
@@ -189,7 +189,7 @@ class Monitoring:
 
 
 def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:
-    """Return the metric that names the technician who has announced opening the machine (Monaco art. 20.3)."""
+    """Return the metric that names the technician who has announced an opening of the machine (Monaco 20.3)."""
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
     )

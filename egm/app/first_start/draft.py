@@ -123,7 +123,7 @@ class Draft:
         return {name: value for name, value in {**self.seed, **drafted}.items() if value}
 
     def _build_denominations_entry(self, name: str) -> dict[str, list[int]]:
-        """Return the key with a game's chosen denominations; empty if all that the game offers are chosen."""
+        """Return the table entry of the game's chosen denominations; empty if all that it offers are chosen."""
         chosen = self.list_game_denominations(name)
         return {} if chosen == [*self.games[name].denominations_cents] else {"denominations_cents": chosen}
 

@@ -159,9 +159,10 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return True
 
     def _handle_uneventful_accept(self, passed: int) -> None:
-        """Handle a bill that the accept counter shows without an event while a stacking is ordered: it is in the box.
+        """Handle an advance of the accept counter by ``passed`` bills without an event about them.
 
-        Only one bill can have passed; any other count comes from another validator.
+        It is called while a stacking is ordered: if one bill has passed, the ordered bill is in the box. Any
+        other count comes from another validator and is disputed.
         """
         if passed == 1:
             self._handle_stacked_item()
@@ -170,10 +171,11 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._emit(Disputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: Events, *, is_clear: bool, has_new_events: bool) -> None:
-        """Handle the item that the last event shows in escrow; if none and ``is_clear``, note a clear path.
+        """Handle the item in escrow according to the validator's last event; without one, note a clear path.
 
-        ``is_clear``: the events show that nothing moves. ``has_new_events``: there are events since the last call, so
-        that an item in escrow during an order is another one than the ordered.
+        ``is_clear``: the events show that nothing moves. ``has_new_events``: there are events since the last
+        call. An item that they show in escrow while a stacking is ordered is another one than the ordered
+        item.
         """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
@@ -187,7 +189,10 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
 
     def _is_settled_after_restart(self, events: Events) -> bool:
-        """Return whether a validator without events since its reset has had time to move out a bill found inside."""
+        """Return whether a restarted validator has had enough time to move a bill inside it into the box or out.
+
+        Return False if it has reported an event since its reset.
+        """
         now = asyncio.get_running_loop().time()
         if events.counter:
             return False

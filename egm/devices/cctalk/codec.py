@@ -207,7 +207,10 @@ def read_events(data: bytes) -> Events:
 
 @dataclass(frozen=True, slots=True)
 class HopperStatus:
-    """The status of a hopper: a count of orders (0 after a reset), and counts of coins of the last order."""
+    """The status of a hopper: its event counter, and how many coins of the last order are left, paid and unpaid.
+
+    The counter counts dispense orders since the last reset, after which it is 0.
+    """
 
     counter: int
     remaining: int

@@ -172,7 +172,7 @@ class CctalkCoinTwin(CctalkTwin):
         return "diverter blocked"
 
     def describe_state(self) -> dict[str, object]:
-        """Return how many coins went to each path, for the bench."""
+        """Return how many coins have fallen into each path of the simulated coin acceptor, for display."""
         return {
             "status": "idle" if self._master and self._mask else "disabled",
             "coins_cents": sorted(self._slots),

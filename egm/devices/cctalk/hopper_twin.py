@@ -15,9 +15,9 @@ _EMPTY_SECONDS: Final = 2.0
 #: The lifetime counter counts modulo this number.
 _COUNT_RING: Final = 1 << 24
 OPENING_COINS: Final = 500
-"""Number of coins in a new hopper."""
+"""Number of coins in a simulated hopper at its first start."""
 FULL_COINS: Final = 1000
-"""Number of coins that cover its upper level sensor."""
+"""Number of coins at which the hopper's upper level sensor is covered."""
 
 
 class CctalkHopperTwin(CctalkTwin):
@@ -60,7 +60,7 @@ class CctalkHopperTwin(CctalkTwin):
         return b""
 
     def _build_readings(self) -> dict[Header, bytes]:
-        """Return the hopper's readings as reply data, by the query that asks for each."""
+        """Return the data of the simulated hopper's replies, by the header of the query."""
         test = HopperTest(
             jammed=self._jammed,
             timed_out=self._timed_out,
@@ -184,7 +184,7 @@ class CctalkHopperTwin(CctalkTwin):
         return f"{self._extra} coins too many at the next payout"
 
     def describe_state(self) -> dict[str, Any]:
-        """Return how many coins are in the hopper and how many were paid, for the bench."""
+        """Return how many coins are in the simulated hopper and how many were paid, for display."""
         return {
             "status": "paying" if self._remaining else "idle",
             "level_coins": self.level_coins,

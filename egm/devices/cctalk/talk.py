@@ -30,14 +30,14 @@ RENEW_SECONDS: Final = 5.0
 
 
 class CctalkDriver(LineDriver[Frame]):
-    """Common base of the ccTalk drivers; ``address`` is the device's.
+    """Common base of the ccTalk drivers; ``address`` is the device's address on the bus.
 
     Several drivers may share a line as a bus; they then take turns.
     """
 
     address: int = 0
     _missing: dict[Header, int] | None = None
-    """How often in a row a query was the only one without a reply."""
+    """For each query: how often in a row it got no reply while the device replied to other queries."""
 
     def _handle_lost_line(self, why: str) -> None:
         """Report that the device or its line is lost, and reset the counts of missing replies."""

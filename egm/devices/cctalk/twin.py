@@ -1,7 +1,7 @@
-"""Common line of simulated ccTalk devices, on which the machine receives its own bytes first.
+"""Common parts of simulated ccTalk devices: the single-wire line with its echo, and the event memory.
 
-What has no battery in a real device is lost with the power: events, inhibits, the order being paid. The rest
-is retained: the lifetime counters, the coins and bills themselves.
+What a real device holds without a battery is lost with the power: events, inhibits, the order being paid.
+Lifetime counters, coins and bills are retained.
 """
 
 from collections import deque
@@ -19,14 +19,14 @@ from egm.devices.twin import Port, Twin
 
 
 class EventMemory:
-    """A simulated ccTalk device's numbered events; the last five are stored."""
+    """The numbered events of a simulated ccTalk device, of which the last five are stored."""
 
     def __init__(self) -> None:
         self.counter = 0
         self._pairs: deque[Pair] = deque([Pair(0, 0)] * 5, maxlen=5)
 
     def add(self, a: int, b: int) -> None:
-        """Add an event of two bytes, and increment the counter."""
+        """Store an event of two bytes, and increment the event counter."""
         self.counter = self.counter % 255 + 1
         self._pairs.appendleft(Pair(a, b))
 

@@ -130,7 +130,7 @@ class Id003Twin(BillTwin[Frame]):
         return not inhibited >> (self._codes[paper.cents] - 0x61) & 1
 
     def _format_status(self) -> str:
-        """Return the name of the present status as the bench shows it."""
+        """Return the name of the simulated acceptor's current ID-003 status, for display."""
         return self._build_status().name.lower()
 
     # ------------------------------------------------------------ reset and power

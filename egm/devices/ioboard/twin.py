@@ -213,7 +213,7 @@ class IoBoardTwin(Twin[Message]):
         return f"{button} sticks"
 
     def _change_door_without_edge(self, _: Values) -> str:
-        """Change the level of the main door without a numbered edge."""
+        """Simulate a defect: change the main door's input without storing an input change to report."""
         self._levels ^= 1
         return "a door without an edge"
 
@@ -226,14 +226,14 @@ class IoBoardTwin(Twin[Message]):
         return f"hard meter {place} stands at {self._counted[place]}"
 
     def _fail_battery(self, _: Values) -> str:
-        """Fail the battery over a power loss: edges are lost and the boot number changes."""
+        """Simulate a power loss with an empty battery: stored input changes are lost, the boot number changes."""
         self._edges.clear()
         self._number = 0
         self._boot = self._boot % 0xFFFF + 1
         return "edges forgotten"
 
     def describe_state(self) -> dict[str, Any]:
-        """Return the inputs that are on, and the outputs that are lit."""
+        """Return which inputs of the simulated board are on, and which outputs are lit, for display."""
         attended = self._is_attended()
         return {
             "doors_open": self._list_active_inputs("door"),

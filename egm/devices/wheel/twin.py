@@ -94,7 +94,7 @@ class WheelTwin(Twin[Report]):
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
     def describe_state(self) -> dict[str, object]:
-        """Return what a person at the wheel sees, for the bench."""
+        """Return what a person at the simulated wheel sees: its phase, its number and its warnings."""
         return {
             "phase": self._phase.name.lower(),
             "game": self._game,

@@ -1,10 +1,10 @@
-"""Table of the special functions that a verifier may start on the machine.
+"""Table of the special functions that a GAT verifier may start on the machine.
 
 ``Get Special Functions`` lists the others with their parameters; a parameter between ``%%`` is entered by the
-person at the verifier. ``Component`` signs one component, ``Get File AuthenticationResponse.xml`` all of
-them, by HMAC-SHA-1 under the given seed. The functions with ``SHA-256`` in their name are our own: the same
-with HMAC-SHA-256. ``Get File ProgramID.xml`` lists what is installed; its layout is not public, so it is our
-own.
+person at the verifier. ``Component`` signs one software component, ``Get File AuthenticationResponse.xml``
+all of them, by HMAC-SHA-1 under the given seed. The functions with ``SHA-256`` in their name are not part of
+GAT: they do the same with HMAC-SHA-256. ``Get File ProgramID.xml`` lists what is installed; its layout is not
+public, so this project defines it.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class SpecialFunctionError(OperatorError):
 
 
 class Kind(StrEnum):
-    """The kind of result that a special function gives the verifier."""
+    """The kind of result that a GAT special function gives the verifier."""
 
     LIST = "list"
     IDENTITY = "identity"
@@ -49,7 +49,7 @@ class FunctionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A special function as listed for a verifier: its name, its fixed parameter, and what it computes."""
+    """A GAT special function as listed for a verifier: its name, its fixed parameter, and what it computes."""
 
     feature: str
     parameter: str
@@ -116,6 +116,7 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
 
 
 def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> None:
+    """Raise SpecialFunctionError if a function has more parameters than ``highest_count``."""
     if len(parameters) > highest_count:
         raise SpecialFunctionError(
             f"{parameters[0]}: {len(parameters) - 1} parameters, {highest_count - 1} at most"

@@ -1,7 +1,7 @@
-"""GAT port, to which an inspector connects a verifier; it is outside the logic area and never disturbs play.
+"""Serial port to which an inspector connects a GAT verifier of the software; it never disturbs play.
 
-A low-priority process outside the machine calculates the signatures; the port only receives short packets and
-replies from memory.
+The port is outside the logic area. A low-priority process outside the machine calculates the signatures; the
+port only receives short packets and replies from memory.
 """
 
 import asyncio
@@ -59,12 +59,12 @@ class _PseudoTerminalEnd:
 
 
 def _open_own(path: str, _: LineSettings) -> Handle:
-    """Open the machine's own end of a pseudo-terminal for a GAT verifier."""
+    """Open the machine's own end of a pseudo-terminal for a GAT verifier on this computer."""
     return _PseudoTerminalEnd(Path(path))
 
 
 class GatPort:
-    """Attachment that serves the GAT port, through which a verifier queries the machine's software."""
+    """Background service for the GAT port, through which a verifier checks the machine's software."""
 
     name = "gat"
 
@@ -86,7 +86,7 @@ class GatPort:
         self._service = Service(machine, about, components, self._orders.put_nowait, self._stop_calculations)
 
     def process_change(self, now: Snapshot) -> None:
-        """Do nothing: a GAT verifier reads nothing that a change of the machine could affect."""
+        """Do nothing: no change of the machine affects what a GAT verifier reads."""
 
     async def run(self) -> None:
         """Serve the GAT verifier on the port until cancelled."""
@@ -116,7 +116,7 @@ class GatPort:
         try:
             values = await sign_in_child_process(self._scope, algorithm, order.seed, order.components)
         except LocalError as error:
-            self._service.failed(str(error))
+            self._service.store_failure(str(error))
         else:
             self._service.store_result(values)
 

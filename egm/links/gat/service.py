@@ -52,8 +52,8 @@ def _find_progress(calculation: GatCalculation) -> Calculation:
 class Service:
     """The machine's replies to one GAT verifier, and the record of the last signature calculation.
 
-    ``begin`` starts a calculation, which ends with :meth:`store_result` or :meth:`store_failure`; ``cancel``
-    stops the current one without either.
+    ``begin`` starts a calculation, which ends with :meth:`store_result` or :meth:`store_failure`; ``cancel`` stops
+    the current one without either.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Service:
         try:
             self._begin(parse_function_request(calculation.parameters, self._components))
         except SpecialFunctionError as error:  # another release of the software may lack the function
-            self.failed(str(error))
+            self.store_failure(str(error))
 
     def answer(self, packet: Packet) -> Packet:
         """Return the reply to a GAT verifier's packet. Raises ProtocolError for a packet that gets none."""
@@ -140,7 +140,7 @@ class Service:
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._finish(replace(calculation, values=values))
 
-    def failed(self, why: str) -> None:
+    def store_failure(self, why: str) -> None:
         """Record that the signature calculation failed, with the reason."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._finish(replace(calculation, trouble=why))
@@ -168,6 +168,7 @@ class Service:
         return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
     def _build_last_status_reply(self) -> Packet:
+        """Return the reply with the level of the last signature calculation and how long ago it ended."""
         calculation = self._last_calculation
         if calculation is None or not calculation.kind or not calculation.finished:
             return codec.encode_last_status_reply(0, _NEVER)
@@ -175,6 +176,7 @@ class Service:
         return codec.encode_last_status_reply(calculation.level, int(ago.total_seconds()))
 
     def _build_results_reply(self, form: int, frame: int) -> Packet:
+        """Return the reply with frame number ``frame`` of the last results, in the requested form."""
         calculation = self._last_calculation
         is_known_format = form in set(Format)
         if (

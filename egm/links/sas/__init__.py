@@ -1,1 +1,1 @@
-"""The SAS line, machine side: pure codec and channel, the line's own thread, and what the machine answers."""
+"""The SAS line on the machine's side: codec, protocol state, the line's thread, and the replies to polls."""

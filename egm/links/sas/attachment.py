@@ -1,8 +1,9 @@
-"""SAS attachment: prepares what a host reads, reports events to it, and executes its requests.
+"""Background service for a SAS host: prepares what the host reads, reports events, executes its requests.
 
-All of it runs on the machine's loop. Exceptions follow the journal: an entry is durable before its exception
-is raised. A small file stores which entry the host received last, so that after a restart the host receives
-what happened while the machine was off. After a power loss a host may receive an entry twice; it misses none.
+All of it runs on the machine's event loop. SAS exceptions follow the journal: an entry is durable before its
+exception is raised. A small file stores which entry the host received last, so that after a restart the host
+receives what happened while the machine was off. After a power loss a host may receive an entry twice; it
+misses none.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ _LOOK_BACK_ENTRIES: Final = 1000
 
 
 class SasChannel:
-    """The line to one SAS host, as an attachment of the machine."""
+    """The background service for the line to one SAS host."""
 
     def __init__(self, context: MachineContext, name: str, settings: SasLine, readings: Readings) -> None:
         self.name = f"sas-{name}"
@@ -143,7 +144,10 @@ class SasChannel:
 
     # ------------------------------------------------------------------ from the line's thread
     def _schedule(self, ask: RunEffect) -> "Future[Reply | None]":
-        """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply."""
+        """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply.
+
+        The future is cancelled if the machine is stopping.
+        """
         future: Future[Reply | None] = Future()
         try:
             if self._loop is None:
@@ -177,7 +181,7 @@ class SasChannel:
             raise
 
     def _handle_news(self, news: News) -> None:
-        """Carry out on the machine what the line's thread has reported: confirmations, link changes, refused polls."""
+        """Act on a report of the SAS line's thread, such as a confirmation, a changed link or a refused poll."""
         match news:
             case Confirmed(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:
@@ -203,9 +207,9 @@ class SasChannel:
 
 
 class _DeliveredSequence:
-    """The stored sequence number of the last entry of a journal (``journal_tag``) that a host has received.
+    """The stored sequence number of the last journal entry that a SAS host has received.
 
-    Losing it only repeats reports.
+    ``journal_tag`` names the journal. If the number is lost, the host receives some reports again.
     """
 
     def __init__(self, path: Path, journal_tag: str) -> None:
@@ -213,7 +217,10 @@ class _DeliveredSequence:
         self._journal_tag = journal_tag
 
     def read(self, *, default: int) -> int:
-        """Return the stored sequence number; 0 if it belongs to an earlier journal, ``default`` if none exists."""
+        """Return the stored sequence number of the last journal entry that the host has received.
+
+        Return 0 if it belongs to an earlier journal, ``default`` if none is stored.
+        """
         try:
             sequence, journal_tag = self._path.read_text(encoding="ascii").split()
             return int(sequence) if journal_tag == self._journal_tag else 0

@@ -1,4 +1,4 @@
-"""Protocol state of one SAS host: the last reply, the exceptions waiting for the host, and whether it still polls.
+"""Protocol state of one SAS host: the last reply, the waiting exceptions, and whether the host polls.
 
 It performs no input or output: it receives what was read from the line and the time, and yields actions. The
 host never acknowledges a reply explicitly; its next poll does. A different poll, or one to another machine,
@@ -22,12 +22,12 @@ from egm.links.sas.wire import BROADCAST, GeneralPoll, LongPoll, MessageToOther,
 LINK_LOST_NS: Final = 5_000_000_000
 """Time without a valid poll after which the link to the host counts as down."""
 CHIRP_NS: Final = 200_000_000
-"""Interval of chirps: the machine's address, sent repeatedly while no host polls (general knowledge)."""
+"""Interval of chirps: while no host polls, the machine keeps sending its address (general knowledge)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Action: send ``data`` to the host; ``wakeup``: with the ninth bit, which only a chirp has."""
+    """Action: send ``data`` to the host. With ``wakeup``, the ninth bit is set, which only a chirp needs."""
 
     data: bytes
     wakeup: bool = False
@@ -69,14 +69,17 @@ class LinkChanged:
 
 @dataclass(frozen=True, slots=True)
 class QueueFull:
-    """Action: report that the exception queue has overflowed, or that it is empty again afterwards."""
+    """Action: report that the exception queue has overflowed or, with ``is_full`` False, is empty again."""
 
     is_full: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Action: report that a poll got no reply, and why; ``failed``: the machine itself was at fault."""
+    """Action: report that a poll got no reply, and why.
+
+    ``failed`` is whether the machine itself was at fault, rather than the poll.
+    """
 
     request: LongPoll
     why: str
@@ -89,25 +92,28 @@ Action: TypeAlias = Send | RunEffect | Confirmed | Reported | LinkChanged | Queu
 
 @dataclass(frozen=True, slots=True)
 class _LastReply:
-    """The last reply to the host: the poll that it answers, its bytes, and what follows once the host has it."""
+    """The last reply to the host: its bytes, the poll that it answers, and what its acknowledgement completes."""
 
     request_frame: bytes
-    """The frame of the long poll that it answers; empty for a general poll."""
+    """The frame of the long poll that this reply answers; empty for a general poll."""
     out: bytes
     exception: SasException | None = None
-    """The exception that it reports; None for a long poll's reply."""
+    """The SAS exception that this reply reports; None for a long poll's reply."""
     answered_poll: tuple[Poll, LongPoll, Reply] | None = None
-    """The long poll that it answers, with the poll's row and the reply; None for a general poll."""
+    """The long poll that this reply answers, with its declaration and the reply; None for a general poll."""
     serves: tuple[SasException, ...] = ()
-    """Priority exceptions pending at the time of the poll, which are served once the host has the reply."""
+    """Priority exceptions pending at the time of the poll, which the host's receipt of this reply ends."""
     is_busy: bool = False
-    """Whether it only says that the request is still being processed."""
+    """Whether this reply only says that the request is still being processed."""
     delayed: bool = False
-    """Whether it is the delayed result of an earlier request."""
+    """Whether this reply is the delayed result of an earlier request."""
 
 
 class Channel:
-    """The protocol state of one SAS host's line: this machine has ``address`` and answers ``polls``."""
+    """The protocol state of the line of one SAS host, for the machine with SAS address ``address``.
+
+    ``polls`` are the long polls that the machine answers, by command code.
+    """
 
     def __init__(
         self,
@@ -155,7 +161,7 @@ class Channel:
         self._queue.withdraw(code)
 
     def deliver(self, code: int, reply: Reply) -> None:
-        """Queue a delayed result for the host; it answers the next general poll in place of an exception."""
+        """Queue the delayed result of a long poll; it answers the host's next general poll, before exceptions."""
         self._delayed.append(reply.build_frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
@@ -190,12 +196,15 @@ class Channel:
             yield LinkChanged(up=True)
 
     def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[Action]:
-        """Handle a poll to another machine or to all, by which the host acknowledges this machine's last reply."""
+        """Handle a poll to another machine or to all machines, which acknowledges this machine's last reply."""
         self._synchronised = True
         yield from self._process_acknowledgement(now_ns)
 
     def _handle_general_poll(self, now_ns: int) -> Iterator[Action]:
-        """Reply to a general poll with the next exception; if the poll is repeated, send the last reply again."""
+        """Reply to a general poll with the next exception.
+
+        If the host repeats the general poll, send the last reply again.
+        """
         last_reply = self._last_reply
         if (
             last_reply is not None
@@ -217,14 +226,17 @@ class Channel:
         yield Send(self._last_reply.out)
 
     def _encode_event_report(self, exception: SasException | None) -> bytes:
-        """Encode the real-time report of an exception's event; of no event if ``exception`` is None."""
+        """Encode an exception for real-time event reporting; None reports that there is no event."""
         if exception is None:
             return append_crc(bytes((self.address, EVENT_MARK, NOTHING)))
         code = exception.event or exception.code
         return append_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
-        """Reply to a long poll, or schedule its effect; a repeated poll with an effect gets the same reply again."""
+        """Reply to a long poll, or schedule its effect on the machine.
+
+        If the host repeats a poll that has an effect, send the same reply again.
+        """
         last_reply = self._last_reply
         again = last_reply is not None and last_reply.request_frame == request.frame
         if (

@@ -12,7 +12,7 @@ from egm.links.sas.wire import LongPoll
 #: The bit of the address byte that makes a reply a NACK.
 _NACK_BIT: Final = 0x80
 EVENT_MARK: Final = 0xFF
-"""Replaces the command in a message that reports an event."""
+"""The byte in place of the command code in a reply that reports a real-time event."""
 
 
 class MalformedPollError(PeerError):
@@ -28,19 +28,20 @@ class ReplyForm(StrEnum):
     DATA = "data"
     """Address, command, data, CRC."""
     ACK = "ack"
-    """The address alone."""
+    """Acknowledgement: the address alone."""
     NACK = "nack"
-    """The address with its highest bit set."""
+    """Refusal: the address with its highest bit set."""
     BUSY = "busy"
-    """The address and a zero byte: poll again."""
+    """Request still being processed: the address and a zero byte; the host polls again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A reply to a SAS poll: ``data`` goes between command and CRC.
 
-    ``once``: the request has an effect or reads something once, and must not be repeated if the host did not
-    receive the reply; the same poll is then answered with the very same bytes. Otherwise it is answered anew.
+    ``once`` is for a request that has an effect, or that reads something only once. If the host repeats the
+    poll because it missed the reply, it gets the very same bytes, and the request is not executed again.
+    Without ``once``, a repeated poll is answered anew.
     """
 
     data: bytes = b""
@@ -68,14 +69,14 @@ BUSY: Final = Reply(form=ReplyForm.BUSY)
 def encode_bcd(value: int, size: int) -> bytes:
     """Return ``value`` as ``size`` packed decimal (BCD) bytes, most significant first.
 
-    High digits that do not fit are lost.
+    High digits that do not fit are cut off.
     """
     check_invariant(value >= 0, "sas.bcd_of_a_negative_number")
     return bytes.fromhex(str(value % 10 ** (2 * size)).zfill(2 * size))
 
 
 def is_bcd(data: bytes) -> bool:
-    """Return whether every digit of the packed bytes is decimal."""
+    """Return whether every half byte of ``data`` is a decimal digit (BCD)."""
     return data.hex().isdecimal()
 
 
@@ -102,5 +103,5 @@ def prepend_length(data: bytes) -> bytes:
 
 
 def encode_date_and_time(moment: datetime) -> bytes:
-    """Return MMDDYYYY and HHMMSS in packed decimal: seven bytes."""
+    """Return a date and time as MMDDYYYY and HHMMSS in packed decimal (BCD): seven bytes."""
     return bytes.fromhex(f"{moment:%m%d}{moment.year:04}{moment:%H%M%S}")  # %Y writes year 101 as 101

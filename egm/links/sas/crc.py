@@ -5,7 +5,7 @@ from typing import Final
 from egm.devices.crc import compute_crc_kermit
 
 SIZE: Final = 2
-"""Bytes of a CRC."""
+"""Size of a CRC, in bytes."""
 
 
 def append_crc(body: bytes) -> bytes:

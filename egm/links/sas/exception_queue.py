@@ -1,4 +1,4 @@
-"""SAS exception queue of one channel, and the priority exceptions that precede it.
+"""SAS exception queue of one host, and the priority exceptions, which are sent before the queue.
 
 Most exceptions wait in a queue of limited length, first in, first out. Priority exceptions wait outside it,
 are sent first, and are repeated every 15 seconds until the poll that serves them has been answered (one
@@ -38,10 +38,10 @@ SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SasException:
-    """A SAS exception to report to a host, and its data in real-time reporting.
+    """A SAS exception to report to a host, and its data in real-time event reporting.
 
-    ``event`` and ``data`` are the event code and data of real-time reporting (0 means that the event code is
-    ``code``); ``sequence`` is the journal entry that raised the exception, 0 for none.
+    ``event`` and ``data`` are the event code and data of real-time event reporting (0 means that the event
+    code is ``code``); ``sequence`` is the journal entry that raised the exception, 0 for none.
     """
 
     code: int
@@ -52,14 +52,17 @@ class SasException:
 
 @dataclass(slots=True)
 class _PriorityException:
-    """A priority exception that stays raised until a long poll serves it, and the time to send it again."""
+    """A priority exception that is raised until a long poll serves it, and the time at which to send it again."""
 
     exception: SasException
     due_ns: int
 
 
 class ExceptionQueue:
-    """The SAS exceptions that wait for one host: a queue of at most ``size``, and the priority exceptions."""
+    """The SAS exceptions that wait for one host.
+
+    They are a queue of at most ``size`` ordinary exceptions, and the priority exceptions.
+    """
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -69,7 +72,7 @@ class ExceptionQueue:
     def post(self, exception: SasException, now_ns: int) -> bool:
         """Queue an exception for the host; return False if the queue was full.
 
-        The overflow exception is then raised in its place.
+        If it was full, the exception is dropped and the overflow exception is raised.
         """
         urgency = EXCEPTIONS[exception.code].urgency
         if urgency in {Urgency.PRIORITY, Urgency.EITHER}:
@@ -98,10 +101,9 @@ class ExceptionQueue:
         return self._waiting[0] if self._waiting else None
 
     def remove_received(self, exception: SasException, now_ns: int) -> None:
-        """Remove from the queue an exception that the host has received; the next one follows.
+        """Remove from the queue an exception that the host has received.
 
-        A priority exception that a long poll serves stays raised, and is sent again later unless it was
-        served.
+        A priority exception that only a long poll ends stays raised, and is sent again later.
         """
         if self._waiting and self._waiting[0] is exception:
             self._waiting.popleft()
@@ -115,13 +117,13 @@ class ExceptionQueue:
             del self._urgent[exception.code]
 
     def list_served_by(self, poll: int) -> tuple[SasException, ...]:
-        """Return the priority exceptions pending now that a long poll serves; ``poll`` is its command code."""
+        """Return the pending priority exceptions that a long poll with command code ``poll`` ends."""
         return tuple(
             standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )
 
     def remove_served(self, exceptions: tuple[SasException, ...]) -> None:
-        """Remove these priority exceptions, because the host has received the reply that serves them."""
+        """Remove priority exceptions, because the host has received the reply to the poll that ends them."""
         for exception in exceptions:
             standing = self._urgent.get(exception.code)
             if standing is not None and standing.exception is exception:
@@ -129,7 +131,7 @@ class ExceptionQueue:
 
     @property
     def oldest_sequence(self) -> int | None:
-        """Return the sequence of the first journal entry whose exception the host has not received, or None."""
+        """Return the number of the oldest journal entry whose exception the host has not received, or None."""
         waiting = [h.sequence for h in self._waiting if h.sequence]
         urgent = [s.exception.sequence for s in self._urgent.values() if s.exception.sequence]
         return min(waiting + urgent, default=None)

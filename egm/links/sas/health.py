@@ -1,4 +1,4 @@
-"""SAS line health as Prometheus metrics."""
+"""Health of the SAS lines as Prometheus metrics."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,10 @@ _LABEL = ("line",)
 
 
 def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
-    """Yield the metric families of the health of one SAS line; the exporter merges those of several lines."""
+    """Yield the metric families of the health of one SAS line, such as counts of polls and reply times.
+
+    The exporter merges the families of several lines.
+    """
     for family, meaning, value in (
         ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.open)),
         ("egm_host_link_up", "1 while a host polls.", int(health.up)),

@@ -1,8 +1,8 @@
-"""A SAS host as the machine sees it, on the loop's side of its line.
+"""A SAS host as seen by the code that runs on the machine's event loop.
 
-Effects receive it: the machine they may act on, the host's settings, and ways to report to it. An effect is
-called on the machine's loop; it must be quick, and submits events through ``context.handle``, so that the
-state table decides.
+The effects of the host's polls receive it: the machine they may act on, the host's settings, and ways to
+report to it. An effect must be quick, and submits events through ``context.handle``, so that the state table
+decides.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 #: not exist.
 _AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY: Final = "handpay"
-"""Key of the note with the journal id of the hand-pay that the host has read."""
+"""Key in :attr:`Host.notes` of the journal id of the hand-pay that the host has read."""
 
 
 @dataclass(slots=True)
@@ -42,9 +42,9 @@ class Host:
     send: Callable[[Message], None]
     """Passes a message to the host's line."""
     republish: Callable[[], None]
-    """Rebuilds the host's readout, after a change that the journal does not show."""
+    """Prepares the data for the host's polls again, after a change that the journal does not show."""
     notes: dict[str, Any] = field(default_factory=dict)
-    """Volatile facts about the conversation with this host on which a later reply depends."""
+    """Facts about the exchange with this host on which a later reply depends; lost at a restart."""
 
     @property
     def machine(self) -> Machine:
@@ -98,11 +98,11 @@ class Host:
         self.send(SasException(code, data, event))
 
     def withdraw(self, code: int) -> None:
-        """Withdraw a priority exception of this host that no longer applies."""
+        """Withdraw a priority exception for this host that no longer applies."""
         self.send(Withdrawn(code))
 
     def deliver(self, code: int, reply: Reply) -> None:
-        """Deliver a request's delayed result to this host; it answers the next general poll."""
+        """Send a request's delayed result to this host, as the reply to its next general poll."""
         self.send(Delivered(code, reply))
 
     def report_real_time(self, *, on: bool) -> None:

@@ -1,7 +1,7 @@
-"""SAS exceptions from journal entries: which entries a host receives, and as which exception.
+"""SAS exceptions from journal entries: which entries are reported to a host, and as which exception.
 
-The declarations of the entries contain most exception codes; this module adds the others, and the
-data of real-time reporting (general knowledge: see ``Group.REAL_TIME``).
+The declarations of the entries contain most exception codes; this module adds the others, and the data of
+real-time event reporting (general knowledge: see ``Group.REAL_TIME``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -77,7 +77,7 @@ def _iter_exception_codes(
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exceptions that a journal entry raises, each as (exception code, event data, event code).
 
-    Event code 0 means the exception code.
+    The event code is that of real-time event reporting; 0 means that it equals the exception code.
     """
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != HANDPAY_PENDING.kind:

@@ -1,7 +1,8 @@
-"""SAS line thread: waits for bytes on the line and for nothing else.
+"""Thread of a SAS line, which waits only for bytes on the line, so that replies are on time.
 
 It receives what it needs of the machine as immutable values: a :class:`Readout` after every change, and
-exceptions to send. It passes requests to the machine's loop, and waits no longer than the host does.
+exceptions to send. It passes requests to the machine's event loop, and waits for a result no longer than the
+host does.
 """
 
 import os
@@ -53,13 +54,13 @@ _BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class LineHealth:
-    """Health of a SAS line since the machine started: counts of messages and reply times, to find a bad cable.
+    """Health of a SAS line since the machine started: counts of messages, and reply times.
 
     ``open``: the port is open; ``up``: the host polls. ``broken`` counts bytes that form no message,
     ``elsewhere`` messages to other machines, ``busy`` replies that a request is still being processed.
     ``answered_within_ms`` counts replies by the time from reading a poll's last byte to writing the reply, as
     (limit in milliseconds, replies within it), not cumulative; the last limit is 0, for all above.
-    ``answering_ns`` is the sum of those times.
+    ``answering_ns`` is the sum of those times. Many broken messages point to a bad cable.
     """
 
     open: bool = False
@@ -81,11 +82,12 @@ News: TypeAlias = Confirmed | Reported | LinkChanged | QueueFull | Refused
 
 
 def raise_priority(priority: int) -> None:
-    """Raise the calling thread's priority above all ordinary ones of the computer, if the account is permitted to.
+    """Raise the calling thread's priority above all ordinary threads of the computer, if that is permitted.
 
-    A line's thread has the highest priority; the machine's loop comes next, because the line waits for it
-    while it holds the interpreter. Processes they start do not inherit it. The interpreter switches threads
-    after five milliseconds; a tenth of that costs nothing noticeable.
+    A line's thread has the highest priority; the machine's event loop comes next, because the line waits for
+    it while it holds the interpreter. Processes they start do not inherit it. The interpreter's interval for
+    switching threads is also reduced, from five milliseconds to half a millisecond, which costs nothing
+    noticeable.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     with suppress(OSError):
@@ -99,10 +101,11 @@ def restore_priority() -> None:
 
 
 class SasLineThread(threading.Thread):
-    """The thread that serves the line to one SAS host: ``opened`` opens its port.
+    """The thread that serves the line to one SAS host; ``opened`` opens the line's port.
 
-    ``run_effect`` schedules a poll's effect on the machine's loop and returns its future at once; ``report``
-    passes news of the channel (confirmations, the link) to that loop. Both may be called from this thread.
+    ``run_effect`` schedules a poll's effect on the machine's event loop and returns its future at once;
+    ``report`` passes reports (confirmations, changes of the link) to that loop. Both may be called from this
+    thread.
     """
 
     def __init__(
@@ -129,7 +132,7 @@ class SasLineThread(threading.Thread):
         self._readout: Readout | None = None
         self._ending = threading.Event()
         self.serving = threading.Event()
-        """Set while the port is open."""
+        """An event that is set while the line's port is open."""
         self._port: Port | None = None
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
         self._received_ns = 0
@@ -208,7 +211,7 @@ class SasLineThread(threading.Thread):
                     self._perform(port, action)
 
     def _take_news(self) -> None:
-        """Process all messages that the machine's loop has passed to the SAS line, in order.
+        """Process all messages that the machine's event loop has passed to the SAS line, in order.
 
         This happens even while the host does not poll.
         """
@@ -264,7 +267,7 @@ class SasLineThread(threading.Thread):
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _run_or_check_effect(self, port: Port, ask: RunEffect) -> None:
-        """Start the effect of a SAS poll, or check the one that was still running at the host's last poll, and reply.
+        """Start the effect of a SAS poll and send its reply; if a repeated poll's effect still runs, wait for it.
 
         If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
         broadcast gets no reply.

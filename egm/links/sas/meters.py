@@ -1,4 +1,4 @@
-"""SAS meters computed from the machine's canonical meters: each is a sum of them, or a count of one bill.
+"""SAS meters computed from the machine's own meters: each is a sum of these, or a count of one bill.
 
 Identities that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
 Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins,
@@ -145,7 +145,7 @@ PER_GAME: Final = frozenset(
 )
 
 SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACKER) | {_PAYBACK}
-"""Codes of the SAS meters that this machine has; for the others it lacks the device or the transfer."""
+"""Codes of the SAS meters that this machine supports; it lacks the device or the transfer of all others."""
 
 
 def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
@@ -166,7 +166,10 @@ def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
 
 
 def compute_payback(readout: Readout, game: str = "") -> int:
-    """Return the theoretical payback of the machine or a game in hundredths of a percent: games weighted by wagers."""
+    """Return the theoretical payback (RTP) of the machine or of one game, in hundredths of a percent.
+
+    That of the machine is the average of its games, weighted by wagers.
+    """
     games = [facts for facts in readout.games if game in {"", facts.id}]
     wagered = {facts.id: readout.read_meters(facts.id)["coin_in"] for facts in games}
     total = sum(wagered.values())

@@ -1,7 +1,7 @@
 """Priority exceptions about tickets and transfers: each stays pending until the host has acted on it.
 
-They are not journal events but open queries and replies, so they are derived from the machine after each
-change, and again when it starts: what was pending when the power failed is pending again.
+They do not come from journal entries but from open queries and replies, so they are derived from the machine
+after each change, and again when it starts: what was pending when the power failed is pending again.
 """
 
 from collections.abc import Iterator
@@ -23,22 +23,24 @@ RAISED: Final = frozenset(
     {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
     | {COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
 )
-"""The codes of the exceptions that this module raises."""
+"""The codes of the priority exceptions about tickets and transfers."""
 
 ExceptionOfSubject = tuple[int, str]
-"""The code of an exception and the id of what it is about (a ticket, a cash-out, a transfer); a new id raises it anew.
+"""An exception code with the id of the ticket, cash-out or transfer that it is about.
+
+If the id changes, the exception is raised again.
 """
 
 
 class MoneyExceptions:
-    """The exceptions about tickets and transfers for one SAS host: raises those that apply, withdraws the others."""
+    """The priority exceptions about tickets and transfers for one SAS host: raised and withdrawn as they apply."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._last: frozenset[ExceptionOfSubject] = frozenset()
 
     def update_exceptions(self) -> None:
-        """Raise the money exceptions that now apply, and withdraw those that no longer do."""
+        """Raise the exceptions about tickets and transfers that now apply, and withdraw those that no longer do."""
         now = frozenset(self._iter_applicable())
         for code in {code for code, _ in self._last} - {code for code, _ in now}:
             self._host.withdraw(code)
@@ -47,9 +49,10 @@ class MoneyExceptions:
         self._last = now
 
     def link(self, *, up: bool) -> None:
-        """Store whether the SAS host polls; when it has started to, report everything that applies again.
+        """Store whether the SAS host polls.
 
-        While it does not poll, no exception is pending for it.
+        When it has started to poll, raise all exceptions that apply again. While it does not poll, no
+        exception is pending for it.
         """
         money = self._host.machine.component(HostMoney)
         if money.line == self._host.name:

@@ -1,4 +1,4 @@
-"""Vocabulary of the SAS tables: the confidence in a row, and the kinds of polls and events.
+"""Types of the rows of the SAS tables: polls, exceptions and meters, each with the confidence in the row.
 
 SAS is a licensed standard and none of its text is here. Every row was compiled from public sources and states
 how many of them agree; the conformance page shows this in the row.
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
-    """How certain the assignment in a row of a SAS table is."""
+    """How certain it is that a row of a SAS table is right."""
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
@@ -25,26 +25,26 @@ class PollType(StrEnum):
     """The type of a long poll: how it is sent, and whether it is answered."""
 
     READ = "R"
-    """Address and command, no CRC."""
+    """A read poll (R): address and command, no CRC."""
     SET = "S"
-    """Address, command, possibly data, always a CRC."""
+    """A set poll (S): address, command, possibly data, always a CRC."""
     GAME = "M"
-    """For one game: a game number of two BCD bytes (0000 for the machine), and a CRC."""
+    """A poll for one game (M): a game number of two BCD bytes (0000 for the machine), and a CRC."""
     SET_OR_BROADCAST = "S/G"
-    """As S; also to address 0, where nobody answers."""
+    """A set poll that may also be broadcast to address 0, to which no machine replies."""
 
 
 class Urgency(StrEnum):
-    """How a SAS exception waits: queued, with priority, either of these, or in real-time reporting only."""
+    """How a SAS exception waits for the host: in the queue, before it, as configured, or in real time only."""
 
     #: In the queue, first in, first out.
     QUEUED = "queued"
     PRIORITY = "priority"
-    """Before the queue, and repeated until what it announces has been read."""
+    """Sent before the queue, and repeated until the host has read what the exception announces."""
     EITHER = "either"
-    """Depends on the machine's configuration."""
+    """In the queue or with priority, as the machine is configured."""
     REAL_TIME = "real_time"
-    """Only while real-time event reporting is on."""
+    """Sent only while real-time event reporting is on."""
 
 
 class MeterUnit(StrEnum):
@@ -70,7 +70,7 @@ class SasPoll:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionName:
-    """A SAS exception: code, name, how it waits, and whether it is in the smallest published set (Montana)."""
+    """A SAS exception: its code, name and urgency, and whether Montana's smallest published set has it."""
 
     code: int
     name: str

@@ -1,9 +1,9 @@
-"""Long poll: one row per command that this machine answers, with its answer or its effect.
+"""Declaration of a long poll that this machine answers: its command code, and its answer or its effect.
 
-There are two kinds. An *answer* is computed on the line's own thread from the :class:`Readout` alone, and is
-ready at once. An *effect* runs on the machine's loop, where it may submit events and write the journal; the
-line waits for it within its limit, then asks the host to poll again, and gives the result to the repeat. An
-effect never runs twice for one poll and its repeats, as long as its reply says ``once``.
+An *answer* is computed on the line's own thread from the :class:`Readout` alone, and is ready at once. An
+*effect* runs on the machine's event loop, where it may submit events and write the journal; the line waits
+for it within its limit, then asks the host to poll again, and gives the result to the repeat. An effect never
+runs twice for one poll and its repeats, as long as its reply says ``once``.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,10 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 
 Answer: TypeAlias = Callable[[LongPoll, Readout], Reply | None]
-"""Computes a poll's reply from the readout; None means no reply, because the machine lacks what was requested."""
+"""A function that computes a poll's reply from the readout (the machine's data for this host).
+
+It returns None for no reply, if the machine lacks what was requested.
+"""
 
 #: Carries out a poll on the machine and returns the reply; None means no reply.
 Effect: TypeAlias = Callable[[Host, LongPoll], Reply | None]
@@ -35,10 +38,10 @@ ONE_BYTE: Final = 1
 class Poll:
     """A long poll that this machine answers, by ``answer`` or by ``effect``.
 
-    ``response`` is the whole reply's size on the wire in bytes (``VARIABLE``: it has its own length;
-    ``ONE_BYTE``: an acknowledgement). ``acknowledged`` runs on the loop once the host is known to have the
-    reply. ``group`` is the option that enables it. ``broadcast``: also executed at address 0, without a
-    reply. ``by_denomination``: may follow the multi-denomination preamble B0.
+    ``response`` is the whole reply's size on the line in bytes (``VARIABLE``: the reply states its own
+    length; ``ONE_BYTE``: an acknowledgement). ``acknowledged`` runs on the machine's event loop once the host
+    is known to have the reply. ``group`` is the option that enables the poll. ``broadcast``: also executed at
+    address 0, without a reply. ``by_denomination``: may follow the multi-denomination preamble B0.
     """
 
     code: int

@@ -1,8 +1,8 @@
-"""Ports of SAS lines: a real one, a pseudo-terminal of the machine's own, or a serial server.
+"""Ports of SAS lines: a real serial port, a pseudo-terminal, or a serial server on the network.
 
 All are opened non-blocking and read with a time limit, on the line's own thread. Bytes with the wakeup bit
-arrive as a Linux UART marks them (see :mod:`egm.links.sas.wire`), except from a serial server, which has no
-ninth bit.
+(ninth bit) arrive as a Linux UART marks them (see :mod:`egm.links.sas.wire`), except from a serial server,
+which has no ninth bit.
 """
 
 import os
@@ -24,9 +24,9 @@ _READ_BYTES: Final = 4096
 #: Indices of the input flags and the control flags in the terminal attributes of ``termios``.
 _IFLAG, _CFLAG = 0, 2
 _CMSPAR: Final = 0o10000000000
-"""Mark or space parity (Linux, asm-generic/termbits.h); the termios module does not define it."""
+"""The Linux flag for mark or space parity (asm-generic/termbits.h), which the termios module does not define."""
 _SERVER_SLICE_SECONDS: Final = 0.05
-"""Time slice of a read from a serial server, because its library cannot be woken."""
+"""The longest wait of one read from a serial server, because a waiting read cannot be ended."""
 
 
 class Port(Protocol):
@@ -114,9 +114,10 @@ class _Descriptor:
 
 
 class PseudoTerminal(_Descriptor):
-    """A port that is a pseudo-terminal; its other end has a path in the state folder, for a host on this computer.
+    """A port of a SAS line that is a pseudo-terminal, for a SAS host program on this computer.
 
-    The other end is also kept open here, so that a departing host does not hang up the line.
+    The host opens the other end by a path in the state folder. That end is also kept open here, so that a
+    departing host does not hang up the line.
     """
 
     def __init__(self, link: Path) -> None:
@@ -140,9 +141,10 @@ class PseudoTerminal(_Descriptor):
 
 
 class SerialPort(_Descriptor):
-    """A real serial port: sends with space parity and, with strict framing, reads the UART's marks of parity errors.
+    """A real serial port of a SAS line; it sends with space parity.
 
-    Another program's pseudo-terminal has no parity; that program then writes the marks itself.
+    With strict framing, it reads the UART's marks of parity errors, which show the wakeup bit. If the port is
+    another program's pseudo-terminal, which has no parity, that program writes the marks itself.
     """
 
     def __init__(self, path: str, *, strict: bool) -> None:

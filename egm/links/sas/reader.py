@@ -1,4 +1,4 @@
-"""Builder of the :class:`Readout`, from journal, games and cabinet, on the loop."""
+"""Builder of the readout, the machine's data for one SAS host, from journal, games and cabinet."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -40,7 +40,11 @@ class Readings:
 
 
 class Reader:
-    """Builder of the readout for one SAS host. Pass every journal entry once to :meth:`note`."""
+    """Builder of the readout for one SAS host.
+
+    The readout is the data from which the host's polls are answered. :meth:`note` must be called once with
+    every journal entry.
+    """
 
     def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
@@ -82,7 +86,7 @@ class Reader:
                 self._store_last_amount(entry)
 
     def note(self, entry: StoredEntry) -> None:
-        """Store from a journal entry what the meters do not show: last bill and ticket, content of the stacker."""
+        """Store what a journal entry states beyond the meters: last bill and ticket, content of the stacker."""
         self._store_last_amount(entry)
         details = _get_entry_details(entry)
         if entry.kind == BILL_IN.kind:
@@ -154,7 +158,7 @@ class Reader:
 
 
 def _get_entry_details(entry: StoredEntry) -> Mapping[str, Any]:
-    """Return a journal entry's record, or an empty one if it is not an object."""
+    """Return a journal entry's record if it is a JSON object, else an empty mapping."""
     return entry.record if isinstance(entry.record, Mapping) else {}
 
 
@@ -164,11 +168,12 @@ def _to_hundredths(fraction: Any) -> int:
 
 
 def _build_local_clock(host: Host) -> Any:
-    """Return a function that returns the venue's local time by the clock that the host has set."""
+    """Return a function that returns the venue's local time, by the time that the host has set if it has."""
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 
     def get_local_time() -> datetime:
+        """Return the venue's local time, by the time that the host has set."""
         return (clock.now() + offset).astimezone(zone)
 
     return get_local_time

@@ -1,6 +1,6 @@
-"""Readout: what one host may read of the machine, an immutable snapshot made after every change.
+"""Readout: the machine's data that one host may read, an immutable snapshot made after every change.
 
-The line's thread answers reading polls from it alone, so that no poll waits for the machine and no poll reads
+The line's thread answers read polls from it alone, so that no poll waits for the machine and no poll reads
 the journal. Meters are summed when first requested, and cached.
 """
 
@@ -14,7 +14,7 @@ from meters import MeterReading
 
 @dataclass(frozen=True, slots=True)
 class GameFacts:
-    """The data of one game with its SAS number; ``payback`` is its base percentage in hundredths of a percent."""
+    """The data of one game with its SAS number; ``payback`` is its return (RTP) in hundredths of a percent."""
 
     number: int
     id: str
@@ -46,48 +46,51 @@ class HopperFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readout:
-    """The machine's data as of journal entry ``reading.sequence``, from which replies are built."""
+    """The machine's data, as of one journal entry, from which the replies to a SAS host are built.
+
+    ``reading`` has the meters and the number (``sequence``) of that entry.
+    """
 
     reading: MeterReading
     serial: str
     currency: str
     denomination_cents: int
-    """The accounting denomination."""
+    """The accounting denomination, in minor units."""
     games: tuple[GameFacts, ...]
     selected_game: int
     """SAS number of the selected game, 0 for none."""
     player_denomination_cents: int
-    """The denomination that the player has selected."""
+    """The denomination that the player has selected, in minor units."""
     handpay: HandpayFacts | None
     """The hand-pay owed, or None."""
     hopper: HopperFacts | None
     """The hopper, or None if the machine has none."""
     coin_cents: int | None
-    """The value of the coin that this machine pays, None if it pays none."""
+    """The value of the coin that the machine pays out, in minor units; None if it pays none."""
     last_bill_cents: int
-    """The value of the last accepted bill, 0 for none."""
+    """The value of the last accepted bill, in minor units; 0 for none."""
     last_ticket_cents: int
-    """The value of the last cash-out ticket, 0 for none."""
+    """The value of the last cash-out ticket, in minor units; 0 for none."""
     stacker_bills: int
     """The number of bills in the stacker."""
     stacker_cents: int
-    """Value in the stacker, as far as this machine put it there."""
+    """The value of the bills in the stacker, in minor units."""
     reel_stops: tuple[int, ...]
-    """Reel stops of the last game; empty if it has none."""
+    """The reel stops of the last game; empty if the game has no reels."""
     local_time: Callable[[], datetime]
-    """Returns the local time, as set by this host or else of the machine."""
+    """A function that returns the venue's local time, by this host's clock if it has set the time."""
     polls: frozenset[int]
     """Codes of the polls that this host may use."""
     validation: Validation = Validation.STAND_ALONE
-    """How ticket numbers are made."""
+    """How the numbers of tickets are made: by the machine or by a host."""
     transfers: bool = False
     """Whether a host may transfer credit to and from the machine."""
     bonuses: bool = False
-    """Whether the host may award bonuses."""
+    """Whether this host may award bonuses."""
     only_denomination_cents: int = 0
-    """If not 0, the meters of play are those of this denomination."""
+    """If not 0, the meters of play are only those at this denomination, in minor units."""
     _sums: dict[str, Mapping[str, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Meter values already summed, by game id."""
+    """Cache of summed meters: the values by meter name, by game id."""
 
     def read_meters(self, game: str = "") -> Mapping[str, int]:
         """Return the value of every canonical meter, of the machine or of the game with this id."""

@@ -1,4 +1,4 @@
-"""Lengths of long polls, so that messages can be delimited on the line regardless of their addressee.
+"""Lengths of SAS long polls, to separate the messages on a line, including those to other machines.
 
 Lengths are in data bytes, between the command and the CRC. A request with its own length has it right after
 the command; it counts the bytes after itself, without the CRC.
@@ -12,7 +12,7 @@ from egm.links.sas.names import PollType
 from egm.links.sas.tables.polls import POLLS
 
 HEAD_BYTES: Final = 2
-"""Address and command."""
+"""Size of a request's address and command."""
 
 #: Bytes of a game number.
 _GAME_BYTES: Final = 2
@@ -41,8 +41,8 @@ _UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
 def find_frame_size(head: bytes | bytearray) -> int | None:
     """Return the size in bytes of the SAS request that begins with ``head``.
 
-    Return 0 if more bytes are needed to determine it, None for an unknown command. ``head`` is address,
-    command and the following bytes received so far.
+    ``head`` is address, command and the following bytes received so far. Return 0 if more bytes are needed to
+    determine the size, None for an unknown command.
     """
     if len(head) < HEAD_BYTES:
         return 0

@@ -1,4 +1,4 @@
-"""Host watch: records when a host stops polling, and applies the jurisdiction's rules on a long silence."""
+"""Monitoring of a SAS host: records when it stops polling, and applies the jurisdiction's rules about that."""
 
 import asyncio
 from datetime import datetime
@@ -24,9 +24,9 @@ _TEMPORARY_SUFFIXES: Final = (FULL, DELAY)
 
 
 class LinkWatch:
-    """The watch over one SAS host's polling.
+    """The monitoring of one SAS host's polling.
 
-    The time when it stopped polling is in the journal and survives a restart.
+    The time when the host stopped polling is in the journal and survives a restart.
     """
 
     def __init__(self, host: Host) -> None:
@@ -50,7 +50,10 @@ class LinkWatch:
         self._stop_after_silence()
 
     def _wait_for_start_up(self) -> None:
-        """Disable the machine until poll 02 if the jurisdiction requires a host to start it first."""
+        """Disable the machine until the host enables it by poll 02, if the jurisdiction requires that.
+
+        This happens only once for each host.
+        """
         machine = self._host.machine
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:

@@ -1,9 +1,10 @@
-"""SAS framing: from bytes on a line to polls, complete or broken.
+"""SAS framing: decodes the bytes on a line into polls, or into broken messages.
 
 There are two framings. *Strict* uses the wakeup bit, which is set on the first byte of every message, in the
 form in which a Linux UART reports it (INPCK and PARMRK with space parity): ``FF 00 xx`` is xx with the bit
 set, ``FF FF`` is a plain FF. *Lenient* is for lines without a ninth bit: a message begins after a pause or
-after the previous message, and a length table determines its end. Nothing here raises, whatever arrives.
+after the previous message, and a length table determines its end. Nothing here raises an exception, whatever
+arrives.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ class GeneralPoll:
 
 @dataclass(frozen=True, slots=True)
 class LongPoll:
-    """A complete long poll; ``frame`` is all of its bytes. If its command requires a CRC, the CRC is valid."""
+    """A complete long poll with all its bytes in ``frame``; its CRC is valid if its command requires one."""
 
     frame: bytes
 
@@ -61,9 +62,10 @@ class MessageToOther:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Bytes on the host's line that do not form a message.
+    """Bytes on the line of a SAS host that form no message.
 
-    ``why`` is ``crc``, ``gap``, ``cut`` (cut short by the next message), ``unknown`` (command) or ``stray``.
+    ``why`` is ``crc`` (wrong CRC), ``gap`` (a pause inside a message), ``cut`` (cut short by the next
+    message), ``unknown`` (unknown command) or ``stray`` (bytes outside a message).
     """
 
     why: str
@@ -114,7 +116,7 @@ class WakeupBitFraming:
                 yield from self._process_plain_byte(byte)
 
     def _process_escaped_byte(self, byte: int) -> Iterator[ReceivedMessage]:
-        """Process the second or third byte of a UART mark."""
+        """Process the second or third byte of a UART mark, such as ``FF 00 xx``."""
         escape, self._escape = self._escape, b""
         if len(escape) > 1:
             yield from self._process_marked_byte(byte)
@@ -213,5 +215,5 @@ class LenientFraming:
 
 
 def mark_message(message: bytes) -> bytes:
-    """Return a host's message as a Linux UART delivers it to strict framing: its first byte has the wakeup bit."""
+    """Return a host's message as a Linux UART reports it: its first byte is marked as having the wakeup bit."""
     return b"\xff\0" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")

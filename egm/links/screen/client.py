@@ -1,7 +1,8 @@
-"""Client of a socket of messages: from the screen to the machine, or from the tools' drawer to the bench.
+"""Client of a message socket: of the machine's screen, or of the panel that operates simulated devices.
 
 Made for a frame loop: nothing blocks. :meth:`Client.poll` connects when possible, sends a hello with the
-token, and returns whatever has arrived; a lost peer is retried after a delay that doubles up to a limit.
+token, and returns whatever has arrived; if the connection is lost, it is tried again after a delay that
+doubles up to a limit.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """The result of one poll of a connection: the messages received, and whether the connection came up or went down.
+    """The result of one poll of a connection: messages received, and whether it was opened or lost.
 
     ``error`` is what is wrong with the connection, unless the other end is only absent.
     """
@@ -37,14 +38,15 @@ class PollResult:
 
 
 class Client:
-    """One client connection of the screen or of the drawer. ``now``: monotonic seconds, supplied by the caller."""
+    """One client connection to the machine or to the process of the simulated devices."""
 
     def __init__(
         self, socket_path: Path, token_path: Path, *, onlooker: bool = False, proves: bool = False
     ) -> None:
         """Create a client that connects to the socket and authenticates itself with the token.
 
-        ``onlooker``: no player sees its picture. ``proves``: it sends :class:`Alive` regularly.
+        ``onlooker``: no player plays by the picture that it shows. ``proves``: it sends :class:`Alive`
+        regularly.
         """
         self._proves = proves
         self._onlooker = onlooker
@@ -58,7 +60,7 @@ class Client:
 
     @property
     def is_linked(self) -> bool:
-        """Return whether the connection to the machine is open."""
+        """Return whether the connection is open."""
         return self._socket is not None
 
     def send(self, message: Message) -> bool:
@@ -69,7 +71,10 @@ class Client:
         return True
 
     def poll(self, now: float) -> PollResult:
-        """Connect if necessary, send queued messages, and return the messages received. Never blocks or raises."""
+        """Connect if necessary, send queued messages, and return the messages received.
+
+        ``now`` is in monotonic seconds. It never blocks or raises.
+        """
         up = False
         if self._socket is None:
             if now < self._next_try or not self._connect(now):
@@ -88,7 +93,7 @@ class Client:
         return PollResult(messages, up=up)
 
     def close(self) -> None:
-        """Close the link to the machine or the bench, and drop unsent messages."""
+        """Close the connection, and drop unsent messages."""
         if self._socket is not None:
             self._socket.close()
         self._socket = None
@@ -101,7 +106,7 @@ class Client:
         self._wait = min(WAIT_MAX, self._wait * 2)
 
     def _connect(self, now: float) -> bool:
-        """Connect to the machine and queue the greeting; on failure schedule the next try and return False."""
+        """Connect and queue the greeting; on failure schedule the next attempt and return False."""
         peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             token = self._token_path.read_text("utf-8").strip()

@@ -1,4 +1,4 @@
-"""Sockets and secrets in the state folder, accessible to the machine's user only."""
+"""Sockets and access tokens in the state folder, accessible to the machine's user only."""
 
 import asyncio
 import hmac
@@ -41,7 +41,7 @@ async def listen(
 ) -> asyncio.Server:
     """Serve clients on a unix socket at ``path`` (mode 0600), replacing one left by a killed process.
 
-    If the machine stops before the server is returned, the socket is closed: the caller could not close it.
+    If the start is cancelled before the server is returned, the socket is closed.
     """
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
     mask = os.umask(0o177)

@@ -1,4 +1,4 @@
-"""Server of the screen's socket, in the state folder, for its owner only.
+"""Server of the machine's screens, on a socket in the state folder that only the machine's user can open.
 
 A client must first send a hello with the token stored next to the socket in a file that only the machine's
 user can read. It then receives the games and a snapshot, and every change after that. It may send requests
@@ -15,13 +15,16 @@ from egm.kernel.messages import REQUEST_BYTES_MAX, Alive, Hello, Intent, Message
 from egm.links.screen.private import is_token, listen
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
-"""A screen that does not read is disconnected at this backlog; it reconnects and receives everything again."""
+"""The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again."""
 _QUIET_S = 10.0
-"""A screen that announced signs of life and has sent none for this long is considered hung."""
+"""A screen that has announced signs of life counts as hung after this time without one."""
 
 
 class ScreenServer:
-    """Server of the machine's screens, any number. Each receives every message; requests are handled in order."""
+    """Server of any number of screens.
+
+    Each screen receives every message; the requests of all screens are handled one after the other.
+    """
 
     def __init__(
         self,
@@ -33,7 +36,11 @@ class ScreenServer:
         on_peer_error: Callable[[str], None],
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the server of the screens. ``now_s``: monotonic seconds."""
+        """Create the server of the machine's screens.
+
+        ``greeting`` returns the messages that a new screen receives; ``on_intent`` handles a person's
+        request, ``on_peer_error`` the text of a screen's error. ``now_s`` returns monotonic seconds.
+        """
         self._path = socket_path
         self._token = token
         self._greeting = greeting
@@ -46,7 +53,10 @@ class ScreenServer:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Listen for screens. A socket left by a killed machine is replaced: we hold the state folder's lock."""
+        """Start to accept screens.
+
+        A socket left by a killed machine is replaced: this process holds the state folder's lock.
+        """
         self._server = await listen(self._path, self._serve, line_bytes_max=REQUEST_BYTES_MAX)
 
     async def close(self) -> None:
@@ -58,12 +68,12 @@ class ScreenServer:
 
     @property
     def audience(self) -> int:
-        """Return the number of connected screens that a player sees; screens that only onlook are not counted."""
+        """Return the number of connected screens that a player uses; screens that only observe are not counted."""
         return len(self._screens)
 
     @property
     def living(self) -> int:
-        """Return the number of connected screens that a player sees and that still send signs of life.
+        """Return the number of connected screens that a player uses and that still send signs of life.
 
         A hung program keeps its socket open and shows an outdated picture, so it is not counted.
         """

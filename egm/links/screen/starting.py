@@ -1,4 +1,4 @@
-"""Start-up progress: the current activity of a starting machine, for a screen that has no connection yet.
+"""Start-up progress: what the starting machine is doing, for screens before they can connect to it.
 
 It is one file in the run folder: the machine writes it (:func:`write_activity`) until its socket is served,
 the screen reads it (:func:`read_activity`). It is for display only.
@@ -14,14 +14,14 @@ from egm.secret_files import replace_transient, share_with_screens
 
 @dataclass(frozen=True, slots=True)
 class StartUpActivity:
-    """The current activity of a starting machine: a key of the catalogue's ``boot`` texts, and the text's values."""
+    """What the starting machine is doing: a key of the catalogue's ``boot`` texts, and the text's values."""
 
     what: str
     values: dict[str, str | int] = field(default_factory=dict)
 
 
 def write_activity(file: Path, activity: StartUpActivity | None) -> None:
-    """Write the current start-up activity to the file, or remove the file when the machine is up (None).
+    """Write what the starting machine is doing to the file; with None, remove it: the machine is up.
 
     A full disk is ignored.
     """
@@ -34,7 +34,7 @@ def write_activity(file: Path, activity: StartUpActivity | None) -> None:
 
 
 def read_activity(file: Path) -> StartUpActivity | None:
-    """Return the start-up activity that the file states, or None if there is no valid file."""
+    """Return what the starting machine is doing, as the file states; None if there is no valid file."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         return StartUpActivity(

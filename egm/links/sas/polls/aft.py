@@ -1,9 +1,9 @@
 """Electronic transfers over SAS (AFT): orders, registration, lock and status.
 
-Each poll is a translation; what it means for the machine's money is in :mod:`egm.host.transfer_port`.
-Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so 75 and
-76, which set the text of receipts, get no reply. On a machine without transfers, and on a line other than its
-money's, none of these polls gets a reply.
+Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.transfer_port`.
+Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so polls 75
+and 76, which set the text of receipts, get no reply. On a machine without transfers, and on a line of another
+host than the one that controls the money, none of these polls gets a reply.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.restricted import find_restricted_terms
 
 COMPLETE: Final = 0x69
-"""Exception: transfer complete."""
+"""The code of the SAS exception "AFT transfer complete"."""
 
 #: BCD bytes of an amount.
 _AMOUNT_BYTES: Final = 5
@@ -163,8 +163,8 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
 def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
     """Return the reply to a refused transfer order, with the order's own identifier, type and flags.
 
-    It states that nothing has moved, or that the result is not known yet. ``amounts`` is whether to repeat
-    the ordered amounts.
+    It states that nothing has moved, or that the result is not known yet. With ``amounts``, it repeats the
+    ordered amounts.
     """
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
@@ -185,7 +185,10 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
 
 
 def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -> Reply:
-    """Return the reply to a query of a transfer's result, by its position in the history; 0 for the last."""
+    """Return the reply to the host's query of a transfer's result.
+
+    ``position`` is the transfer's position in the history of transfers; 0 for the last.
+    """
     result = transfers.last if position == 0 else transfers.history(position)
     if result is None:
         return Reply(prepend_length(bytes((position, _STATUS[TransferStatus.NONE]))))
@@ -193,7 +196,10 @@ def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -
 
 
 def _encode_result(host: Host, result: HostTransferResult) -> bytes:
-    """Encode the result of a transfer: its position in the history, status, amounts, and the meters it has moved."""
+    """Encode the result of a transfer: position in the history, status, amounts, and cumulative meters.
+
+    The meters are those of the credit kinds that the transfer moved.
+    """
     identifier = result.identifier.encode("latin-1")
     at = result.at.astimezone(host.machine.identity.venue.zone)
     expires = bytes(4)
@@ -245,7 +251,10 @@ _REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
 
 
 def register(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 73: register or unregister the machine, or report its registration. No operator confirms it."""
+    """Answer poll 73: register or unregister the machine, or report its registration.
+
+    No operator has to confirm a registration at the machine.
+    """
     transfers = find_transfers(host)
     if transfers is None:
         return None
@@ -301,7 +310,7 @@ def lock(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _encode_available_transfers(transfers: HostTransfers) -> int:
-    """Return the bits of the transfers available now: bit 0 to the machine, 1 from it, 4 bonuses."""
+    """Return the transfers available now as bits: bit 0 to the machine, 1 from the machine, 4 bonuses."""
     bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
     return sum(1 << bit for kind, bit in bits if transfers.can_execute(kind))
 

@@ -24,7 +24,7 @@ from meters.transaction import JSON
 #: Flag of poll 08: the acceptor stays enabled after a bill.
 _STAY_ENABLED: Final = 0x01
 _DELAY_UNIT_SECONDS: Final = 0.1
-"""One source; another says milliseconds."""
+"""The unit of poll 2E's game delay, by one public source; another says milliseconds."""
 
 
 def _set_control(host: Host, name: str, value: JSON) -> Reply:
@@ -34,10 +34,13 @@ def _set_control(host: Host, name: str, value: JSON) -> Reply:
 
 
 def _build_setting_effect(control: Control, value: JSON) -> Effect:
-    """Return the effect of a poll that sets one restriction of the machine's functions to a fixed value."""
+    """Return the effect of a poll that restricts one function of the machine, or ends the restriction.
+
+    ``control`` is the function, such as sounds; ``value`` is the restriction, or None to end it.
+    """
 
     def apply_setting(host: Host, _: LongPoll) -> Reply:
-        """Set the poll's restriction for this host, and acknowledge the poll."""
+        """Set or end the restriction of the function for this host, and acknowledge the poll."""
         return _set_control(host, control, value)
 
     return apply_setting
@@ -74,7 +77,7 @@ def enable_acceptor(host: Host, _: LongPoll) -> Reply:
 
 
 def configure_bills(host: Host, request: LongPoll) -> Reply:
-    """Answer poll 08: set which bills are accepted, by their bits, and whether each bill closes the acceptor."""
+    """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
     bits, action = from_binary(request.data[:4]), request.data[4]
     bills_cents = [value * 100 for code, value in BILLS.items() if bits >> code & 1]
     host.notes[CLOSE_AFTER_BILL] = not action & _STAY_ENABLED
@@ -108,7 +111,7 @@ def delay_game(host: Host, request: LongPoll) -> Reply:
 
 
 CLOSE_AFTER_BILL: Final = "close_after_bill"
-"""Key of the note that says whether the next bill closes the acceptor."""
+"""Key in :attr:`Host.notes` of whether the next accepted bill closes the acceptor."""
 
 
 def close_acceptor_after_bill(host: Host) -> None:

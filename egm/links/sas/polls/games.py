@@ -15,9 +15,9 @@ from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.wire import LongPoll
 
 _MAKER: Final = b"OE"
-"""Game ID of our games: two letters that identify the maker."""
+"""The game ID in SAS replies: two letters that identify the maker of the games."""
 _SEVERAL: Final = b"SEVERL"
-"""Paytable ID of a machine that has more than one."""
+"""The paytable ID that a machine reports if it has more than one paytable."""
 _NO_GROUP: Final = b"\0"
 #: Progressive group: none.
 _NO_OPTIONS: Final = b"\0\0"
@@ -178,7 +178,7 @@ _STYLES: Final = {
 
 
 def answer_features(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll A0: the features of this machine for this host; only those that its polls support."""
+    """Answer poll A0: the SAS features of this machine, as far as this host's polls support them."""
     if from_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.polls.__contains__

@@ -17,7 +17,7 @@ from egm.staff.events import Authorisation
 #: Level code of a hand-pay that is a cancelled credit and not a win.
 _CANCELLED_CREDIT: Final = 0x80
 _ORDINARY_WIN: Final = 0x00
-"""Level of an ordinary win; 40 is the game's top award, which this machine does not distinguish."""
+"""The level code in poll 1B for a win; 40 would be a game's top award, which is not distinguished here."""
 #: Progressive group: none.
 _NO_GROUP: Final = b"\0"
 #: Reset method: by an attendant only.
@@ -47,7 +47,7 @@ def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
 
 
 def mark_handpay_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Store that the host has received the record of a hand-pay, which it reads once."""
+    """Store that the host has received the data of a hand-pay, which it then no longer gets from poll 1B."""
     owed = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if owed is not None and (any(reply.data) or not owed.amount_cents):
         host.notes[READ_HANDPAY] = owed.id

@@ -21,11 +21,11 @@ from egm.links.sas.wire import LongPoll
 #: Bytes of a game number.
 _GAME_BYTES: Final = 2
 _OVERHEAD: Final = 4
-"""Address, command and CRC of a reply."""
+"""The bytes of a reply in addition to its data: address, command and CRC."""
 #: Most meters in one request of poll 2F.
 _SELECTED_MAX: Final = 10
 _EXTENDED_MAX: Final = 12
-"""Most meters in a request. One source says 12, another 11; the larger is accepted."""
+"""Most meters in one request of polls 6F and AF. One source says 12, another 11; the larger is accepted."""
 
 #: Poll -> the meters it returns, four bytes each.
 _LISTS: Final[Mapping[int, tuple[int, ...]]] = {
@@ -59,7 +59,7 @@ _BILL_POLLS: Final[Mapping[int, int]] = dict(
 
 
 def _build_meters_answer(*codes: int) -> Answer:
-    """Return the answer to a poll that reads these machine meters, in sequence."""
+    """Return the function that answers a poll with these meters of the machine, in the given order."""
 
     def answer_with_meters(_: LongPoll, readout: Readout) -> Reply:
         """Answer the poll with the values of its meters, four BCD bytes each; 0 for a meter that does not exist."""
@@ -97,7 +97,7 @@ def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> 
 
 
 def _build_game_meters_answer(*codes: int) -> Answer:
-    """Return the answer to a poll that reads these meters of a game, after the game's number."""
+    """Return the function that answers a poll with these meters of one game, after the game's number."""
 
     def answer_with_game_meters(request: LongPoll, readout: Readout) -> Reply | None:
         """Answer the poll with these meters of the game that it names; no reply if there is no such game."""

@@ -1,4 +1,4 @@
-"""Progressive polls (protocols 1.15): level amounts broadcast to the machine, and the wins of levels.
+"""Progressive polls (protocols 1.15): level amounts that the host broadcasts, and wins of these levels.
 
 Their layouts are general knowledge, so their group is off by default. Sources differ on whether 86 counts its
 bytes; here it does, like every poll of variable length.
@@ -31,7 +31,7 @@ _HIT: Final = 0x56
 #: Highest number of a level in a group.
 _LEVELS_MAX: Final = 32
 _WINS_MAX: Final = 32
-"""Most wins in one reply to 87; more wait for the next."""
+"""Most progressive wins in one reply to poll 87; further wins wait for the next poll."""
 _G: Final = Group.PROGRESSIVES
 
 

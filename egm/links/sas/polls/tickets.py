@@ -1,8 +1,8 @@
-"""Ticket polls: numbers for tickets out, the value of tickets in, and the text printed on tickets.
+"""Ticket polls: numbers for printed tickets, values of inserted tickets, and the text printed on tickets.
 
-Each poll is a translation; what it means for the machine's money is in :mod:`egm.host.ticket_port`. On
-a machine whose tickets no host validates, and on a line other than its money's, none of these polls gets a
-reply.
+Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.ticket_port`. On a
+machine whose tickets no host validates, and on a line of another host than the one that does, none of these
+polls gets a reply.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -102,10 +102,10 @@ _RECORD_SYSTEM: Final = 24
 
 
 def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 4D: the record of a printed ticket, as the request's function selects it.
+    """Answer poll 4D: the record of a printed ticket, as the request's function code selects it.
 
-    00: the next unread one, marked as read once the host has received it; FF: the next unread one, not
-    marked; any other number: the one at that position of the buffer.
+    00: the next unread ticket, marked as read once the host has received it; FF: the next unread ticket, not
+    marked; any other number: the ticket at that position of the buffer.
     """
     tickets = find_tickets(host)
     if tickets is None:
@@ -153,7 +153,7 @@ def mark_record_read(host: Host, poll: LongPoll, reply: Reply) -> None:
 
 
 def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll 50: count and value of the tickets of one validation type."""
+    """Answer poll 50: the number and the total value of the tickets of one validation type."""
     (kind,) = poll.data
     if kind not in _METERS:
         return None
@@ -286,9 +286,9 @@ def redeem(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _build_redemption_reply(host: Host, redemption: Redeemed) -> Reply:
-    """Return the reply to poll 71 about a redemption. A repeat of the same poll gets the same bytes.
+    """Return the reply to poll 71 with the state of a redemption; a repeated poll gets the same bytes.
 
-    If the reply states the final result, the host needs no separate exception about it.
+    If the reply states the final result, the priority exception about it is withdrawn.
     """
     reply = _build_status_reply(redemption)
     if reply.data[1] in _ENDED:
@@ -297,7 +297,10 @@ def _build_redemption_reply(host: Host, redemption: Redeemed) -> Reply:
 
 
 def _build_status_reply(redemption: Redeemed) -> Reply:
-    """Return the reply to poll 71 with the status of a redemption; without a ticket it is the short form."""
+    """Return the reply to poll 71 with the status of a redemption; without a ticket, only the status.
+
+    With a ticket, its amount and number follow.
+    """
     if redemption.status is Redeeming.REDEEMED and redemption.kind is not None:
         status = _REDEEMED[redemption.kind]
     else:

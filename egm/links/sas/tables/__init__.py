@@ -1,1 +1,1 @@
-"""The terms of SAS as data: polls, exceptions, meters, denominations, each row with its confidence."""
+"""The vocabulary of SAS as data: polls, exceptions, meters, denominations, each row with its confidence."""

@@ -6,7 +6,7 @@ from typing import Final
 from egm.links.sas.names import Confidence, ExceptionName, Urgency
 
 NOTHING: Final = 0x00
-"""The reply to a general poll if there is no exception."""
+"""The code with which a general poll is answered if there is no exception to report."""
 #: The exception that reports an overflow of the exception queue.
 OVERFLOW: Final = 0x70
 

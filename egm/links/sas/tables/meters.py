@@ -11,7 +11,7 @@ from egm.links.sas.names import MeterName, MeterUnit
 _CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
 
 CENTS_SIZE: Final = 5
-"""BCD bytes of a meter in cents; all others have four."""
+"""The number of BCD bytes of a SAS meter in cents; all other meters have four."""
 
 #: Every single meter: code, name and unit.
 _ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (

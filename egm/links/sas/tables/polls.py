@@ -1,8 +1,8 @@
-"""Every long poll of SAS 6.02 known to us, by command byte.
+"""Every long poll of SAS 6.02 that this project knows, by command byte.
 
 Sources: a published list of polls with their types, and independent implementations that agree where they
 overlap. Layouts of the 6.03 additions (59, 5A to 5F, 77, 7A, B6, B7) were not found; the electronic transfers
-that AFT replaced (1D, 27, 28, 62 to 6B) are not built.
+that AFT replaced (1D, 27, 28, 62 to 6B) are not implemented.
 """
 
 from collections.abc import Mapping
