@@ -191,6 +191,7 @@ class _Field(NamedTuple):
     write: Write
     default: object
     omitted: bool
+    """Whether the field is left out of the JSON if it has its default value."""
     plain: object
     """The type of values that need no conversion: a value of exactly this type is read unchanged."""
 

@@ -28,7 +28,10 @@ _NOT_THERE: Final = "not in the library"
 
 
 GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
-"""Additional check of a game: receives the key of its slot, the slot and the game, returns its faults."""
+"""An additional check of a game in the cabinet file.
+
+It receives the game's key and table in the file and the game itself, and returns the faults.
+"""
 
 
 def iter_preflight_faults(

@@ -72,9 +72,13 @@ class _Offer:
     number: int
     content: Content | None
     code: bytes
+    """The bytes by which the acceptor reported the item, such as its note code."""
     since: float
+    """The event loop's time at which the item came into escrow."""
     answer: EscrowCommand = EscrowCommand.UNDECIDED
+    """The machine's decision about the item."""
     reason: ReturnReason = ReturnReason.DEVICE
+    """The reason to report if the item is returned."""
 
 
 def parse_ticket_barcode(text: str) -> Barcode | None:

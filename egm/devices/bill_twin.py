@@ -57,6 +57,7 @@ class SimulatedPaper:
     barcode: str = ""
     counterfeit: bool = False
     past_return: bool = False
+    """Whether the item can no longer be returned to the player."""
 
 
 class BillTwin(Twin[M]):

@@ -48,9 +48,9 @@ class FrameReader(Generic[T]):
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[T | ProtocolError]:
-        """Return the messages and errors that ``data`` completes, in order.
+        """Return the messages and errors that ``data`` completes, in the order received.
 
-        Adjacent refused bytes are one error per cut.
+        Refused bytes are reported as one error for each cut, not one for each byte.
         """
         self._buffer += data
         items: list[T | ProtocolError] = []

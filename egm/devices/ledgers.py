@@ -118,7 +118,9 @@ class PayoutRecord:
     payout_id: str
     coins: int
     events_before: int
+    """The hopper's event counter (dispense orders since its reset) before the order."""
     count_before: int
+    """The hopper's lifetime counter of paid coins before the order."""
     serial: str = ""
     paid_coins: int = 0
 
@@ -182,4 +184,7 @@ class PrintLedger(Protocol):
         """Record a ticket's print order, in state PENDING, before it is sent to the printer."""
 
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record the ticket's next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close the record."""
+        """Record the next state of the ticket being printed.
+
+        From BARCODE_DONE on, the ticket itself has the value. TAKEN, FAILED and DISPUTED close the record.
+        """

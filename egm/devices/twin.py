@@ -1,9 +1,11 @@
-"""Common base of simulated devices: a device with a plug, a power switch and autonomous behaviour.
+"""Common base of simulated devices, each with a plug, a power switch and mechanics that run by themselves.
 
-A simulated device is a state machine on the bench's loop. It receives bytes, replies through its
-:class:`Port`, and schedules its mechanics with :meth:`Twin._schedule_step`; they continue while no machine listens,
-as a real device's do. The port is the cable: every line fault (silence, delay, corruption, split bytes,
-unplugged) happens there, so every simulated device has them all.
+A simulated device is a state machine on the event loop of the bench (the process of the simulated devices).
+It receives bytes, replies through its :class:`Port`, and schedules its mechanics with
+:meth:`Twin._schedule_step`; they continue while no machine listens, as a real device's do.
+
+The port is the cable: every line fault (silence, delay, corruption, split bytes, unplugged) happens there, so
+every simulated device has them all.
 """
 
 import asyncio

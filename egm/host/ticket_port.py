@@ -67,6 +67,7 @@ class Redeemed:
     status: Redeeming
     amount_cents: int = 0
     digits: str = ""
+    """The full number of the ticket; empty if there is no ticket or its number is no longer known."""
     kind: CreditKind | None = None
 
 
@@ -77,6 +78,7 @@ class Validated:
     place: int
     ticket: Ticket
     pool: int = 0
+    """The number of the pool of the ticket's restricted credit; 0 for other credit."""
 
 
 #: Final statuses: the redemption has ended.

@@ -59,9 +59,12 @@ class HostTransferResult:
     status: TransferStatus
     cents: Mapping[CreditKind, int]
     expires: date | None
+    """The expiry date of the restricted credit, or None."""
     pool: int
+    """The number of the pool of the restricted credit; 0 for none."""
     codes: Mapping[str, int]
     at: datetime
+    """The time at which the transfer was executed or refused."""
     position: int
 
 
@@ -72,6 +75,7 @@ class Registration:
     registered: bool = False
     asset_number: int = 0
     pos_id: int = 0
+    """The point-of-sale id that the host gave the machine."""
     key: bytes = b""
 
 

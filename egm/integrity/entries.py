@@ -321,7 +321,7 @@ MEMORY_NOTED: Final = Entry(kind="memory.noted", record=MemoryNoted, writes=(Int
 # ---------------------------------------------------------------------------------------------- hard meters
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardMetersFitted:
-    """Hard meters were seen for the first time."""
+    """Hard meters were detected on the machine for the first time."""
 
     counted: tuple[Count, ...]
     """The number of pulses that each hard meter has counted, in the order of the meters on the I/O board."""
@@ -362,7 +362,7 @@ class SoftwareVerified:
     """A verification found every software file as signed."""
 
     version: str
-    """The signed release."""
+    """The release of the verified software, as signed."""
     when: str
     """The occasion of the examination, such as the start of the machine."""
 

@@ -55,7 +55,7 @@ class MemoryEvent:
     ]
     """The code of the finding; the texts of faults explain each code."""
     where: str
-    """The medium, copy or file."""
+    """The medium, copy or file that the finding concerns."""
     why: str
 
 

@@ -17,6 +17,7 @@ class RuledMachine(Protocol):
     """A machine that the state-machine engine can drive: it shows notices and records unexpected events."""
 
     notice: Notice | None
+    """The message to the person at the machine about the last event."""
 
     def record_unexpected_event(
         self, event: str, state: str, reason: str, values: Mapping[str, int | str]

@@ -61,11 +61,16 @@ class Entry(Generic[R]):
     phase: Phase = Phase.POST
     settles: tuple["AnyEntry | str", ...] = ()
     moves: tuple[Moves, ...] = ()
+    """The transfers between accounts that such an entry may contain."""
     counts: Mapping[str, int | None] = field(default_factory=dict)
+    """The occurrence meters that such an entry advances, with the number added to each; None if it varies."""
     writes: tuple[Key, ...] = ()
+    """The storage keys, or prefixes of keys, that every such entry sets or removes."""
     may_write: tuple[Key, ...] = ()
+    """The storage keys that some such entries set or remove."""
     marks: tuple[Mark, ...] = ()
     dims: frozenset[str] = frozenset()
+    """The names of the dimensions of the entry's amounts and counts, other than the position."""
     subject: str = ""
     """The field of the record that names what the entry concerns, such as a door, a fault or a menu."""
     significance: Significance | Mapping[str, Significance] | None = None

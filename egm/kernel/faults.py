@@ -101,8 +101,10 @@ class Fault:
     """
 
     locks: bool
+    """Whether play stops while the fault is active (a tilt)."""
     disables_device: bool
     closes: bool
+    """Whether the machine is out of service while the fault is active; it still pays what it owes."""
     cleared_by: ClearedBy
 
     @property

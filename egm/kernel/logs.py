@@ -20,28 +20,28 @@ class Log(StrEnum):
         return log
 
     EVENTS = "events", 100
-    """Every event (E-08, E-09; NY 5317.26)."""
+    """The log of all events (E-08, E-09; NY 5317.26)."""
     BILLS = "bills", 35
-    """Bills (E-07; FL 75-14.043(3))."""
+    """The log of bills accepted (E-07; FL 75-14.043(3))."""
     VOUCHERS = "vouchers", 35
-    """Tickets in and out (E-06; AGE 5.1.5)."""
+    """The log of tickets in and out (E-06; AGE 5.1.5)."""
     TRANSFERS = "transfers", 35
-    """Electronic transfers (E-05; FL 75-14.043(1))."""
+    """The log of electronic transfers (E-05; FL 75-14.043(1))."""
     HANDPAYS = "handpays", 35
-    """Hand-pays and prizes in kind (D-10; NJ-C(a)4-5)."""
+    """The log of hand-pays and prizes in kind (D-10; NJ-C(a)4-5)."""
     COMPLEMENTS = "complements", 100
-    """Complements of payment (Q-05; MC 21.4)."""
+    """The log of amounts paid by staff because the machine paid too little (Q-05; MC 21.4)."""
     ORPHANS = "orphans", 100
-    """Amounts without an owner (Q-06; MC 21.3)."""
+    """The log of amounts without a known owner (Q-06; MC 21.3)."""
     FORFEITS = "forfeits", 100
-    """Forfeited amounts (F-15; QC s.94)."""
+    """The log of forfeited amounts (F-15; QC s.94)."""
     PROTECTION = "protection", 100
-    """Player protection (N-02, N-03)."""
+    """The log of player protection, such as limits and reminders (N-02, N-03)."""
     DISPUTES = "disputes", 100
-    """Disputes with players (Q-02, Q-04; MC 21.1-21.2)."""
+    """The log of disputes with players (Q-02, Q-04; MC 21.1-21.2)."""
     PROGRESSIVES = "progressives", 25
-    """Hits of progressive levels (D-19; NY 5320.8(b))."""
+    """The log of progressive wins (D-19; NY 5320.8(b))."""
     ACCESS = "access", 100
-    """Who had access to the machine (J-18; NY 5321.9(e))."""
+    """The log of accesses to the machine (J-18; NY 5321.9(e))."""
     SOFTWARE = "software", 10
-    """Software and cabinet file (A-16, E-11; MS 8-2.9(b)3)."""
+    """The log of changes and checks of the software and the cabinet file (A-16, E-11; MS 8-2.9(b)3)."""

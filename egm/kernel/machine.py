@@ -79,10 +79,14 @@ class Machine:
     denominations_cents: Mapping[str, tuple[int, ...]]
     clock: Clock
     times: Timekeeper
+    """The timekeeper, which decides whether the clock can be trusted."""
     chance: RandomService | None
+    """The random number generator's service; None before it has started."""
     position: Position = field(default_factory=Position)
     outbox: Outbox
+    """The receiver of outcomes and decisions for the screens."""
     notice: Notice | None = None
+    """The message to the person at the machine about the last event, or None."""
     #: Called after each journal entry.
     recorded: Callable[[], None] = lambda: None
     _components: dict[type, object] = field(default_factory=dict)

@@ -144,6 +144,7 @@ class SpotNow(_Message):
     most: int
     step: int
     most_times: int | None = None
+    """The highest bet as a multiple of another bet on the table, or None."""
 
 
 class Felt(_Message):
@@ -158,10 +159,15 @@ class Felt(_Message):
 
     point: int | None = None
     bank: int | None = None
+    """The seat to which the bank is offered first, or None."""
     banco: int = 0
+    """The least that a seat must stake to keep the bank."""
     button: int | None = None
+    """The seat to which a poker room's button is offered first, or None."""
     first: tuple[str, ...] = ()
+    """The betting spots of which one must have a bet before any other spot."""
     plays: dict[str, bool] = {}
+    """Whether the bet on a spot is active (on) or not (off), by spot, if the player chooses that."""
     spots: dict[str, SpotNow] = {}
 
 
@@ -175,11 +181,14 @@ class ProgressiveView(_Message):
 
     id: str
     level: str
+    """The name of the level in the game's definition."""
     names: dict[str, str]
     amount_cents: int
     status: Literal["up", "stale", "down"]
+    """Whether the amount is current (up), not reported for too long (stale), or without a controller (down)."""
     kind: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
     mystery: bool = False
+    """Whether the level is awarded independently of the game's outcome."""
 
 
 class ProgressiveWin(_Message):
@@ -297,6 +306,7 @@ class Session(_Message):
 
     since_utc: str
     spent_cents: int
+    """Wagers less wins since the session began, minor units; negative if the player is ahead."""
     limit_minutes: int = 0
     limit_cents: int = 0
 
@@ -323,7 +333,9 @@ class TournamentView(_Message):
     rules: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
     """The published rules by language: sections of a heading and sentences."""
     on: bool
+    """Whether the machine is used for the tournament now; False while it is only announced."""
     entry: int = 0
+    """The number of the entry that plays a round at this position; 0 for none."""
     round: int = 0
     points: int = 0
     """Points that the entry has left to play with."""
@@ -336,6 +348,7 @@ class TournamentView(_Message):
     starts_utc: str = ""
     """When play starts, ISO 8601 UTC; empty once it has started."""
     over: bool = False
+    """Whether the entry has played its round here."""
 
 
 class Snapshot(_Message):
@@ -363,6 +376,7 @@ class Snapshot(_Message):
     shut: tuple[str, ...] = ()
     """Betting spots that accept no bet at present."""
     felt: Felt = Felt()
+    """The current state of a table layout, apart from the bets on it."""
     staked_cents: int = 0
     """Total stake of the open game, including stakes added during it; 0 between games."""
     bet_least_cents: int = 0
@@ -380,19 +394,24 @@ class Snapshot(_Message):
     """Part of ``credit_cents`` that is promotional and may be cashed out."""
     win_cents: int
     last_display: dict[str, object] | None
+    """The picture data of the last game, to show it again after a restart; None if there is none."""
     results: tuple[str, ...] = ()
     """Results of a table's last rounds, newest first; for a shoe that lasts several rounds, since its shuffle."""
     accepts: tuple[str, ...]
+    """The names of the requests and inputs that the machine accepts now."""
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
     handpay: Handpay | None = None
     paying: PayOut | None = None
+    """The payout in progress, or None."""
     lock: HostLock | None = None
+    """The host's lock for a transfer, or None."""
     residual: Residual | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
     """What the jurisdiction does with the bet of a game that fails: refund or keep it; shown to the player."""
     key_fingerprint: str = ""
+    """The fingerprint of the key with which the machine signs its journal."""
     journal_head: str = ""
     """Entry number and twelve digits of the journal's hash, for ``egm audit verify --witness``."""
     sound: str = "on"
@@ -457,6 +476,7 @@ class Play(_Message):
     prizes: tuple[PrizeInKind, ...] = ()
     """The merchandise prizes won."""
     resumed: bool = False
+    """Whether the game was interrupted, and its outcome is shown after a restart."""
     settlements: tuple[dict[str, Any], ...] = ()
     """For a table game: the result of each bet (:class:`paytables.contract.Settlement`, as JSON), in order."""
     cues: tuple[dict[str, Any], ...] = ()

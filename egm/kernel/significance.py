@@ -52,6 +52,7 @@ class Significance:
     effect: Effect
     clear: Clear = Clear.NOTHING
     sas: int | None = None
+    """The SAS exception code of the event, or None."""
 
 
 def find_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:

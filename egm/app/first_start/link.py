@@ -27,10 +27,13 @@ class Link(SetupStep):
     """
 
     folder: LinkFolder
+    """The folder of the machine's certificate for the progressive link, and of its key."""
     stick: Stick
+    """The memory stick of the controller's staff."""
     now: Callable[[], datetime]
     id: str = "link"
     message: PageText | None = None
+    """The result of the last action on the memory stick, shown on the page; None before the first."""
 
     def enter(self) -> None:
         """Start the first-start step of the progressive link, without a certificate request or answer so far."""

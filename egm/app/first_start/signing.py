@@ -55,6 +55,7 @@ class SignerProofs(SetupStep):
 
     id: str
     folder: Path
+    """The folder in which wrong PINs are counted."""
     now: Callable[[], datetime]
     may: Permission
     """The permission that each signer must have."""
@@ -263,7 +264,9 @@ class Restoring(SignerProofs):
     state: StateFolder
     file: Path
     text: str
+    """The text of the cabinet file that was signed last; empty if none was signed."""
     known: tuple[tuple[str, str], ...]
+    """What is known of the machine and of the file to restore: (name, value) pairs to show."""
 
     def roster(self, draft: Draft) -> Roster:  # noqa: ARG002 (a step's)
         """Return the roster of staff that the journal of the existing memory records."""

@@ -92,6 +92,7 @@ class Welcome(SetupStep):
     """The first step of the first start: a list of the questions to come."""
 
     parts: tuple[str, ...]
+    """The ids of the steps that will follow."""
     id: str = "welcome"
 
     def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
@@ -118,8 +119,11 @@ class Fields(SetupStep):
 
     id: str
     fields_of: Callable[[Draft], tuple[Field, ...]]
+    """A function that returns the fields to fill in, which may depend on earlier answers."""
     take: Callable[[Draft, dict[str, str]], None]
+    """A function that stores the entered values in the draft, once all fields are filled in."""
     values: dict[str, str] = field(default_factory=dict)
+    """The values entered so far, by the field's name."""
 
     def build_page(self, draft: Draft) -> ServicePage:
         """Return the service page with the fields entered so far and the next field to enter."""
@@ -185,7 +189,9 @@ class Pick(SetupStep):
 
     id: str
     options: Callable[[], list[tuple[str, PageText]]]
+    """A function that returns the items to choose from, each with its text."""
     take: Callable[[Draft, str], None]
+    """A function that stores the chosen item in the draft."""
 
     def build_page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
         """Return the service page with one line per item to choose from."""
@@ -212,8 +218,10 @@ class Devices(SetupStep):
     """The first-start step that probes the serial ports and shows which devices replied; probing can be repeated."""
 
     ports: Callable[[], list[str]]
+    """A function that returns the serial ports to probe."""
     id: str = "devices"
     asking: tuple[str, str] | None = None
+    """The serial port and the protocol being probed; None while no probing is in progress."""
 
     def enter(self) -> None:
         """Start the first-start step that probes for devices, without a result so far."""
@@ -287,10 +295,15 @@ class Toggle(SetupStep):
 
     id: str
     options: Callable[[Draft], list[tuple[str, PageText]]]
+    """A function that returns the items to choose from, each with its text."""
     chosen: Callable[[Draft], list[str]]
+    """A function that returns the items chosen in the draft."""
     take: Callable[[Draft, list[str]], None]
+    """A function that stores the chosen items in the draft."""
     prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _report: None
+    """A function that examines the items, in a thread of its own, and reports each before it does."""
     examining: str | None = None
+    """The item being examined, or None once all have been examined."""
 
     def enter(self) -> None:
         """Start the first-start step: show that the items to choose from are being examined."""

@@ -1,13 +1,13 @@
 """Driver of ccTalk bill validators.
 
 The validator reports numbered events, stores the last five, and does not wait for an acknowledgement. The
-last processed event is stored with the open escrow record (its ``mark``, see
-:mod:`egm.devices.cctalk.events`), so a restarted machine reads exactly the events it has missed. A validator
-that loses power loses its events, but not its lifetime accept counter: before an ordered stacking is closed
-without credit, that counter is read, and if it has advanced the bill is in the box.
+last processed event is stored with the open escrow record (its ``protocol_position``, see
+:mod:`egm.devices.cctalk.events`), so a restarted machine reads exactly the events it has missed.
 
-An order that was recorded and possibly not sent is sent again: the validator replies "escrow empty" if the
-bill is already on its way.
+A validator that loses power loses its events, but not its lifetime accept counter: before an ordered stacking
+is closed without credit, that counter is read, and if it has advanced the bill is in the box. An order that
+was recorded and possibly not sent is sent again: the validator replies "escrow empty" if the bill is already
+on its way.
 """
 
 import asyncio

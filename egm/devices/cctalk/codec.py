@@ -183,7 +183,9 @@ class Pair:
     """
 
     a: int
+    """The coin slot or bill type; 0 if ``b`` is the code of an error or a status."""
     b: int
+    """The path or position of the item; or the code of an error or a status."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """The machine's poll: the notes and tickets to accept; ``stack`` and ``return_`` answer an escrow."""
+    """The machine's poll of the acceptor: the notes and tickets to accept.
+
+    ``stack`` or ``return_`` is the machine's decision on the item in escrow.
+    """
 
     ack: int
     notes: int = 0

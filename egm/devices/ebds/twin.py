@@ -107,7 +107,7 @@ class EbdsTwin(BillTwin[Frame]):
             self.return_escrowed_item()
 
     def _build_note_row(self, index: int, status: Status) -> NoteRow:
-        """Return a row of the note table."""
+        """Return a row of the simulated acceptor's note table, as a message."""
         base, exponent = self._find_note_value(index), -2
         if not base:
             return NoteRow(status, index)

@@ -52,7 +52,9 @@ class Function:
     """A GAT special function as listed for a verifier: its name, its fixed parameter, and what it computes."""
 
     feature: str
+    """The name of the special function."""
     parameter: str
+    """The fixed first parameter, which selects what the function does."""
     kind: Kind
     algorithm: Algorithm | None = None
     components: tuple[str, ...] = ()

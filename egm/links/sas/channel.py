@@ -97,6 +97,7 @@ class _LastReply:
     request_frame: bytes
     """The frame of the long poll that this reply answers; empty for a general poll."""
     out: bytes
+    """The bytes of the reply as sent."""
     exception: SasException | None = None
     """The SAS exception that this reply reports; None for a long poll's reply."""
     answered_poll: tuple[Poll, LongPoll, Reply] | None = None

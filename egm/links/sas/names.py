@@ -77,6 +77,7 @@ class ExceptionName:
     urgency: Urgency
     confidence: Confidence = Confidence.TWO_SOURCES
     minimum: bool = False
+    """Whether the exception is in the smallest published set (Montana)."""
 
 
 @dataclass(frozen=True, slots=True)
