@@ -92,7 +92,7 @@ DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
 }
 
 #: Kind of device -> the field of :class:`Ports` for its driver; other kinds only run.
-_PLACES: Final[Mapping[str, str]] = {
+_FIELD_OF_KIND: Final[Mapping[str, str]] = {
     "bill_acceptor": "acceptor",
     "io_board": "io_board",
     "ticket_printer": "printer",
@@ -149,7 +149,7 @@ def build_ports(
         line = lines.setdefault(path, SerialLine(path, entry.line, device_opener))
         arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
         drivers.append(DRIVERS[device.protocol](arguments))
-        if place := _PLACES.get(entry.kind):
+        if place := _FIELD_OF_KIND.get(entry.kind):
             places[place] = drivers[-1]
     return Ports(drivers=tuple(drivers), kinds=kinds, **places)
 

@@ -24,7 +24,7 @@ from paytables.errors import UnknownNameError
 from paytables.source import is_path
 
 #: What is wrong with a game or profile that does not exist.
-_NOT_THERE: Final = "not in the library"
+_NOT_IN_LIBRARY: Final = "not in the library"
 
 
 GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
@@ -84,7 +84,7 @@ def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[Fault]]:
         if name in profile_ids or is_path(name) or name.endswith(".toml"):
             return None, [Fault("machine.profile", str(error))]
         return None, [
-            build_fault("machine.profile", f"{name}: {_NOT_THERE}", *profile_ids, written_word=name)
+            build_fault("machine.profile", f"{name}: {_NOT_IN_LIBRARY}", *profile_ids, written_word=name)
         ]
 
 
@@ -97,7 +97,7 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
             return None, [
                 Fault(
                     key,
-                    f"{name}: {_NOT_THERE}",
+                    f"{name}: {_NOT_IN_LIBRARY}",
                     suggestion=find_similar_word(name, list_shipped_games()),
                     is_fatal=False,
                 )

@@ -40,7 +40,7 @@ from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
 #: What a position may have open in addition to its credit and its tables, as text for people.
-_OPEN: Final[Mapping[Key, str]] = {
+_TEXTS_OF_OPEN_ITEMS: Final[Mapping[Key, str]] = {
     PlayKey.GAME: "a game that has not ended",
     PlayKey.PURSE: "a round of a tournament that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
@@ -129,7 +129,7 @@ def _is_left(key: Key, state: JSON, name: str) -> bool:
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:
     """Return as text what a player position still has in one stored journal value, in addition to its credit."""
     if key is not TableKey.TABLE:
-        return _OPEN.get(key, str(key))
+        return _TEXTS_OF_OPEN_ITEMS.get(key, str(key))
     table = from_json(TableRecord, state, name)
     bets = f"{_format_money(table.standing_cents, currency)} of bets" if table.staked else "a place"
     return f"{bets} at the table of {table.game.id}"

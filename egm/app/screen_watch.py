@@ -14,22 +14,23 @@ from egm.kernel.machine import Machine
 #: The fault code while a player position has no screen.
 FAULT: Final = "screen_missing"
 #: Seconds for which every position must have had a screen, before the screens count as shown.
-_HOLDS_S: Final = 10.0
+_SHOWN_AFTER_SECONDS: Final = 10.0
 #: Seconds for which every position must have had a screen, before the fault is cleared.
-_RETURNS_S: Final = 60.0
+_CLEARED_AFTER_SECONDS: Final = 60.0
 #: Seconds without a screen after which the fault is raised.
-_PATIENCE_S: Final = 30.0
+_RAISED_AFTER_SECONDS: Final = 30.0
 #: Seconds between checks.
-_LOOK_S: Final = 0.5
-#: Seconds with a screen that offset one second without one. A single crash is forgotten after a minute and
+_CHECK_SECONDS: Final = 0.5
+#: Seconds with a screen that offset one second without one. A single crash is offset after a minute and
 #: a half; one crash per minute takes the machine out of service.
-_MAKES_UP: Final = 6.0
+_OFFSETTING_SECONDS: Final = 6.0
 
 
 class ScreenWatch:
-    """Monitor of the machine's screens: raises a fault while a position has none, and clears it afterwards.
+    """Monitor of the machine's screens: raises a fault if a position has had no screen for too long.
 
-    ``audiences`` returns the number of connected screens of each position.
+    It clears the fault once every position has had a screen for a while. ``audiences`` returns the number of
+    connected screens of each position.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class ScreenWatch:
         """Watch the screens until cancelled."""
         while True:
             self.update_fault()
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_CHECK_SECONDS)
 
     def update_fault(self) -> None:
         """Raise the fault of a missing screen if it applies, and clear it if it no longer does."""
@@ -57,13 +58,13 @@ class ScreenWatch:
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):
             self._since_s = now_s
-        if now_s - self._since_s < _HOLDS_S:
+        if now_s - self._since_s < _SHOWN_AFTER_SECONDS:
             self._unseen_s += passed_s
         else:
-            self._unseen_s = max(0.0, self._unseen_s - passed_s / _MAKES_UP)
+            self._unseen_s = max(0.0, self._unseen_s - passed_s / _OFFSETTING_SECONDS)
         is_screen_missing = FAULT in self._machine.faults
-        if is_screen_missing and now_s - self._since_s >= _RETURNS_S:
+        if is_screen_missing and now_s - self._since_s >= _CLEARED_AFTER_SECONDS:
             self._unseen_s = 0.0
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
-        elif not is_screen_missing and self._unseen_s >= _PATIENCE_S:
+        elif not is_screen_missing and self._unseen_s >= _RAISED_AFTER_SECONDS:
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=FAULT)))

@@ -41,7 +41,7 @@ class DeviceProtocol:
     first_channel: int | None = None
     """The protocol's code of the first denomination; None if the device handles no money."""
     channels: int = 0
-    """The number of denominations that it can distinguish."""
+    """The number of denominations that the protocol can distinguish."""
     is_bus: bool = False
     """Whether several devices share a line, each with its own address."""
 

@@ -39,9 +39,9 @@ class Exchanges:
     answered: int = 0
     unanswered: int = 0
     refused: int = 0
-    """Messages of the device that were invalid."""
+    """The number of invalid messages from the device."""
     answer_seconds: float = 0.0
-    """Sum of the times from each query to its reply."""
+    """The sum of the times from each query to its reply, in seconds."""
 
 
 class OrderTimer:

@@ -239,7 +239,7 @@ class DoorChanged(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTurned(DeviceEvent):
-    """A key switch was turned on or off. ``unattended`` as for doors."""
+    """A key switch was turned on or off; ``unattended`` if no machine was listening (turned without power)."""
 
     key: str
     on: bool

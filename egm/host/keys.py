@@ -7,7 +7,7 @@ class HostKey(Key):
     """Storage keys of the money host: transfers, tickets that the host validates, and the host's settings."""
 
     TICKET = "host_ticket", ClearAction.IDENTITY, Owner.MACHINE
-    """The result of the last ticket the host was queried about."""
+    """The redemption of the last ticket about which the host was queried, and its result."""
     RING = "validation:", ClearAction.IDENTITY, Owner.MACHINE
     """Key prefix of the ring buffer of printed tickets that the host reads: the cash-out's id, by index."""
     RING_COUNT = "validations", ClearAction.IDENTITY, Owner.MACHINE

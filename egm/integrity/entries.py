@@ -164,7 +164,7 @@ class FaultsSettled(ByPersons):
     """A technician cleared faults whose cause they have found."""
 
     codes: tuple[NonBlankText, ...]
-    """The codes of the faults."""
+    """The codes of the cleared faults."""
     finding: NonBlankText
     """The cause that the technician found."""
 
@@ -174,7 +174,7 @@ class TiltCleared:
     """An attendant cleared faults."""
 
     codes: tuple[NonBlankText, ...]
-    """The codes of the faults."""
+    """The codes of the cleared faults."""
     person: Person
 
 

@@ -36,7 +36,7 @@ class MemoryWatch:
         self._requested = asyncio.Event()
 
     async def run(self) -> None:
-        """Check the media after changes and periodically, until cancelled."""
+        """Check the storage media after changes and periodically, until cancelled."""
         while True:
             self.look()
             self._requested.clear()

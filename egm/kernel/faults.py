@@ -86,7 +86,7 @@ FAULTS: Final[Mapping[str, Significance]] = {
 }
 
 #: Warnings that are not shown while the more severe fault that they announce is active.
-_BEGINNINGS: Final = {
+_SEVERE_FAULT_OF_WARNING: Final = {
     "ticket_printer.paper_low": "ticket_printer.paper_out",
     "bill_acceptor.stacker_near_full": "bill_acceptor.stacker_full",
 }
@@ -136,4 +136,4 @@ def list_faults_to_show(codes: Collection[str]) -> list[str]:
 
     For example, low paper is left out while the paper is out.
     """
-    return [code for code in codes if _BEGINNINGS.get(code) not in codes]
+    return [code for code in codes if _SEVERE_FAULT_OF_WARNING.get(code) not in codes]

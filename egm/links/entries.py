@@ -134,7 +134,7 @@ class GatResult:
     algorithm: str
     """The name of the hash algorithm."""
     values: Mapping[str, str]
-    """The result for each component, by its name."""
+    """The result for each software component, by its name."""
     trouble: str
     """The reason why the calculation failed, or empty."""
 

@@ -141,7 +141,7 @@ def _add_sample(families: dict[str, _Family], series: Series, value: int) -> Non
 
 
 class MachineCollector(Collector):
-    """A Prometheus collector of the metric families that were handed over last."""
+    """A Prometheus collector of the metric families that the machine has published last."""
 
     def __init__(self) -> None:
         self._exported: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
@@ -160,7 +160,7 @@ class MachineCollector(Collector):
         self._exported = tuple(families_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric families last handed over."""
+        """Yield the metric families that were published last."""
         families, read = self._exported
         if _IS_AUTHENTICATED.get():
             read()

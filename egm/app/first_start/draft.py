@@ -41,7 +41,7 @@ class Draft:
     machine: dict[str, str] = field(default_factory=dict)
     """The answers for the machine's table: serial number, operator's number, venue data."""
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
-    """The rules of the jurisdiction."""
+    """The profile (rules) of the chosen jurisdiction."""
     placed: bool = False
     """Whether a person has chosen the jurisdiction."""
     devices: tuple[FoundDevice, ...] = ()

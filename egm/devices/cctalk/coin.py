@@ -31,7 +31,7 @@ from egm.devices.line import SerialLine
 #: A coin's name has three digits, minor units.
 _NAME_DIGITS: Final = 3
 #: Path reported by an acceptor without a diverter.
-_PATH_UNTOLD: Final = 0
+_PATH_NOT_REPORTED: Final = 0
 #: How long a coin fault is shown after its event: the acceptor reports that it begins, never that it ends.
 _FAULT_SECONDS: Final = 3.0
 
@@ -247,7 +247,7 @@ class CctalkCoinDriver(CctalkDriver):
                 pair.a
                 and turned
                 and path_sent_to is not None
-                and pair.b not in {path_sent_to[1], _PATH_UNTOLD}
+                and pair.b not in {path_sent_to[1], _PATH_NOT_REPORTED}
             ):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 

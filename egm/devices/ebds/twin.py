@@ -134,7 +134,7 @@ class EbdsTwin(BillTwin[Frame]):
         return bool(self._notes) or self._barcodes
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
-        """Return whether the machine accepts this note, or tickets."""
+        """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
         if paper.barcode:
             return self._barcodes
         return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)

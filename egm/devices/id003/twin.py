@@ -123,7 +123,7 @@ class Id003Twin(BillTwin[Frame]):
         return self._settings.get(Command.INHIBIT) == b"\x00"
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
-        """Return whether the machine accepts this note, or tickets."""
+        """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
         if paper.barcode:
             return self._settings.get(Command.BARCODE_INHIBIT) == b"\x00"
         inhibited = self._settings.get(Command.DENOMINATIONS, b"\xff\xff")[0]

@@ -238,7 +238,7 @@ def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
 
 
 def _decode_names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
-    """Return the names of the set bits."""
+    """Return the names of the bits that are set in ``bits``; ``table`` has the name of each bit."""
     return frozenset(name for index, name in enumerate(table) if bits >> index & 1)
 
 

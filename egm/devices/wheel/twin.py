@@ -16,7 +16,7 @@ COURSE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
     ReaderPhase.NUMBER: (4.0, ReaderPhase.WAITING),
 }
 #: Interval of the status reports.
-_SAYS_SECONDS: Final = 0.5
+_REPORT_SECONDS: Final = 0.5
 #: Game numbers count modulo this number.
 _GAMES: Final = 256
 #: The simulation has no random numbers: its balls visit all pockets in steps of this size.
@@ -52,7 +52,7 @@ class WheelTwin(Twin[Report]):
         """Send the wheel's status now, and again at regular intervals."""
         warnings = self._warnings | self._stuck
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
-        self._schedule_step(_SAYS_SECONDS, self._send_status)
+        self._schedule_step(_REPORT_SECONDS, self._send_status)
 
     def _enter_phase(self, phase: ReaderPhase) -> None:
         """Enter a phase of the simulated game and schedule the next one."""

@@ -17,7 +17,7 @@ from egm.devices.framing import Cut, ProtocolError
 #: The name of this protocol in error messages.
 PROTOCOL: Final = "GAT"
 VERSION: Final = b"\x03\x50"
-"""3.50 in the status reply, in binary coded decimal."""
+"""The GAT version 3.50 as the status reply states it, in binary coded decimal (BCD)."""
 #: The largest GAT packet, in bytes.
 PACKET_BYTES_MAX: Final = 255
 #: Bytes of a packet around its payload: command, length and CRC.

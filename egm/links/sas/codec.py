@@ -26,7 +26,7 @@ class ReplyForm(StrEnum):
     """The forms in which a SAS reply is sent on the line."""
 
     DATA = "data"
-    """Address, command, data, CRC."""
+    """Reply with data: address, command, data, CRC."""
     ACK = "ack"
     """Acknowledgement: the address alone."""
     NACK = "nack"
