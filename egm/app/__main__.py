@@ -82,8 +82,8 @@ def _run_until_stopped(
 ) -> bool:
     """Run the machine until it is asked to stop; return whether it must be restarted.
 
-    Errors of the memory's media or contents during operation are reported as text and lead to a restart: the
-    memory is examined when it is opened again. Any other error is raised.
+    If a storage medium or the stored data fail during operation, the error is printed and the machine
+    restarts: the memory is examined when it is opened again. Any other error is raised.
     """
 
     async def run_machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)

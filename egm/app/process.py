@@ -206,7 +206,7 @@ class MachineProcess:
 
     # ------------------------------------------------------------------ coming up
     def _open_journal(self) -> Journal:
-        """Open the journal on both media, with the profile's rules. Raises OperatorError, JournalError."""
+        """Open the journal on both storage media, with the profile's rules. Raises OperatorError, JournalError."""
         rules, memory = self._profile.journal, self._file.memory
         second = memory.second_copy or self._folder.root / SECOND_FOLDER
         for fault in find_shared_folders(self._file, self._folder.root):

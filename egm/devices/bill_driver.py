@@ -265,7 +265,10 @@ class BillDriver(LineDriver[M]):
             offer.reason = ReturnReason.NOT_ENABLED
 
     def _is_answer_valid_for(self, offer: _Offer) -> bool:
-        """Return whether the machine's decision still applies after a lost session: hold or return, but never stack."""
+        """Return whether the machine's decision on an item in escrow still applies after the session was lost.
+
+        A decision to hold or return the item does; a decision to stack it never does.
+        """
         return offer.answer in {EscrowCommand.HOLD, EscrowCommand.RETURN} and not self._escrow.is_ordered()
 
     def _find_escrow_command(self, protocol_position: int = 0) -> EscrowCommand:

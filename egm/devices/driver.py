@@ -45,18 +45,18 @@ class Exchanges:
 
 
 class OrderTimer:
-    """The seconds for which an order has made no progress, excluding time in which this process did not run."""
+    """A timer of how long an order has made no progress, without the time in which this process did not run."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._counted_at: float | None = None
 
     def restart(self) -> None:
-        """Restart the count of seconds without progress, as the device's order has progressed or there is none."""
+        """Restart the timer, because the device's order has made progress or there is no order."""
         self.seconds, self._counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
-        """Add the seconds since the last call, at most _TURN_SECONDS_MAX, and return the sum."""
+        """Add the seconds since the last call, but at most _TURN_SECONDS_MAX; return the sum."""
         now = asyncio.get_running_loop().time()
         if self._counted_at is not None:
             self.seconds += min(now - self._counted_at, _TURN_SECONDS_MAX)

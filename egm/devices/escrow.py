@@ -117,9 +117,9 @@ class Escrow:
         self._ledger.dispute_lost_paper(why)
 
     def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> EscrowVerdict:
-        """Handle an acceptor's status that shows that no note is moving and no "stacked" waits to be acknowledged.
+        """Handle an acceptor's status that shows that no note is moving, with every "stacked" acknowledged.
 
-        ``in_escrow``: the ordered content is still in escrow.
+        ``in_escrow``: the ordered item is still in escrow.
         """
         record = self._ledger.find_open()
         if record is None:

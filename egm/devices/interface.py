@@ -85,7 +85,7 @@ class CommUp(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommLost(DeviceEvent):
-    """The device does not reply, or its line is gone: ``why`` as text. Raises ``COMMUNICATION``."""
+    """The device does not reply, or its line is gone; ``why`` says which. Raises the fault ``COMMUNICATION``."""
 
     why: str
 
@@ -178,7 +178,7 @@ class CoinAccepted(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutProgress(DeviceEvent):
-    """The hopper is paying: coins counted out of those ordered."""
+    """The hopper is paying: the number of coins counted out so far, and the number ordered."""
 
     paid_coins: int
     ordered_coins: int
@@ -219,7 +219,10 @@ class PrintProgress(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketJob:
-    """A ticket to print: ``fields`` by name for the template, ``barcode`` an even number of digits."""
+    """A ticket to print.
+
+    ``fields`` are the texts of the template's fields, by name. ``barcode`` is an even number of digits.
+    """
 
     job_id: str
     template: str
@@ -380,7 +383,10 @@ class IoBoard(Device, Protocol):
         ...
 
     def advance_hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Advance the hard meters to these totals, never back, each pulse once. Raises ValueError."""
+        """Advance the hard meters to these totals, each pulse once; never turn them back.
+
+        Raises ValueError for totals that the board cannot take.
+        """
 
 
 @dataclass(slots=True)

@@ -144,7 +144,7 @@ class AftLocked:
     """The machine is locked for a host's transfer."""
 
     condition: Count
-    """The transfers that must be possible while it is locked, as coded by the protocol."""
+    """The transfers that must be possible while the machine is locked, as the protocol codes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

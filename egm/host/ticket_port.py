@@ -121,9 +121,10 @@ class HostTickets:
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
-        """Handle the case that the waiting ticket gets no number from the host; return whether a ticket was waiting.
+        """Continue the cash-out of the ticket that waits for a number, because the host gives none.
 
-        The host refused a number, or with ``silent`` it did not reply in time.
+        Return whether a ticket was waiting. The host refused a number or, with ``silent``, did not reply in
+        time.
         """
         request = self.number_request
         if request is None:

@@ -144,7 +144,10 @@ class HostTransfers:
         return next((status for holds, status in checks if holds), None)
 
     def _has_moved(self, identifier: str) -> bool:
-        """Return whether a transfer has already moved value, in this journal or in one before a memory clear."""
+        """Return whether the transfer with this identifier has already moved value.
+
+        Transfers in journals before a memory clear count too.
+        """
         return (
             self._machine.journal.has_transaction(format_entry_id(identifier))
             or compute_short_digest(identifier) in self._moved_before

@@ -155,7 +155,10 @@ def _find_possible_amounts(
 
 
 def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
-    """Return the amounts of a transfer, by credit kind, reduced to a sum within the limit; the first kinds are kept."""
+    """Return the amounts of a transfer by credit kind, reduced so that their sum is within the limit.
+
+    The limit is used up by the kinds in the given order, so the last kinds are reduced first.
+    """
     limited_cents, remaining_cents = {}, limit_cents
     for kind, requested_cents in cents.items():
         limited_cents[kind] = min(requested_cents, remaining_cents)
@@ -318,15 +321,19 @@ def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
 
 
 def build_declined_cash_out_event(machine: Machine, _: Event) -> Event:
-    """Return the event that pays a cash-out, which the host has declined, another way; it is returned only once."""
+    """Return the event that pays, in another way, a cash-out that the host has declined.
+
+    It is returned only once for each cash-out.
+    """
     machine.component(HostMoney).is_cash_out_declined = False
     return Event(EventType.CASH_OUT, CashOut(is_declined_by_host=True))
 
 
 def can_add_restricted_pool(machine: Machine, pool: int) -> bool:
-    """Return whether restricted credit of this pool of the host may be added; the pools of a host are never mixed.
+    """Return whether restricted credit of the host's pool ``pool`` may be added to the credit meter.
 
-    Both the credit on the meter and an authorised ticket that is still being stacked count.
+    Credit of different pools is never mixed. The check considers the credit on the meter and an authorised
+    ticket that is still being stacked.
     """
     on_meter = find_restricted_terms(machine)
     ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)

@@ -70,11 +70,12 @@ def build_credit_transfers(
 def split_stakes(
     staked: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """Divide the credit staked in a round among the given amounts; return each amount's (account, cents) pairs.
+    """Divide the credit staked in a round among the given amounts.
 
-    Each amount takes the credit kinds in the order in which a wager takes them. List first the amount that is
-    lost or won, then the amount that stays on the table, and the refund last. Promotional credit that only
-    moves keeps its kind. Raises :class:`InvariantError` if the amounts do not add up to the stake.
+    Return each amount's (account, cents) pairs. Each amount takes the credit kinds in the order in which a
+    wager takes them. ``amounts_cents`` must be in this order: the amount that is lost or won, the amount that
+    stays on the table, the refund. Promotional credit that only moves keeps its kind. Raises
+    :class:`InvariantError` if the amounts do not add up to the stake.
     """
     unassigned_cents = {position.account(kind): 0 for kind in CreditKind}
     for account, cents in staked:

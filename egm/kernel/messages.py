@@ -502,17 +502,18 @@ class Decision(_Message):
 
 
 class Intent(_Message):
-    """A request of the person at the screen.
+    """A request of the person at the screen: its ``name``, and details in ``value`` and ``options``.
 
-    ``play``; ``choose`` (value: one of the offered options); ``bet`` (value: credits; options: what else
-    the family needs, such as a Keno ticket's selections); ``game`` (value: id); ``denomination`` (value:
-    minor units); ``cash_out``; ``language`` (value: code); ``shown`` (value: the play_id whose animation
-    has ended); ``service`` (call the attendant); ``acknowledge`` (the reminder has been read); ``limit``
-    (the player's own limit, value: 0 for none; options ``of``: ``minutes`` or ``cents``); ``residual``
-    (give up or stake residual credit); ``menu`` (open the service menu); ``answer`` (reply to the open
-    page: see :mod:`egm.kernel.service_pages`). A request that the state table refuses is reported as a
-    notice ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that
-    failed.
+    Names: ``play``; ``choose`` (value: one of the offered options); ``bet`` (value: credits; options: what
+    else the family needs, such as a Keno ticket's selections); ``game`` (value: id); ``denomination`` (value:
+    minor units); ``cash_out``; ``language`` (value: code); ``shown`` (value: the play_id whose animation has
+    ended); ``service`` (call the attendant); ``acknowledge`` (the reminder has been read); ``limit`` (the
+    player's own limit, value: 0 for none; options ``of``: ``minutes`` or ``cents``); ``residual`` (give up or
+    stake residual credit); ``menu`` (open the service menu); ``answer`` (reply to the open page: see
+    :mod:`egm.kernel.service_pages`).
+
+    A request that the state table refuses is reported as a notice ``refused.<reason>`` in the next snapshot,
+    where the reason is the state or the guard that failed.
     """
 
     type: Literal["intent"] = "intent"

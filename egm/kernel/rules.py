@@ -152,5 +152,5 @@ class Rules(Generic[MachineT]):
         return next((derived.state for derived in self.states if derived.holds(machine)), State.IDLE)
 
     def is_always_accepted(self, event: EventName) -> bool:
-        """Return whether no state after BOOT can refuse the event: each has a rule without guards for it."""
+        """Return whether every state after BOOT accepts the event, by a rule without guards."""
         return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

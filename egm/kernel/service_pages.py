@@ -19,7 +19,7 @@ class _Part(BaseModel):
 
 
 class PageText(_Part):
-    """One text of a service page: a label, a table cell or a sentence.
+    """One text of a service page (a label, a table cell or a sentence), of one of these kinds.
 
     ``say``: ``value`` is a catalogue key and ``values`` fill its braces (a value named ``x_cents`` is money,
     shown as ``{x}``, as in notices). ``code``: a code of the machine, translated by the catalogue section
@@ -38,8 +38,9 @@ class PageText(_Part):
 class PageAction(_Part):
     """A touchable button of a service page; its ``id`` is returned as the answer's ``value``.
 
-    ``back`` leaves the page, ``go`` opens another, ``confirm`` sends the prompt or acts, ``danger`` acts and
-    cannot be undone. A disabled action is drawn grey, and the page's notice gives the reason.
+    Of the styles, ``back`` leaves the page, ``go`` opens another, ``confirm`` sends the prompt or acts,
+    ``danger`` acts and cannot be undone. A disabled action is drawn grey, and the page's notice gives the
+    reason.
     """
 
     id: str
@@ -70,7 +71,7 @@ class PageTable(_Part):
 
 
 class Prompt(_Part):
-    """The single input field of a service page.
+    """The single input field of a service page; ``kind`` is the kind of input.
 
     ``pin``: digits, shown as dots and never stored. ``digits``: a number as typed. ``amount``: minor units.
     ``text``: letters, from an on-screen keyboard. ``serial``: capital letters, digits and hyphens only.

@@ -28,7 +28,7 @@ _FAR: Final = 4 * UNIT
 
 
 class CalibrationError(OperatorError):
-    """Touches from which no calibration can be computed; the text says why."""
+    """The error that no calibration can be computed from a person's touches; the text says why."""
 
 
 def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:

@@ -146,7 +146,7 @@ class Monitoring:
         return report_reading
 
     def _iter_families(self, now: Snapshot) -> Iterator[Metric]:
-        """Yield the machine's metric families, with meters as of one journal sequence."""
+        """Yield the machine's metric families, with all meters as of the same journal entry."""
         installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
         yield InfoMetricFamily(
             "egm",

@@ -137,7 +137,7 @@ class Draft:
 
 
 def list_game_levels(game: Game) -> tuple[LevelSlot, ...]:
-    """Return a game's progressive levels, all managed by the machine itself."""
+    """Return cabinet file entries for a game's progressive levels, all managed by the machine itself."""
     levels = dict.fromkeys(play.level for play in game.list_every_level())
     return tuple(LevelSlot(game=game.id, level=level) for level in levels)
 

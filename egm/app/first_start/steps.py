@@ -291,7 +291,7 @@ def _format_identification(device: FoundDevice) -> str:
 
 @dataclass(slots=True)
 class Toggle(SetupStep):
-    """A step of the first start in which several items of a list are chosen, at least one."""
+    """A step of the first start in which one or more items of a list are chosen."""
 
     id: str
     options: Callable[[Draft], list[tuple[str, PageText]]]

@@ -271,7 +271,10 @@ _HIGH_FITTED: Final = 0x20
 
 
 def read_is_full(data: bytes) -> bool:
-    """Return from a reply to HIGH_LOW whether an upper level sensor is fitted and covered. Raises ProtocolError."""
+    """Decode a hopper's reply to HIGH_LOW: whether an upper level sensor is fitted and covered.
+
+    Raises ProtocolError.
+    """
     if len(data) != 1:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
     return data[0] & (_HIGH_LEVEL | _HIGH_FITTED) == _HIGH_LEVEL | _HIGH_FITTED
@@ -283,7 +286,10 @@ def encode_is_full(*, full: bool) -> bytes:
 
 
 def read_scaling(data: bytes) -> tuple[int, int]:
-    """Return from a reply to COUNTRY_SCALING the factor of note values and the decimal places. Raises ProtocolError."""
+    """Decode a reply to COUNTRY_SCALING: the factor of note values, and the decimal places.
+
+    Raises ProtocolError.
+    """
     if len(data) != 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
     return int.from_bytes(data[:2], "little"), data[2]

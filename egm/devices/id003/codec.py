@@ -177,9 +177,10 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 # ---------------------------------------------------------------- what a frame from the acceptor means
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """The acceptor's status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``.
+    """The acceptor's status, and the item that it is about.
 
-    ``barcode`` is what was read, which need not be a number. Without either, the item is unknown.
+    In escrow, ``note`` is the code of a note, or ``barcode`` what was read from a ticket, which need not be a
+    number; without either, the item is unknown. ``reason`` is why an item is rejected.
     """
 
     status: Status

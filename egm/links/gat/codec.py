@@ -47,7 +47,7 @@ class Format(IntEnum):
 class Calculation(IntEnum):
     """Progress of the last signature calculation (bits 2-3 of the GAT status).
 
-    The values are those of the only public GAT host, which reads results only under these.
+    The only public GAT host program reads results only if it receives these values.
     """
 
     REQUESTED = 0
@@ -108,7 +108,7 @@ Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | Initiate
 def cut(buffer: bytes) -> Cut[Packet] | None:
     """Separate the first GAT packet from the received bytes; return None until it is complete.
 
-    The signature is that of every :data:`~egm.devices.framing.Cutter`.
+    Parameters and result are those of every :data:`~egm.devices.framing.Cutter`.
     """
     if len(buffer) < 2:
         return None

@@ -43,7 +43,10 @@ from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient
 
 _LOOK_BACK_ENTRIES: Final = 1000
-"""How many entries back to search for events the host has not received: far more than its queue holds."""
+"""The number of last journal entries in which to search for events that the host has not received.
+
+It is far more than the exception queue holds.
+"""
 
 
 class SasChannel:
@@ -97,7 +100,10 @@ class SasChannel:
         return self._line.health
 
     def wait_until_served(self, seconds: float) -> bool:
-        """Wait, on another thread than the loop's, until the SAS host's port is open; return whether it is."""
+        """Wait, at most ``seconds``, until the SAS host's port is open; return whether it is.
+
+        It blocks, so another thread than that of the machine's event loop must call it.
+        """
         return self._line.serving.wait(seconds)
 
     # ------------------------------------------------------------------ as an attachment

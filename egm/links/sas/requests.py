@@ -59,5 +59,5 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
 
 
 def has_crc(code: int) -> bool:
-    """Return whether a SAS request with this command ends in a CRC: all but reads do."""
+    """Return whether a SAS request with this command ends in a CRC; only read polls do not."""
     return POLLS[code].type is not PollType.READ

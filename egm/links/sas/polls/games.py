@@ -78,7 +78,7 @@ def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> 
 
 
 def answer_game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll 53: the identity of one game, as poll 1F; for game 0000, of the machine."""
+    """Answer poll 53: the identity of one game, in the layout of poll 1F; for game 0000, of the machine."""
     game = _find_requested_game(request, readout, request.data)
     if game is None and from_bcd(request, request.data):
         return None
@@ -121,12 +121,12 @@ def answer_player_denominations(_: LongPoll, readout: Readout) -> Reply:
 
 
 def answer_token_denomination(_: LongPoll, readout: Readout) -> Reply:
-    """Answer poll B3: the denomination of the coin that the machine pays, none if it pays none."""
+    """Answer poll B3: the denomination code of the coin that the machine pays out; 0 if it pays none."""
     return Reply(bytes((find_denomination_code(readout.coin_cents or 0),)))
 
 
 def answer_wager_category(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll B4: the wagers in a category of a game; each game is one category."""
+    """Answer poll B4: payback percentage and coin-in of a game's wager category; each game has only one."""
     number, category = request.data[:2], request.data[2:]
     game = _find_requested_game(request, readout, number)
     if game is None or from_bcd(request, category) != _ONE_CATEGORY:

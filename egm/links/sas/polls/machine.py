@@ -118,7 +118,7 @@ def answer_reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
 
 
 def switch_event_reports(host: Host, request: LongPoll) -> Reply:
-    """Answer poll 0E: switch event reports in place of exceptions on or off."""
+    """Answer poll 0E: switch real-time event reporting, which replaces exceptions, on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
     host.report_real_time(on=from_bcd(request, request.data) == 1)

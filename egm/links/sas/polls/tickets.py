@@ -38,7 +38,7 @@ from egm.tickets.redemption import Reason
 from meters.transaction import JSON
 
 PRINTED, TICKET_DONE = 0x3D, 0x68
-"""Exceptions: a cash-out ticket is printed; the transfer of a ticket is complete."""
+"""The codes of the SAS exceptions "cash-out ticket printed" and "ticket transfer complete"."""
 
 #: Digits of a full ticket number.
 _NUMBER_DIGITS: Final = 18
@@ -261,7 +261,7 @@ _REASONS: Final[Mapping[int, Reason]] = {
 #: Transfer code of poll 71 that only queries the result.
 _INTERROGATE: Final = 0xFF
 _SHORT, _FULL = 0x10, 0x16
-"""Lengths of a redemption message without and with the terms of restricted credit."""
+"""Lengths of poll 71 without and with the terms of restricted credit."""
 
 
 def redeem(host: Host, poll: LongPoll) -> Reply | None:
@@ -347,10 +347,10 @@ _NEVER: Final = 9999
 
 
 def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 7B: set what the host allows for tickets, and how long they are valid; all zeros only reads these.
+    """Answer poll 7B: set what the host allows for tickets and how long they are valid; all zeros only reads it.
 
-    The bits are general knowledge. This machine obeys those for restricted tickets out and redemption; for
-    the others it reports its own configuration.
+    The bits are general knowledge. This machine obeys those for restricted tickets out and for redemption;
+    for the other bits it reports its own configuration.
     """
     tickets = find_tickets(host)
     if tickets is None or poll.data[0] != 8:
