@@ -1,6 +1,6 @@
-"""``python -I -m egm.app --state DIR``: the machine process, as ``egm run`` starts it.
+"""The machine process, started by ``egm run`` or by hand with ``python -I -m egm.app --state DIR``.
 
-Start it the same way by hand, isolated: without ``-I`` it refuses.
+It refuses to start without ``-I``, which isolates it from code outside the installation.
 """
 
 import asyncio

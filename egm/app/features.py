@@ -1,4 +1,7 @@
-"""The features of this machine: to add one, put its declaration into the tuple."""
+"""The list of the features of this machine, and the menu and registers that result from them.
+
+A new feature is added by putting its declaration into the tuple in this module.
+"""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Snapshot of the machine for screens: what a person may see of it, from its memory, and the games."""
+"""Snapshot of the machine for its screens: what a person may see of the machine and its games."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta

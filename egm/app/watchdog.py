@@ -1,4 +1,4 @@
-"""systemd's watchdog: reports that the machine is up, and that it makes progress."""
+"""Reports to systemd's watchdog that the machine process is up, and that it makes progress."""
 
 import asyncio
 import os

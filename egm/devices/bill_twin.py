@@ -1,4 +1,4 @@
-"""Common mechanics of simulated bill acceptors: head, escrow, point of no return, box, and manual actions.
+"""Common mechanics of simulated bill acceptors: sensor head, escrow, point of no return, box, and manual actions.
 
 A protocol's simulated device encodes the :class:`ItemPhase` in its own bytes, and turns its commands into
 ``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge``. Like a real

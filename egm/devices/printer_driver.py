@@ -3,17 +3,17 @@
 A ticket goes from PENDING to PRINTING, BARCODE_DONE and TAKEN, or ends as FAILED or DISPUTED. The value is in
 exactly one place in each state. Until BARCODE_DONE it is the player's credit; from then on it is the ticket.
 The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the printer reports it,
-and the validation number is redeemable only from BARCODE_DONE on. A print command is sent once and never
-repeated.
+and the validation number is redeemable only from BARCODE_DONE on.
 
-A printer without power loses the information that a bar code was printed, so a status without it proves
-nothing unless it has had power since the order. FAILED is only recorded if this run of the machine gave the
-order and the printer has answered every query since, none of them with a ticket that no fault explains. In
-every other case somebody may hold a complete ticket: the ticket is DISPUTED, and a person decides.
+A print command is sent once and never repeated. A printer without power loses the information that a bar code
+was printed, so a status without it proves nothing unless the printer has had power since the order. FAILED is
+recorded only if all of these hold: this run of the machine gave the order, the printer has answered every
+query since, and no ticket is in its path unless a fault explains that. In every other case somebody may hold
+a complete ticket: the ticket is DISPUTED, and a person decides. States change only on two equal replies in a
+row, because printers' replies have no checksum.
 
-States change only on two equal replies in a row, because printers' replies have no checksum. While PENDING,
-faults that stop printing are waited for, at most :data:`PENDING_SECONDS`; a job that cannot start by then
-fails and the machine pays by other means. A printer that stays busy with a ticket for
+While PENDING, faults that stop printing are waited for, at most :data:`PENDING_SECONDS`; a job that cannot
+start by then fails and the machine pays by other means. A printer that stays busy with a ticket for
 :data:`~egm.devices.driver.ORDER_SECONDS` leaves it DISPUTED.
 """
 

@@ -1,4 +1,4 @@
-"""Common mechanics of simulated ticket printers: paper, head, bar code, path, and manual actions.
+"""Common mechanics of simulated ticket printers: paper, print head, bar code, path, and manual actions.
 
 A printed ticket stays in the path until somebody takes it, which happens soon unless ``hold`` is set. Without
 power a printer loses its job and the state of the bar code; paper stays where it is.

@@ -1,4 +1,4 @@
-"""Storage keys of integrity: starts, reasons for being out of service, and installed software."""
+"""Storage keys of integrity: number of starts, reasons for being out of service, installed software."""
 
 from egm.kernel.keys import ClearAction, Key, Owner
 
@@ -13,7 +13,7 @@ class IntegrityKey(Key):
     OUT_OF_SERVICE = "out_of_service", ClearAction.IDENTITY, Owner.MACHINE
     """Why the machine has taken itself out of service."""
     DISABLED = "disabled:", ClearAction.IDENTITY, Owner.MACHINE
-    """Prefix; one key per host or person that has taken the machine out of service."""
+    """Key prefix of the reasons why the machine is disabled: one key per host, link or operator function."""
     HARD_METERS = "hard_meters", ClearAction.TRANSIENT, Owner.MACHINE
     """Electronic meter less hard meter when the hard meters were first seen, in pulses, for each hard meter."""
     ARCHIVE = "journal.archive", ClearAction.TRANSIENT, Owner.MACHINE

@@ -26,7 +26,7 @@ _PAUSE_S: Final = 10.0
 
 
 class MemoryWatch:
-    """Service that raises and clears the faults of the journal's media: missing, replaced or full."""
+    """Service that raises and clears the faults of the journal's storage media: missing, replaced or full."""
 
     name = "memory"
 

@@ -1,4 +1,4 @@
-"""Durable memory of a machine: the journal's state by key, as one player position sees it."""
+"""Durable memory of a machine: the values that the journal stores by key, for one player position."""
 
 from typing import Any, Final, TypeVar
 

@@ -1,13 +1,13 @@
-"""Storage keys of the links: the last verifier query, and the state of the hosts' lines."""
+"""Storage keys of the links: the last request of a GAT verifier, and the state of the SAS hosts' lines."""
 
 from egm.kernel.keys import ClearAction, Key, Owner
 
 
 class LinksKey(Key):
-    """Storage keys of the links: the last verifier query, and the state of the hosts' lines."""
+    """Storage keys of the links: the last request of a GAT verifier, and the state of the SAS hosts' lines."""
 
     GAT = "gat", ClearAction.TRANSIENT, Owner.MACHINE
-    """The last query of a verifier over GAT, and its result."""
+    """The last calculation that a verifier requested over GAT, and its result."""
     HOST_SILENT = "host_silent:", ClearAction.IDENTITY, Owner.MACHINE
     """Key prefix of the SAS hosts that do not reply: since when, by host."""
     HOST_KNOWN = "host_known:", ClearAction.IDENTITY, Owner.MACHINE

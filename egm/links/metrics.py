@@ -1,4 +1,4 @@
-"""Prometheus metrics on a loopback port: read-only data for the floor's monitoring.
+"""Prometheus metrics on a loopback port: read-only data for the monitoring of the gaming floor.
 
 The machine hands over finished metric families, and the exporter's own thread only sees those, so a scrape
 can neither touch the journal nor delay the machine.

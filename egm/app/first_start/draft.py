@@ -1,4 +1,4 @@
-"""Draft of a cabinet file: the answers so far, and the resulting text."""
+"""Draft of a cabinet file in the first start: the answers given so far, and the resulting text."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

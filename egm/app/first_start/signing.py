@@ -1,7 +1,7 @@
-"""Last steps of a first start: the file's faults are shown, two people sign it, and it is written.
+"""Last steps of a first start: the cabinet file's faults are shown, two people sign the file, it is written.
 
-If the memory already has a signed file (a board was exchanged, or the file was lost), two people restore
-that file instead, and the journal records who did it.
+If the memory already has a signed file (a board was exchanged, or the file was lost), two people restore that
+file instead, and the journal records who did it.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """First start on the screen: step by step, until a cabinet file is signed and written.
 
-No journal is open and no device is in use; the screen shows service pages as usual, and its answers arrive as
-intents. Answers are only held in memory: after a power loss, everything is asked again.
+No journal is open and no device is in use; the screen shows service pages as usual, and its replies are the
+usual requests (:class:`~egm.kernel.messages.Intent`). Answers are only held in memory: after a power loss,
+everything is asked again.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""ccTalk exchange: one query, one reply; our own echo and other devices' replies are skipped."""
+"""ccTalk exchange: one query, one reply; the machine's own echo and replies to other devices are skipped."""
 
 from typing import Final
 

@@ -1,15 +1,17 @@
-"""EBDS driver: a host of the alternating-bit protocol whose bit survives a restart.
+"""Driver of EBDS bill acceptors, whose acknowledgement number survives a restart of the machine.
 
 The acceptor reports "stacked" once, in a reply that it repeats until a poll arrives with the other
 acknowledgement number. A machine that restarts with the wrong number would therefore acknowledge a reply that
-it never saw. So while a stacking is open, the number of each new poll is recorded (the ledger's protocol position)
+it never saw.
+
+So while a stacking is open, the number of each new poll is recorded (the ledger's protocol position)
 **before** the poll is sent. After a restart the poll with that number is sent first, and the acceptor answers
 it, whether it had received that poll before or not. So no reply is skipped, and none is processed twice. This
 is the sender's half of the alternating-bit protocol, with its one bit stored durably.
 
 Every complete frame is acknowledged, whether it can be parsed or not: an acceptor whose reply is never
-acknowledged repeats it and sends nothing else. If an unparsed reply was the report of a stacking, the path
-shows clear without it, and a person decides the amount.
+acknowledged repeats it and sends nothing else. If an unparsed reply was the report of a stacking, the bill
+path is then reported as clear, and a person decides the amount.
 
 The first reply of a session may thus be an old one. Its *events* (stacked) are true whenever they were
 reported; its *states* (escrowed, idling) are used from the second reply on.

@@ -1,4 +1,4 @@
-"""The I/O board's own protocol, which is defined here. Pure.
+"""The I/O board's own protocol, which this module defines; without input or output.
 
 Line: 115200 8N1. Frame, both ways::
 

@@ -1,4 +1,4 @@
-"""Driver of ESC-style printers: see :mod:`egm.devices.printer_driver` for the rules.
+"""Driver of ESC-style ticket printers: see :mod:`egm.devices.printer_driver` for the rules.
 
 The printer has no templates: a layout here is the lines of a ticket, with its fields in braces.
 """

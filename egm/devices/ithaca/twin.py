@@ -1,4 +1,4 @@
-"""A simulated ESC-style printer."""
+"""A simulated ESC-style ticket printer (Ithaca)."""
 
 from egm.devices.ithaca import codec
 from egm.devices.ithaca.codec import Bars, Cancel, Command, Present, Setting, StatusQuery, Text

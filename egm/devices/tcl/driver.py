@@ -1,4 +1,4 @@
-"""Driver of TCL-style printers: see :mod:`egm.devices.printer_driver` for the rules."""
+"""Driver of TCL-style ticket printers: see :mod:`egm.devices.printer_driver` for the rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

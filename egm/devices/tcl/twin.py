@@ -1,4 +1,4 @@
-"""A simulated TCL-style printer."""
+"""A simulated TCL-style ticket printer."""
 
 from collections.abc import Sequence
 from typing import Final

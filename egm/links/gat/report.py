@@ -1,4 +1,4 @@
-"""Results of GAT as text and as XML. The same result always gives the same bytes."""
+"""Reports for a GAT verifier, as text and as XML; the same result always gives the same bytes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

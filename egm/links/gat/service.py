@@ -1,11 +1,10 @@
-"""GAT service: the machine's replies to a verifier, and what it stores about them.
+"""GAT service: the machine's replies to a verifier, and what the machine stores about its requests.
 
-The last request and its result are stored in the journal under :attr:`~egm.links.keys.LinksKey.GAT`, so
-that they survive a power loss (A-18). Each request and result is a separate entry: who requested what and
-when (G2S requires such a log of serial requests too). A calculation interrupted by a power loss is restarted.
-
-A new command supersedes the previous one even if it is refused: a verifier that does not read the reply to
-its command then finds an error, never the result of another command.
+The last request and its result are stored in the journal under :attr:`~egm.links.keys.LinksKey.GAT`, so that
+they survive a power loss (A-18). Each request and result is a separate entry: who requested what and when
+(G2S requires such a log of serial requests too). A calculation interrupted by a power loss is restarted. A
+new command supersedes the previous one even if it is refused: a verifier that does not read the reply to its
+command then finds an error, never the result of another command.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Messages from the machine's loop to the thread of a SAS line; all immutable."""
+"""Messages from the machine's event loop to the thread of a SAS line; all are immutable."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Game polls: the games of the machine with their data, the selected game, and its denominations."""
+"""Long polls about games: the machine's games with their data, the selected game, its denominations."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Hand-pay polls: the amount owed by hand, and its reset by a host."""
+"""Long polls about hand-pays: the amount owed by hand, and the reset of a hand-pay by a host."""
 
 from collections.abc import Sequence
 from typing import Final

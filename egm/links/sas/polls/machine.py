@@ -1,4 +1,4 @@
-"""Machine polls: identity, time, and the state of the devices."""
+"""Long polls about the machine: identity, time, and the state of its devices."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Meter polls: fixed lists of meters (0F to 1E, 2A to 46), and meters by code (2F, 6F, AF)."""
+"""Long polls about meters: fixed lists of meters (0F to 1E, 2A to 46), and meters by code (2F, 6F, AF)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final

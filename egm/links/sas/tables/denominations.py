@@ -1,4 +1,4 @@
-"""Codes of denominations, bills and countries.
+"""SAS codes of denominations, bills and countries.
 
 Denominations and bills: two or more public sources agree. Countries: one source.
 """
