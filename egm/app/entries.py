@@ -58,7 +58,7 @@ class GeneratorStarted:
     self_tests: Count
     """The number of self-tests that the generator passed."""
     instance: Count
-    """The number of this generator among those that this run of the machine has started, counted from 1."""
+    """The number that distinguishes the generators of one machine; 1 if the machine has only one."""
     boot_counter: Count
     """The number of this start (boot) of the machine; it makes the generator's seed unique."""
     carry_over: bool

@@ -129,9 +129,9 @@ def build_ports(
 ) -> Ports:
     """Create the drivers of a position's devices.
 
-    ``opener`` opens the ports of real devices. ``currency`` is the currency for which the devices must be
-    programmed, ISO 4217. The file has at most one device of a kind at each position, with known protocols
-    (:class:`CabinetFile`).
+    ``opener`` opens the ports of real devices; the lines of simulated devices are opened by their own rules.
+    ``currency`` is the currency for which the devices must be programmed, ISO 4217. The file has at most one
+    device of a kind at each position, with known protocols (:class:`CabinetFile`).
     """
     kinds: dict[str, str] = {}
     drivers: list[Device] = []

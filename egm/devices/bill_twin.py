@@ -27,7 +27,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class ItemPhase(StrEnum):
-    """How far the simulated acceptor has moved one bill or ticket, or the fault that stopped it."""
+    """A phase in which the simulated acceptor handles one bill or ticket, or the fault that stopped it."""
 
     STARTING = "starting"
     READY = "ready"

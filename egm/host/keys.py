@@ -19,7 +19,7 @@ class HostKey(Key):
     TRANSFERS = "transfers", ClearAction.IDENTITY, Owner.MACHINE
     """The number of electronic transfers so far."""
     CASH_OUT = "host_cash_out", ClearAction.IDENTITY, Owner.MACHINE
-    """The host's terms for cash-outs: whether the host is offered them first, or alone may take them."""
+    """The host's terms for cash-outs: whether they are offered to it first, and whether only it may take them."""
     REGISTRATION = "registration", ClearAction.OWED, Owner.MACHINE
     """The machine's registration for transfers."""
     TRANSFERS_UNPROVED = "transfers_unproved", ClearAction.IDENTITY, Owner.MACHINE

@@ -327,7 +327,7 @@ class SupersededBy(Exception):
 
 
 class Next(StrEnum):
-    """How the engine finds the next state after a rule that names no state."""
+    """The ways in which the engine finds the next state after a rule that names no state."""
 
     #: The present state.
     SAME = "same"

@@ -14,7 +14,10 @@ from egm.record_codec import check_value
 
 
 class ClearAction(StrEnum):
-    """What an authorised memory clear does with the value under a storage key (:mod:`egm.memory_clear.claims`)."""
+    """The treatment of the value under a storage key at an authorised memory clear.
+
+    See :mod:`egm.memory_clear.claims`.
+    """
 
     OWED = "owed"
     """The value is owed to somebody: it is paid by hand or carried over into the next journal, by name."""

@@ -161,7 +161,7 @@ class Felt(_Message):
     bank: int | None = None
     """The seat to which the bank is offered first, or None."""
     banco: int = 0
-    """The least that a seat must stake to keep the bank."""
+    """The least that the seat with the bank must stake to keep it; 0 if the bank is new."""
     button: int | None = None
     """The seat to which a poker room's button is offered first, or None."""
     first: tuple[str, ...] = ()
@@ -394,7 +394,7 @@ class Snapshot(_Message):
     """Part of ``credit_cents`` that is promotional and may be cashed out."""
     win_cents: int
     last_display: dict[str, object] | None
-    """The picture data of the last game, to show it again after a restart; None if there is none."""
+    """The picture data of the last game's outcome, shown until the next game; None if there is none."""
     results: tuple[str, ...] = ()
     """Results of a table's last rounds, newest first; for a shoe that lasts several rounds, since its shuffle."""
     accepts: tuple[str, ...]

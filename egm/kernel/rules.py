@@ -46,7 +46,7 @@ def code_of(guard: Callable[..., bool]) -> str:
 
 
 class Refusal(StrEnum):
-    """How an event that no rule accepts is refused: reported to a person, or recorded."""
+    """The ways to refuse an event that no rule accepts: report it to a person, or record it."""
 
     REPORT = "reported"
     """The reason (failed guard, or state) is reported to the person who made the request."""

@@ -26,13 +26,13 @@ class Effect(StrEnum):
     #: Only the tower light signals it.
     LAMP = "lamp"
     OUT_OF_SERVICE = "out_of_service"
-    """No new game and no payment in starts; amounts owed are paid."""
+    """No new game starts and no money is accepted; amounts owed are still paid."""
     LOCK = "lock"
     """Play waits for a person, but nothing is wrong."""
 
 
 class Clear(StrEnum):
-    """Who or what clears a significant event."""
+    """The person or condition that clears a significant event."""
 
     NOTHING = "nothing"
     """There is nothing to clear."""

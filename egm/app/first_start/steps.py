@@ -31,7 +31,7 @@ _NEXT: Final = PageAction(id="next", label=say("first.next"), style="confirm")
 
 
 class NextStep(Enum):
-    """What follows an answer in the first start: the same step (STAY), the next (ON) or the previous (BACK)."""
+    """The step that follows an answer in the first start: the same (STAY), the next (ON) or the previous (BACK)."""
 
     STAY = auto()
     ON = auto()

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
-    """How certain it is that a row of a SAS table is right."""
+    """The degree of certainty that a row of a SAS table is right."""
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
@@ -35,7 +35,7 @@ class PollType(StrEnum):
 
 
 class Urgency(StrEnum):
-    """How a SAS exception waits for the host: in the queue, before it, as configured, or in real time only."""
+    """The way in which a SAS exception waits for the host: queued, with priority, or in real time only."""
 
     #: In the queue, first in, first out.
     QUEUED = "queued"

@@ -14,7 +14,7 @@ from egm.secret_files import replace_transient, share_with_screens
 
 @dataclass(frozen=True, slots=True)
 class StartUpActivity:
-    """What the starting machine is doing: a key of the catalogue's ``boot`` texts, and the text's values."""
+    """The current activity of the starting machine: a key of the catalogue's ``boot`` texts, and its values."""
 
     what: str
     values: dict[str, str | int] = field(default_factory=dict)
