@@ -120,7 +120,9 @@ def pytest_collection(session: pytest.Session) -> None:
     for file in files[first:] + files[:first]:
         sys.path.insert(0, str(file.parent))
         with suppress(Exception, pytest.skip.Exception), warnings.catch_warnings():
-            warnings.simplefilter("error")  # the collection imports the file again, and reports what it raises
+            warnings.simplefilter(
+                "error"
+            )  # the collection imports the file again, and reports what it raises
             import_module(file.stem)
         del sys.path[0]
 

@@ -23,13 +23,13 @@ CONFIG_BUILD = TOOL["hatch"]["build"]["targets"]["wheel"]
 CONTRACTS = {contract["id"]: contract for contract in CONFIG["contracts"]}
 
 #: What a feature shows to all others, and the features that may import it from a folder above them.
-SHARED = re.compile(r"egm\.\w+\.(keys|records|events)\b")
+SHARED = re.compile(r"egm\.(features\.)?\w+\.(keys|records|events)\b")
 LOWER_FEATURES = tuple(
     sorted(
         {
             words.partition("** -> ")[0]
             for words in CONTRACTS["house"]["ignore_imports"]
-            if SHARED.match(words.partition(" -> ")[2].replace("*", "any", 1))
+            if words.partition(" -> ")[2].startswith("egm.*.")
         }
     )
 )
@@ -103,7 +103,7 @@ def cycles(contract):
         for imported in imports(file):
             target = imported if imported in known else imported.rpartition(".")[0]
             same = target in known and target.rpartition(".")[0] == name.rpartition(".")[0]
-            shown = name.startswith(LOWER_FEATURES) and SHARED.match(target)
+            shown = name.startswith((*LOWER_FEATURES, "egm.features.")) and SHARED.match(target)
             if same and name.startswith(wanted) and not f"{name}.".startswith(left_out) and not shown:
                 yield target, name
 
@@ -141,6 +141,7 @@ def test_the_walls_of_the_house_are_there():
         "products",
         "installed",
         "house",
+        "features",
         "screen",
         "engine",
         "shared",
@@ -153,7 +154,8 @@ def test_every_folder_of_egm_is_named_by_the_walls_that_list_folders():
     folders = {file.parent.name for file in (ROOT / "egm").glob("*/__init__.py")}
     layers_ = [layer.split(" | ") for layer in CONTRACTS["house"]["layers"]]
     above = {name for layer in layers_[: layers_.index(["kernel"])] for name in layer}
-    features = {f"egm.{name}.*" for name in above & folders - {"app", "screen", "testing"}}
+    features = {f"egm.{name}.*" for name in above & folders - {"app", "features", "screen", "testing"}}
+    features.add("egm.features.*.*")
     hidden = {f"egm.{name}" for name in folders - {"kernel", "links", "screen", "testing"}}
     for contract, due in (("shared", features | {"egm.app"}), ("screen", hidden)):
         listed = set(CONTRACTS[contract]["forbidden_modules"])
@@ -188,6 +190,23 @@ def test_a_new_folder_of_egm_is_refused_until_it_has_its_place(skeleton):
     shutil.rmtree(skeleton / "egm" / "bingo")
     assert broken.returncode == 1
     assert "egm.bingo" in broken.stdout
+
+
+def test_a_new_feature_needs_no_line_in_any_contract(skeleton):
+    feature = skeleton / "egm" / "features" / "bingo"
+    feature.mkdir()
+    (feature / "__init__.py").write_text("import egm.play\nimport egm.money.entries\n")
+    (skeleton / "egm" / "app" / "features.py").write_text("import egm.features.bingo\n")
+    kept = lint(skeleton)
+    (feature / "__init__.py").write_text("import egm.features.closing.feature\nimport egm.seats\n")
+    (skeleton / "egm" / "screen" / "text.py").write_text("import egm.features.bingo\n")
+    broken = lint(skeleton, "features", "screen", "house")
+    shutil.rmtree(feature)
+    (skeleton / "egm" / "app" / "features.py").write_text("")
+    (skeleton / "egm" / "screen" / "text.py").write_text("")
+    assert kept.returncode == 0, kept.stdout
+    for pair in ("bingo -> egm.features.closing.feature", "bingo -> egm.seats", "screen.text -> egm.features.bingo"):
+        assert pair in broken.stdout, broken.stdout
 
 
 def test_no_two_folders_of_egm_import_each_other():

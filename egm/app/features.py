@@ -6,15 +6,16 @@ A new feature is added by putting its declaration into the tuple in this module.
 from typing import Final
 
 from egm.app.machine_rules import MACHINE
-from egm.closing.feature import CLOSING
 from egm.errors import check_invariant
+from egm.features.closing.feature import CLOSING
+from egm.features.memory_clear.claims import WITH, list_claim_makers
+from egm.features.tournament.feature import TOURNAMENT
 from egm.host.feature import HOST
 from egm.integrity.feature import INTEGRITY
 from egm.kernel.feature import Features
 from egm.kernel.keys import ClearAction
 from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
-from egm.memory_clear.claims import WITH, list_claim_makers
 from egm.money.feature import MONEY
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.feature import PLAY
@@ -26,7 +27,6 @@ from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.registers import Register
 from egm.staff.service.menu import Menu
-from egm.tournament.feature import TOURNAMENT
 
 #: Every feature of the machine, in the order in which their rules are tried. Device tests come before
 #: normal operation, a failed random number generator before a service call, an award before a host's order,

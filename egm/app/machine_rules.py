@@ -3,6 +3,7 @@
 from typing import Final
 
 from egm.app import entries
+from egm.features.memory_clear import entries as memory_clear_entries
 from egm.integrity import journal_entries
 from egm.integrity.lockups import (
     door_was_open,
@@ -21,7 +22,6 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
-from egm.memory_clear import entries as memory_clear_entries
 from egm.money.ticket_ledger import check_ledger
 from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 

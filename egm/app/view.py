@@ -4,6 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Literal
 
+from egm.features.tournament.games import find_purse_bet
+from egm.features.tournament.installed import is_in_tournament
+from egm.features.tournament.view import build_tournament_view, find_last_purse_game
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, Payload
@@ -42,9 +45,6 @@ from egm.progressive.pools import Pools
 from egm.staff.desk import ServiceDesk
 from egm.staff.events import FilledForm
 from egm.staff.keys import StaffKey
-from egm.tournament.games import find_purse_bet
-from egm.tournament.installed import is_in_tournament
-from egm.tournament.view import build_tournament_view, find_last_purse_game
 from paytables import Depth, Game, analyse
 from paytables.wording import format_percent
 

@@ -12,13 +12,13 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MAX, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
+from egm.features.memory_clear.records import has_ended
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketUnread
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
-from egm.memory_clear.records import has_ended
 from egm.money.entries import (
     DISPUTE_RULED,
     ORPHAN_TICKET,

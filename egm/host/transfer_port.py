@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
+from egm.features.memory_clear.records import compute_short_digest, list_earlier_transfers
+from egm.features.tournament.keys import TournamentKey
 from egm.host.entries import (
     AFT_CASH_OUT,
     AFT_COMPLETE,
@@ -27,7 +29,6 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
-from egm.memory_clear.records import compute_short_digest, list_earlier_transfers
 from egm.money.host_money import HostMoney, Lock, TransferOrder
 from egm.money.records.host import (
     CashOutTerms,
@@ -37,7 +38,6 @@ from egm.money.records.host import (
     TransferStatus,
 )
 from egm.record_codec import from_json
-from egm.tournament.keys import TournamentKey
 
 #: States in which an order is executed immediately.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})

@@ -16,7 +16,7 @@ from egm.record_codec import check_value
 class ClearAction(StrEnum):
     """The treatment of the value under a storage key at an authorised memory clear.
 
-    See :mod:`egm.memory_clear.claims`.
+    See :mod:`egm.features.memory_clear.claims`.
     """
 
     OWED = "owed"

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
+from egm.features.memory_clear.records import has_ended
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
-from egm.memory_clear.records import has_ended
 from egm.money.entries import TICKETS_CHECKED, TicketsChecked
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, Redeeming

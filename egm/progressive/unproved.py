@@ -10,12 +10,12 @@ machine, and ends with a ruling that names the persons, the reason and the doubt
 from dataclasses import asdict, replace
 from typing import Final, Literal
 
+from egm.features.memory_clear.records import find_earlier_commitment
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
-from egm.memory_clear.records import find_earlier_commitment
 from egm.progressive.display import LevelDisplays
 from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
 from egm.progressive.events import PrizeForm

@@ -18,6 +18,8 @@ from egm.kernel.service_pages import PageText
 
 #: The folder of the catalogues.
 CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
+#: The folder of the features whose texts (``en.toml``, ``fr.toml``) are in their own folders.
+_FEATURES: Final = CATALOGUES.parents[1] / "features"
 #: Language of a catalogue -> the locale whose formats it uses.
 LOCALES: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
 #: A machine has one currency, so any dollar is written like the dollar of the locales above: ``$``.
@@ -51,7 +53,8 @@ def flatten(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
 def read_catalogue(language: str, folder: Path = CATALOGUES) -> Mapping[str, str]:
     """Return the texts of a language by dotted key, read once per process. Raises :class:`CatalogueError`."""
     texts: dict[str, str] = {}
-    for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}_*.toml"))):
+    of_features = sorted(_FEATURES.glob(f"*/{language}.toml")) if folder == CATALOGUES else ()
+    for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}_*.toml")), *of_features):
         try:
             texts |= flatten(tomllib.loads(path.read_text("utf-8")))
         except (OSError, tomllib.TOMLDecodeError) as error:

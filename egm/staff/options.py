@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
+from egm.features.tournament.keys import TournamentKey
 from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
@@ -25,7 +26,6 @@ from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, OptionsChanged, 
 from egm.staff.events import OptionsForm
 from egm.staff.keys import StaffKey
 from egm.staff.records import OperatorOptions, OptionName, OptionValues
-from egm.tournament.keys import TournamentKey
 
 #: State keys of what a player may still be owed in addition to credits.
 _OWED_KEYS: Final = frozenset(

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from egm.app.features import FEATURES
-from egm.kernel.feature import Features
-from egm.memory_clear.carrying import (
+from egm.features.memory_clear.carrying import (
     CARRIED,
     ENDED,
     PAID,
@@ -14,6 +13,7 @@ from egm.memory_clear.carrying import (
     inspect_claims,
     prepare_clearance,
 )
+from egm.kernel.feature import Features
 from meters.clear import Clearance, clear
 
 __all__ = [

@@ -15,7 +15,7 @@ BELOW = {
     "egm/kernel/timekeeping.py": "reads the journal's own clock.changed before any feature exists",
     "egm/money/entries.py": "a hand-pay may settle reservations of games and levels, which are declared above it",
     "egm/money/ticket_ledger.py": "reads the clear in the first entry, which is declared above it",
-    "egm/memory_clear/records.py": "reads a clear's entries, which are declared above it",
+    "egm/features/memory_clear/records.py": "reads a clear's entries, which are declared above it",
     "egm/play/records/games.py": "the open game is read by features below play",
     "egm/staff/service/pages.py": "shows the journal's own entries and the clear's",
     "egm/staff/sheet.py": "a sheet lists what features above the staff did during an intervention",

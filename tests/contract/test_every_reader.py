@@ -468,7 +468,7 @@ ELSEWHERE = {
     "egm/progressive/connection.py": "certificates named by the cabinet file: test_link_certificates",
     "egm/progressive/link_folder.py": "the machine's own key",
     "egm/screen/art/__main__.py": "the screen's own child process",
-    "egm/tournament/standings.py": "a venue's results file for `egm tournament settle`: test_tournament_command",
+    "egm/features/tournament/standings.py": "a venue's results file for `egm tournament settle`: test_tournament_command",
     "egm/screen/art/own.py": "the screen's own child process",
     "egm/screen/audio/making.py": "the screen's own child process",
     "egm/screen/audio/scores.py": "a table of the program",

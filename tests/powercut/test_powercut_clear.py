@@ -14,7 +14,7 @@ from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import inspect_claims
+from egm.features.memory_clear.carrying import inspect_claims
 from egm.testing.clearing import build_clearance, read_clear_time
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Journal, JournalDamaged

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from egm.devices.interface import Barcode, Note
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.records import TournamentMode
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, Inquiry, Lock, TransferOrder
@@ -16,8 +18,6 @@ from egm.seats.table import SharedTable
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.desk import TicketDesk
-from egm.tournament.keys import TournamentKey
-from egm.tournament.records import TournamentMode
 from meters import Phase, Transfer
 
 TICKET = "071111222233334444"

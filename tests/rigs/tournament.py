@@ -4,13 +4,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from egm.app.features import MENU
+from egm.features.tournament.example import EXAMPLE
+from egm.features.tournament.installed import FILE_NAME, RulesFile
+from egm.features.tournament.rules import parse_rules
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig
-from egm.tournament.example import EXAMPLE
-from egm.tournament.installed import FILE_NAME, RulesFile
-from egm.tournament.rules import parse_rules
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from egm.app.features import FEATURES
+from egm.features.memory_clear import entries
+from egm.features.memory_clear.claim_book import SOURCE
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.kernel.entries import AnyEntry, EntryError
-from egm.memory_clear import entries
-from egm.memory_clear.claim_book import SOURCE
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import digest
 from meters.recall import CARRIED_GAME, read_details

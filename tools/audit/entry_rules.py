@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from egm.app.features import FEATURES
-from egm.closing.keys import ClosingKey
 from egm.config.cabinet_file import POSITIONS_MAX
+from egm.features.closing.keys import ClosingKey
+from egm.features.memory_clear.entries import MACHINE_GENESIS
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
 from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import State
 from egm.kernel.feature import Features
-from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.money import entries
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_EXAMINED

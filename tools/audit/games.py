@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
+from egm.features.memory_clear.claim_book import CARRIED_STATE
 from egm.integrity.entries import POWER_UP
 from egm.integrity.keys import IntegrityKey
-from egm.memory_clear.claim_book import CARRIED_STATE
 from egm.money.records.money import PrizeRecord
 from egm.play.conversation import NO_REPLAY, Conversation, has_won, replay
 from egm.play.entries import (

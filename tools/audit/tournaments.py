@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from egm.errors import LocalError, OperatorError
+from egm.features.tournament import entries
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.records import InstalledRules
+from egm.features.tournament.rules import Tournament, find_machine, list_violations, parse_rules
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.play.conversation import Conversation
 from egm.play.records.game_record import GameChoice, GameRecord, LastGame
 from egm.play.records.purse import Purse
 from egm.record_codec import RecordError, from_json
-from egm.tournament import entries
-from egm.tournament.keys import TournamentKey
-from egm.tournament.records import InstalledRules
-from egm.tournament.rules import Tournament, find_machine, list_violations, parse_rules
 from meters import StoredEntry
 from paytables import Choice, PaytableError, ReplayDraw
 from tools.audit.plain_games import Games
@@ -243,7 +243,7 @@ class TournamentAudit:
         """Note a sale out of order, or with numbers left out if no other machine can have sold them.
 
         Entries have one series of numbers for all machines, in the order of sale; staff type them. Gaps between
-        several machines are found when their journals are put together (:mod:`egm.tournament.results`).
+        several machines are found when their journals are put together (:mod:`egm.features.tournament.results`).
         """
         last = max(tournament.sold, default=0)
         if number < last:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from egm.errors import OperatorError
+from egm.features.memory_clear.entries import MACHINE_GENESIS
 from egm.gaming_day import UTC_DAY, GamingDay
 from egm.integrity.entries import POWER_UP
-from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.profiles.profile import load_profile
 from meters import JournalView, StoredEntry
 from meters.recall import read_details

@@ -139,6 +139,9 @@ def layers(root: Path = ROOT) -> str:
     for layer in house["layers"]:
         modules = {name: root / "egm" / name / "__init__.py" for name in layer.split(" | ")}
         folders = {name: module for name, module in modules.items() if module.is_file()}
+        if "features" in folders:
+            inner = sorted(folders.pop("features").parent.glob("*/__init__.py"))
+            folders |= {f"features/{module.parent.name}": module for module in inner}
         neighbours += (", ".join(f"`{name}/`" for name in folders),) if len(folders) > 1 else ()
         for name, module in folders.items():
             docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""

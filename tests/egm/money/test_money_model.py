@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import ClaimDecision, inspect_claims, prepare_clearance
+from egm.features.memory_clear.carrying import ClaimDecision, inspect_claims, prepare_clearance
 from egm.progressive import posting
 from egm.progressive.level import Level, Terms
 from meters import (

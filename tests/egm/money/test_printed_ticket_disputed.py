@@ -7,8 +7,8 @@ import pytest
 from egm.app.features import FEATURES
 from egm.app.ports import DRIVERS, DriverArguments
 from egm.devices.interface import Devices, PrintState
+from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
-from egm.memory_clear.carrying import inspect_claims
 from egm.money.disputed import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Role

@@ -7,6 +7,9 @@ import pytest
 from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 
+from egm.features.tournament.example import EXAMPLE
+from egm.features.tournament.notice import LANGUAGES, list_sections
+from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import TournamentView
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
@@ -15,9 +18,6 @@ from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
-from egm.tournament.example import EXAMPLE
-from egm.tournament.notice import LANGUAGES, list_sections
-from egm.tournament.rules import parse_rules
 from paytables import load_game
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 

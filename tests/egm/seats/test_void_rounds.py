@@ -4,8 +4,8 @@ import pytest
 from rigs.cards import dealing
 
 from egm.app.features import FEATURES
+from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
-from egm.memory_clear.carrying import inspect_claims
 from egm.play.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import SharedTable

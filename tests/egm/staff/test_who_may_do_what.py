@@ -1,8 +1,12 @@
 """Each form of the service menu: which roles are offered it, what it asks, and that nobody else's hand is taken.
 
 The table is written from the texts: who may do what (Monaco's order, arts 20 to 24; by-law, ss. 94 and 95), and what each
-act is recorded with. A form that is not in it fails the test.
+act is recorded with. The rows of a feature of ``egm/features`` are in ``forms.toml`` of its folder of tests. A form that
+is in neither fails the test.
 """
+
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -22,17 +26,6 @@ TABLE = {
     "hold": ("Q-21 J-16", FLOOR, "reason"),
     "release": ("Q-21 J-16", FLOOR, ""),
     "settle_faults": ("J-16", (T, M), "finding"),
-    "close_tables": ("S-55 J-16", SET_UP, "minutes"),
-    "open_tables": ("S-55 J-16", SET_UP, ""),
-    "tournament_rules": ("L-10 J-16", SET_UP, ""),
-    "tournament_rules_out": ("L-10 J-16", SET_UP, ""),
-    "tournament_enter": ("L-10 J-16", SET_UP, ""),
-    "tournament_leave": ("L-10 J-16", SET_UP, ""),
-    "tournament_entry": ("L-06 Q-12", (A, S, M), "entry participant fee_cents start"),
-    "tournament_round": ("L-06 Q-12", (A, S, M), "entry participant round"),
-    "tournament_round_end": ("L-06 Q-12", COUNT, "status reason"),
-    "tournament_void": ("L-06 Q-12", COUNT, "entry reason"),
-    "tournament_prize": ("L-05 Q-12", COUNT, "entry participant amount_cents"),
     "clock": ("J-16", (T, M), "date"),
     "verify": ("A-14 J-16", (S, X, T, M, Role.INSPECTOR), ""),
     "file_signed": ("A-22 J-16", SET_UP, "reason"),
@@ -64,6 +57,10 @@ TABLE = {
     "forfeit_game": ("F-15 Q-14", COUNT, "reason"),
     "refund_game": ("F-14 Q-14", COUNT, "reason"),
 }
+FEATURE_FORMS = [*Path(__file__).parents[1].glob("features/*/forms.toml")]
+for _file in FEATURE_FORMS:
+    for _form, _row in tomllib.loads(_file.read_text(encoding="utf-8")).items():
+        TABLE[_form] = (_row["requirements"], tuple(map(Role, _row["roles"])), _row["fields"])
 #: Forms that stand on a page of their own, which is offered instead: the page, and who is offered it.
 ON_PAGES = {
     **dict.fromkeys(
@@ -93,8 +90,8 @@ def offered(tmp_path_factory):
 def test_every_form_is_in_the_table():
     forms, rows = {form.id for form in MENU.forms}, TABLE.keys() | ON_PAGES.keys()
     assert forms == rows, (
-        f"write the requirements, roles and fields of {sorted(forms - rows)} into TABLE of this file, or into ON_PAGES "
-        f"if a page opens the form; remove {sorted(rows - forms)}"
+        f"write the requirements, roles and fields of {sorted(forms - rows)} into TABLE of this file or forms.toml of "
+        f"the feature's folder of tests, or into ON_PAGES if a page opens the form; remove {sorted(rows - forms)}"
     )
 
 

@@ -24,6 +24,8 @@ from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
+from egm.features.memory_clear.carrying import inspect_claims
+from egm.features.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
@@ -34,8 +36,6 @@ from egm.kernel.messages import Hello, decode, encode
 from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE
 from egm.links.sas.journal_exceptions import iter_exceptions
-from egm.memory_clear.carrying import inspect_claims
-from egm.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
 from egm.people import Role
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter

@@ -9,8 +9,8 @@ from rigs.guards.money import IDLE, MENU, OPEN_MENU, empty, with_profile_text, w
 from rigs.guards.staff import DOOR, KEY
 from rigs.three_levels import DEAR, awaiting, given_up
 
-from egm.closing.events import ClosingEvent
 from egm.config.levels import LinkSlot
+from egm.features.closing.events import ClosingEvent
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.signed_file import FileInUse
 from egm.integrity.technician import SoftwareCheck

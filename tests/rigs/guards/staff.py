@@ -4,13 +4,13 @@ from rigs.every_event import TWO, VALUES
 from rigs.guards.alone import after, case, happens, in_state, rows
 from rigs.guards.money import IDLE, MENU, OPEN_MENU, TILTED, empty
 
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.records import TournamentMode
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.staff.events import PageInput
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
-from egm.tournament.keys import TournamentKey
-from egm.tournament.records import TournamentMode
 
 KEY = {"key": "attendant"}
 COLLECT = {"form": "collection", "kind": "collection", "reason": "weekly", **TWO}

@@ -68,7 +68,7 @@ def test_the_return_of_each_machine_is_compared_with_those_of_all_others(rules, 
         changed = source.replace("3 = 500", f"3 = {pays}").replace('id = "maple-classic"', f'id = "{name}"')
         file.write_text(changed, encoding="utf-8")
         games[name] = load_game(file)
-    monkeypatch.setattr("egm.tournament.rules.load_game", games.__getitem__)
+    monkeypatch.setattr("egm.features.tournament.rules.load_game", games.__getitem__)
     second, third = (
         (f'number = "A-10{n}"', f'number = "A-10{n}"\ngame = "{name}"')
         for n, name in ((2, "maple-more"), (3, "maple-less"))

@@ -8,9 +8,9 @@ import pytest
 import meters.clear
 from egm.app import station
 from egm.devices.bill_driver import BillDriver
+from egm.features.memory_clear.claim_book import SOURCE, ClaimBook
 from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
-from egm.memory_clear.claim_book import SOURCE, ClaimBook
 from egm.money import value_in
 from egm.money.device_ledgers import PaperLedger
 from egm.play import residual_credit, rulings

@@ -7,7 +7,7 @@ import zlib
 from datetime import datetime
 from typing import Final
 
-from egm.closing import entries
+from egm.features.closing import entries
 from egm.people import Permission
 from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey

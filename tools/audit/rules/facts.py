@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from egm.app.entries import GAME_REFUSED
 from egm.app.features import FEATURES
-from egm.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
+from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.integrity.entries import CABINET_SIGNED, POWER_UP
 from egm.kernel.events import State
 from egm.kernel.keys import Keys

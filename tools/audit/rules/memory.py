@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from egm.features.memory_clear.entries import MACHINE_GENESIS
 from egm.integrity import entries, journal_entries
-from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.people import Permission
 from meters.journal import FORMAT
 from meters.keys import format_fingerprint

@@ -5,11 +5,11 @@ What the published rules and the games' draws require is checked elsewhere (:mod
 
 from typing import Any, Final
 
+from egm.features.tournament import entries
 from egm.kernel.events import State
 from egm.kernel.states import LISTENING, RULING, SHOWING, only
 from egm.people import Permission
 from egm.play.records.purse import name_points_account, name_won_account
-from egm.tournament import entries
 from tools.audit.rules.parts import check_in_menu, check_signed_in, require, require_new_id
 from tools.audit.rules.pattern import Derived, Scope
 from tools.audit.rules.rule import Rule

@@ -11,7 +11,7 @@ import click
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
-from egm.memory_clear.carrying import (
+from egm.features.memory_clear.carrying import (
     CARRIED,
     ClaimDecision,
     ClaimInspection,

@@ -10,13 +10,13 @@ import click
 
 from egm.clock import SystemClock
 from egm.errors import OperatorError
-from egm.tournament.entries import PrizePaid
-from egm.tournament.example import format_example
-from egm.tournament.notice import LANGUAGES, build_notice
-from egm.tournament.results import derive_results, iter_paid_prizes
-from egm.tournament.rules import Tournament, list_violations, read_rules
-from egm.tournament.settlement import Settlement, settle
-from egm.tournament.standings import Results, rank_round, read_results
+from egm.features.tournament.entries import PrizePaid
+from egm.features.tournament.example import format_example
+from egm.features.tournament.notice import LANGUAGES, build_notice
+from egm.features.tournament.results import derive_results, iter_paid_prizes
+from egm.features.tournament.rules import Tournament, list_violations, read_rules
+from egm.features.tournament.settlement import Settlement, settle
+from egm.features.tournament.standings import Results, rank_round, read_results
 from meters import JournalError, StoredEntry
 from meters.entry import decode
 from meters.export import ExportReader

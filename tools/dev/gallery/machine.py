@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from egm.features.tournament.example import EXAMPLE
+from egm.features.tournament.notice import LANGUAGES, list_sections
+from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import (
     BenchReply,
     GameView,
@@ -23,9 +26,6 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_bench_reply, mark_link_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
-from egm.tournament.example import EXAMPLE
-from egm.tournament.notice import LANGUAGES, list_sections
-from egm.tournament.rules import parse_rules
 from tools.dev.gallery.pages import every_page, page_scenes
 from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
 

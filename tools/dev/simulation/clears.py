@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import (
+from egm.features.memory_clear.carrying import (
     CARRIED,
     PAID,
     ClaimDecision,

@@ -1,0 +1,111 @@
+"""The last rounds before the tables close: how many each table still plays, and the message that players read.
+
+The last half hour is announced, then the last three rounds of each table (Monaco arts. 5.1, 8.4, 9 and 13.4; the
+French casino hold'em). Each position that plays alone has its own table; positions that play one round share
+one. After its last round a table takes no new bets, but bets that stand on it are played on until they are decided.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from egm.features.closing.entries import CLOSING_ANNOUNCED
+from egm.features.closing.keys import ClosingKey
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.play.records.tables import read_table
+from meters.entry import StoredEntry
+from meters.recall import PLAY_START, read_details
+from paytables import Game
+
+#: The number of rounds that every table still plays once its closing time has come.
+LAST_ROUNDS: Final = 3
+#: How long before that the closing is announced to the players.
+ANNOUNCED_BEFORE: Final = timedelta(minutes=30)
+
+
+@dataclass(slots=True)
+class RoundsSinceClosing:
+    """Cache of the rounds that each table has started since the closing time ``at``, read from the journal."""
+
+    at: str = ""
+    sequence: int = 0
+    """The sequence of the last entry that was read."""
+    rounds: dict[str, set[str]] = field(default_factory=dict)
+    """The rounds of each table, by the digest of its definition, and by position if positions play alone."""
+
+
+def read_closing_time(machine: Machine) -> datetime | None:
+    """Return when the last rounds of the tables begin, or None if no closing is announced."""
+    at = machine.memory.get(ClosingKey.TABLES)
+    return None if at is None else datetime.fromisoformat(at)
+
+
+def count_rounds_left(machine: Machine) -> int | None:
+    """Return how many rounds the selected table still plays, or None if it is no table or the time has not come."""
+    game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
+    if game is None or at is None or not is_table(game) or machine.clock.now() < at:
+        return None
+    since = _read_rounds(machine, at)
+    shared = since.rounds.get(game.digest, set())
+    alone = since.rounds.get(f"{game.digest}/{machine.position.number}", set())
+    return max(0, LAST_ROUNDS - len(shared | alone))
+
+
+def is_table(game: Game) -> bool:
+    """Return whether a game is a table game with betting spots, not a slot game."""
+    return bool(game.rules.layout())
+
+
+def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
+    """Return the rounds started since the closing time; read the entries that the journal has added."""
+    since = machine.component(RoundsSinceClosing)
+    if since.at != at.isoformat():
+        last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
+        since.at, since.rounds = at.isoformat(), {}
+        since.sequence = 0 if last is None else last.sequence
+    for entry in machine.journal.entries(PLAY_START, since=since.sequence):
+        since.sequence = entry.sequence
+        if entry.time_utc >= at:
+            table, round_ = name_round(entry)
+            since.rounds.setdefault(table, set()).add(round_)
+    return since
+
+
+def name_round(entry: StoredEntry) -> tuple[str, str]:
+    """Return the table of the game that an entry starts, and the id of the game's round."""
+    record = read_details(entry)
+    digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
+    position = entry.transaction.dims.get("position", 1)
+    return (digest, round_id) if round_id else (f"{digest}/{position}", str(record["play_id"]))
+
+
+def table_is_closed(machine: Machine, _: Event) -> bool:
+    """Return whether the selected table has played its last round, and no bets stand on it."""
+    if count_rounds_left(machine) != 0:
+        return False
+    table = read_table(machine, machine.games[machine.selection.game_id].digest)
+    return table is None or not table.staked
+
+
+def notify_table_closed(machine: Machine, _: Event) -> None:
+    """Show a notice that the table takes no more bets."""
+    machine.notice = Notice(code="table_closed", severity="warning")
+
+
+def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
+    """Yield the message to the player at a table about its closing: the minutes left, the last rounds, or the end."""
+    game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
+    if game is None or at is None or not is_table(game):
+        return
+    left = at - machine.clock.now()
+    rounds = count_rounds_left(machine)
+    if rounds is not None:
+        code = "last_rounds" if rounds > 1 else "last_round" if rounds else "table_closes"
+        values: dict[str, int | str] = {"rounds": rounds} if rounds > 1 else {}
+        yield Notice(code=code, severity="warning", values=values, lasting=True)
+    elif left <= ANNOUNCED_BEFORE:
+        minutes = -(-int(left.total_seconds()) // 60)
+        yield Notice(code="tables_close", values={"minutes": minutes}, lasting=True)

@@ -1,0 +1,317 @@
+"""Authorised memory clear: the persons' decision on each claim of the old memory, and its execution.
+
+If the copies prove one history, its last state is owed. If they contradict each other, the larger claim is
+proposed, and the persons name the copy to follow. If acknowledged entries are missing after the last one that
+can be read, each claim says so, because it may have been paid since; then the persons may also decide that
+nothing is owed. The new journal's first entry records every claim, what each copy says about it and the
+decision; its next entries execute the decisions.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from egm.features.memory_clear.claim_book import Claim
+from egm.features.memory_clear.claims import list_claims
+from egm.features.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
+from egm.features.memory_clear.evidence import Evidence
+from egm.host.keys import HostKey
+from egm.kernel.feature import Features
+from egm.people import RecordedRoster
+from egm.record_codec import to_json
+from egm.staff.keys import StaffKey
+from meters import Transaction
+from meters.clear import Clearance, ClearRefused
+from meters.salvage import Inspection, Salvage, inspect
+from meters.storage import Storage
+from meters.transaction import JSON
+
+#: Decision: the new journal carries the claim over.
+CARRIED: Final = "carried"
+#: Decision: the claim was paid by hand.
+PAID: Final = "paid"
+#: Decision: nothing is owed.
+ENDED: Final = "ended"
+
+#: Whether entries after the last readable one are missing.
+LaterEntries = Literal["none", "missing", "unknown"]
+#: Text about those entries.
+_LATER_ENTRIES_TEXTS: Final = {
+    "missing": "entries after it are missing",
+    "unknown": "entries after it may be missing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One claim as proposed to the persons who clear the memory, with what each copy of the memory says about it.
+
+    ``proved`` says that the two copies together prove the proposed version as of the last entry read.
+    ``later_entries`` says whether entries after that one are known to be ``missing``, or ``unknown`` because
+    no journal head can be read.
+    """
+
+    proposed: Claim
+    copies: Mapping[str, Claim]
+    proved: bool
+    later_entries: LaterEntries
+
+    @property
+    def id(self) -> str:
+        """Return the id of the claim."""
+        return self.proposed.id
+
+    @property
+    def describe_agreement_of_copies(self) -> str:
+        """Return whether both copies of the old memory show the claim, or that its record cannot be read."""
+        if not self.proposed.is_readable:
+            return "cannot be read"
+        first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
+        are_same = first_claim is not None and first_claim.is_same_claim(second_claim)
+        if not (self.proved or are_same):
+            are_both = first_claim is not None and second_claim is not None
+            return "they disagree" if are_both else f"only the {next(iter(self.copies))} copy"
+        if self.later_entries != "none":
+            return _LATER_ENTRIES_TEXTS[self.later_entries]
+        if are_same:
+            return "good"
+        return "one copy goes further" if first_claim or second_claim else "only the two together"
+
+    @property
+    def acts(self) -> tuple[str, ...]:
+        """Return the decisions that are possible on the claim: carried, paid or ended.
+
+        Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have
+        been paid in an entry that cannot be read.
+        """
+        is_in_one_copy = not self.proved and len(self.copies) == 1
+        may_be_paid = self.later_entries != "none" and self.proposed.amount > 0
+        return tuple(
+            dict.fromkeys((*self.proposed.acts, *((ENDED,) if is_in_one_copy or may_be_paid else ())))
+        )
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the claim and its support by the copies of the old memory, as JSON for scripts."""
+        described: dict[str, JSON] = {
+            "id": self.id,
+            "amount": str(self.proposed.amount),
+            "says": dict(self.proposed.says),
+            "standing": self.describe_agreement_of_copies,
+            "copies": {name: str(claim.amount) for name, claim in self.copies.items()},
+        }
+        return described
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimDecision:
+    """The persons' decision on one claim on the old memory.
+
+    ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy to follow.
+    """
+
+    act: str
+    amount_cents: int | None = None
+    by: str = ""
+    copy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimInspection:
+    """The result of inspecting a memory before it is cleared: the claims on it, with what each copy says.
+
+    ``carried_state`` is the entry of the new journal for state that is part of no claim.
+    """
+
+    inspection: Inspection[Evidence]
+    proposals: tuple[Proposal, ...]
+    carried_state: Transaction | None
+
+    @property
+    def is_readable(self) -> bool:
+        """Return whether any journal entry of the old memory can be read."""
+        return bool(self.inspection.first.sequence or self.inspection.second.sequence)
+
+    @property
+    def staff_recorded(self) -> RecordedRoster:
+        """Return the last change of the staff roster that the old memory records, as far as it can be read."""
+        copies = (self.inspection.first, self.inspection.second, self.inspection.together)
+        stored = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
+        return max(stored, key=lambda recorded: recorded.number)
+
+
+def inspect_claims(
+    state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
+) -> ClaimInspection:
+    """Inspect a memory that is to be cleared, and derive the claims on it; change nothing.
+
+    ``features`` are the features of the machine that wrote the memory.
+    """
+    inspection = inspect(state_dir, second_dir=second_dir, storage=storage, visitor=Evidence)
+    claims_by_copy = {
+        name: _collect_claims(copy, features)[0]
+        for name, copy in (("first", inspection.first), ("second", inspection.second))
+    }
+    claims, carried_state = _collect_claims(inspection.together, features)
+    later = _find_later_entries(inspection)
+    if inspection.agree:
+        proposals = tuple(
+            Proposal(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later)
+            for claim in claims.values()
+        )
+    else:
+        ids = sorted({claim for copy in claims_by_copy.values() for claim in copy})
+        proposals = tuple(
+            _propose_larger_copy(_list_copies_with_claim(claims_by_copy, claim), later) for claim in ids
+        )
+    return ClaimInspection(inspection, proposals, carried_state)
+
+
+def _collect_claims(
+    history: Salvage[Evidence], features: Features
+) -> tuple[dict[str, Claim], Transaction | None]:
+    """Return the memory-clear claims of one copy of the old memory, by id, and the entry that carries over the rest."""
+    claims, carried_state = list_claims(history, features)
+    return {claim.id: claim for claim in claims}, carried_state
+
+
+def _list_copies_with_claim(
+    claims_by_copy: Mapping[str, Mapping[str, Claim]], claim: str
+) -> dict[str, Claim]:
+    """Return the memory-clear claim with this id in each copy of the old memory that has it, by the copy's name."""
+    return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
+
+
+def _find_later_entries(inspection: Inspection[Evidence]) -> LaterEntries:
+    """Return whether journal entries are missing that the machine had acknowledged after the last readable one."""
+    if not inspection.acknowledged:
+        return "unknown"
+    return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
+
+
+def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Proposal:
+    """Return a proposal for a memory-clear claim on which the copies contradict each other: the larger amount."""
+    return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
+
+
+def prepare_clearance(
+    claim_inspection: ClaimInspection,
+    decisions: Mapping[str, ClaimDecision],
+    *,
+    person: str,
+    second_person: str,
+    reason: str,
+    challenge: str,
+    roster: str = "",
+) -> Clearance:
+    """Return the memory clear that carries out the persons' decision on each claim.
+
+    ``roster`` states how the persons were authenticated. Raises :class:`ClearRefused` naming the claims
+    without a decision, or with one that is not possible.
+    """
+    unknown = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
+    if unknown:
+        raise ClearRefused(f"nothing is owed under {', '.join(unknown)}: inspect it again")
+    undecided = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
+    if undecided:
+        raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
+    opening: dict[str, Transaction] = {}
+    decided: list[JSON] = []
+    for proposal in claim_inspection.proposals:
+        decision = decisions[proposal.id]
+        claim = _choose_copy(proposal, decision)
+        entries = _list_opening_entries(claim, proposal, decision)
+        opening.update({entry.id: entry for entry in entries})
+        decided.append(to_json(_describe_decision(proposal, decision, entries)))
+    carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
+    inspection = claim_inspection.inspection
+    copies = (inspection.first, inspection.second, inspection.together)
+    return Clearance(
+        person=person,
+        second_person=second_person,
+        reason=reason,
+        challenge=challenge,
+        opening=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
+        claims_record={"claims": decided, "roster": roster, "complete": inspection.is_complete},
+        owed_cents=inspection.together.credits_cents
+        if inspection.agree
+        else max(copy.credits_cents for copy in copies),
+    )
+
+
+def _choose_copy(proposal: Proposal, decision: ClaimDecision) -> Claim:
+    """Return the copy's version of a memory-clear claim that the persons follow.
+
+    Raises :class:`ClearRefused` if they must name a copy.
+    """
+    if not decision.copy:
+        if proposal.describe_agreement_of_copies == "they disagree":
+            raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
+        return proposal.proposed
+    if proposal.proved or decision.copy not in proposal.copies:
+        raise ClearRefused(f"{proposal.id}: the {decision.copy} copy cannot be chosen")
+    return proposal.copies[decision.copy]
+
+
+def _list_opening_entries(
+    claim: Claim, proposal: Proposal, decision: ClaimDecision
+) -> tuple[Transaction, ...]:
+    """Return the entries with which the new journal carries over, ends or pays a memory-clear claim, as decided.
+
+    Raises :class:`ClearRefused` if the decision is not possible.
+    """
+    if decision.act not in proposal.acts:
+        raise ClearRefused(f"{claim.id}: it can be {' or '.join(proposal.acts)}, not {decision.act!r}")
+    if decision.act == CARRIED:
+        return claim.carried
+    if decision.act == ENDED:
+        return claim.ended or ()
+    least_amount = claim.amount if claim.least_cents is None else Fraction(claim.least_cents)
+    if decision.amount_cents is None or not least_amount <= decision.amount_cents <= claim.amount:
+        owed = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
+        raise ClearRefused(f"{claim.id}: {owed} cents are owed, {decision.amount_cents} were paid")
+    if not decision.by.strip():
+        raise ClearRefused(f"{claim.id}: who paid it?")
+    return () if claim.paid is None else claim.paid(decision.amount_cents)
+
+
+def _describe_decision(
+    proposal: Proposal, decision: ClaimDecision, entries: Iterable[Transaction]
+) -> DecidedClaim:
+    """Return what the first entry of the new journal records about a memory-clear claim and its decision."""
+    is_paid = decision.act == PAID
+    return DecidedClaim(
+        id=proposal.id,
+        amount=str(proposal.proposed.amount),
+        says=proposal.proposed.says,
+        standing=proposal.describe_agreement_of_copies,
+        copies={name: str(claim.amount) for name, claim in proposal.copies.items()},
+        act=cast(Literal["carried", "paid", "ended"], decision.act),
+        copy=decision.copy,
+        paid_cents=decision.amount_cents if is_paid else None,
+        by=decision.by if is_paid else "",
+        entries=tuple(entry.id for entry in entries),
+    )
+
+
+def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
+    """Return the new journal's entry that blocks host transfers until the host registers the machine again.
+
+    Return no entry if it is proved that no transfer is missing.
+    """
+    if claim_inspection.inspection.is_complete:
+        return ()
+    history = claim_inspection.inspection.together
+    return (
+        Transaction(
+            id=f"clear.unproved-{history.head_hex[:8]}",
+            kind=TRANSFERS_UNPROVED.kind,
+            state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
+            record=to_json(
+                TransfersUnproved(
+                    acknowledged=claim_inspection.inspection.acknowledged, read=history.sequence
+                )
+            ),
+        ),
+    )

@@ -1,0 +1,321 @@
+"""One claim on a memory to be cleared, and the claim book, which collects the claims that one copy of it supports.
+
+The book tracks which parts of the memory the claims account for, so that nothing is claimed twice and
+everything else is either carried over or shown.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Final, TypeVar
+
+from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
+from egm.features.memory_clear.evidence import Evidence
+from egm.host.keys import HostKey
+from egm.kernel.credits import CreditKind
+from egm.kernel.keys import ClearAction, Key, Keys
+from egm.money.keys import MoneyKey
+from egm.record_codec import RecordError, from_json, to_json
+from meters import Phase, Transaction, Transfer
+from meters.chart import Book, Role, find_account, parse_account_words
+from meters.ledger import Ledger, Reservation
+from meters.salvage import Salvage
+from meters.transaction import JSON, Dims
+
+R = TypeVar("R")
+
+#: Kind of the entry that carries a claim over.
+CARRIED: Final = "clear.carried"
+#: Kind of the entry that records a claim as paid by hand.
+PAID: Final = "clear.paid"
+#: Kind of the entry that records that a claim is no longer owed.
+ENDED: Final = "clear.ended"
+#: The account from which the new journal receives amounts carried over.
+SOURCE: Final = "house:carried_over"
+#: The account of amounts paid by hand.
+BY_HAND: Final = "out:handpay_cancelled_credit"
+#: Kind of the entry that carries over state that is in no claim.
+CARRIED_STATE: Final = "clear.kept"
+#: Most identifiers in one entry.
+_CHUNK: Final = 4096
+#: No dimensions, state or record.
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing owed according to a memory to be cleared, with the new journal's entries for each possible decision.
+
+    ``amount`` is in minor units, exact; ``says`` has the details for the person who decides. ``carried``,
+    ``paid`` and ``ended`` are the new journal's entries if the claim is carried over, paid by hand (at least
+    ``least_cents`` and at most ``amount``), or no longer owed; None if that decision is not possible.
+    """
+
+    id: str
+    amount: Fraction | int
+    says: Mapping[str, JSON]
+    _: KW_ONLY
+    carried: tuple[Transaction, ...]
+    paid: Callable[[int], tuple[Transaction, ...]] | None = None
+    ended: tuple[Transaction, ...] | None = None
+    least_cents: int | None = None
+    is_readable: bool = True
+    """Whether its record is well-formed. Otherwise the amount owed is unknown, and it cannot be carried over."""
+
+    @property
+    def acts(self) -> tuple[str, ...]:
+        """Return the possible decisions on the memory-clear claim: carried, paid or ended."""
+        acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
+        return tuple(act for act, possible in acts if possible is not None)
+
+    def is_same_claim(self, other_claim: "Claim | None") -> bool:
+        """Return whether the memory's other copy has the claim with the same amount and details."""
+        return other_claim is not None and (self.amount, self.says) == (other_claim.amount, other_claim.says)
+
+
+class ClaimBook:
+    """The claims that one copy of the old memory supports, and the parts of its state that they account for."""
+
+    def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
+        self.keys: Final = keys
+        self.ledger: Ledger = history.ledger
+        self.state: dict[str, JSON] = dict(history.ledger.state)
+        self.seen = history.visitor
+        self._old_head = history.head_hex[:8]
+        self.claims: list[Claim] = []
+        self.used: set[str] = set()
+        self.pending = dict(history.ledger.pending)
+        self.promised: Counter[str] = Counter()
+        """Credit that is part of other claims than the credit claim."""
+
+    # ------------------------------------------------------------------ making entries
+    def build_entry(
+        self,
+        claim: str,
+        kind: str,
+        number: int = 1,
+        *,
+        id: str = "",  # noqa: A002 (the entry's field)
+        entry_kind: str = "",
+        phase: Phase = Phase.POST,
+        transfers: tuple[Transfer, ...] = (),
+        dims: Dims = _NOTHING,
+        state: Mapping[str, JSON] = _NOTHING,
+        record: Mapping[str, JSON] = _NOTHING,
+    ) -> Transaction:
+        """Return an entry of the new journal about a memory-clear claim.
+
+        Without ``id``, its id ends with the first digits of the hash of the old journal's last entry. ``kind``
+        is the entry's kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's entries.
+        """
+        return Transaction(
+            id=id or f"{kind}-{claim}-{number}-{self._old_head}",
+            kind=entry_kind or kind,
+            phase=phase,
+            transfers=transfers,
+            dims=dims,
+            state=state,
+            record={"claim": claim, **record},
+        )
+
+    def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
+        """Return the transfers by which the new journal provides the credit that ``flows`` take."""
+        needed: Counter[str] = Counter()
+        for flow in flows:
+            if is_credit(flow.source):
+                needed[flow.source] += flow.amount_cents
+        return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
+
+    def read(self, kind: type[R], name: str) -> R:
+        """Return the record that the old memory stores under a name."""
+        return from_json(kind, self.state[name], f"the memory's {name!r}")
+
+    def take(self, *names: str) -> dict[str, JSON]:
+        """Return the old memory's values under these names, and mark them as accounted for by a claim."""
+        values = {name: self.state[name] for name in names if name in self.state}
+        self.used |= values.keys()
+        return values
+
+    def reserve_again(
+        self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
+    ) -> tuple[Transaction, ...]:
+        """Return the entries that copy the old journal's reservations into the new one, with the same ids.
+
+        Each is preceded by an entry that provides the credit it reserves. ``state`` is stored with the last
+        one.
+        """
+        entries: list[Transaction] = []
+        for number, reservation in enumerate(reservations := list(reservations_held), start=1):
+            if funds := self.build_funding_transfers(reservation.transfers):
+                entries.append(self.build_entry(claim, CARRIED, number, transfers=funds))
+            entries.append(
+                self.build_entry(
+                    claim,
+                    CARRIED,
+                    id=reservation.id,
+                    phase=Phase.RESERVE,
+                    transfers=reservation.transfers,
+                    record={"reserved_as": self._find_original_kind(reservation), **record},
+                    state=state if number == len(reservations) else {},
+                )
+            )
+        return tuple(entries)
+
+    def _find_original_kind(self, reservation: Reservation) -> str:
+        """Return the kind of the journal entry that first made a reservation, before any memory clear."""
+        return self.seen.reserved_as.get(reservation.id, reservation.kind)
+
+    def add(self, claim: Claim) -> None:
+        """Add a memory-clear claim to the book."""
+        self.claims.append(claim)
+
+    def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
+        """Let ``make`` add the claim for a stored value.
+
+        If the value is malformed, add a claim that persons must decide.
+        """
+        snapshot = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
+        try:
+            make(self, name)
+        except Exception as why:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
+            self.pending, self.promised, self.used, self.claims = snapshot
+            self.used.add(name)
+            reason = str(why) if isinstance(why, RecordError) else repr(why)
+            says = {"cannot be read": reason, "state": self.state[name]}
+            self.add(Claim(f"unreadable:{name}", 0, says, carried=(), ended=(), is_readable=False))
+
+    # ------------------------------------------------------------------ what no key names
+    def claim_keyless_reservations(self) -> None:
+        """Add a claim for each pending reservation of money that belongs to no storage key."""
+        for reservation in list(self.pending.values()):
+            name = f"reservation:{reservation.id}"
+            self.add(
+                Claim(
+                    name,
+                    sum(flow.amount_cents for flow in reservation.transfers),
+                    {
+                        "kind": self._find_original_kind(reservation),
+                        "flows": encode_flows(reservation.transfers),
+                    },
+                    carried=self.reserve_again(name, [reservation], {}),
+                    ended=self._return_to_credit(name, reservation),
+                )
+            )
+
+    def _return_to_credit(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
+        """Return the new journal's entries that put a cancelled reservation's amount on the credit meter."""
+        funds = self.build_funding_transfers(reservation.transfers)
+        return (self.build_entry(claim, ENDED, transfers=funds),)
+
+    def claim_remaining_credits(self) -> None:
+        """Add claims for the players' credit that no other claim includes, by kind of credit and position."""
+        for name in sorted(self.ledger.accounts()):
+            cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
+            if cents <= 0:
+                continue
+            words = parse_account_words(name)
+            position = int(words["position"])
+            restricted = is_restricted(name)
+            state = self.take(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
+            flow = Transfer(SOURCE, name, cents)
+            out = Transfer(name, BY_HAND, cents)
+            self.add(
+                Claim(
+                    name,
+                    cents,
+                    {"terms": next(iter(state.values()), None)} if restricted else {},
+                    carried=(self.build_entry(name, CARRIED, transfers=(flow,), state=state),),
+                    paid=None if restricted else self._build_paid_entries(name, (flow, out)),
+                )
+            )
+
+    def _build_paid_entries(
+        self, claim: str, flows: tuple[Transfer, ...]
+    ) -> Callable[[int], tuple[Transaction, ...]]:
+        """Return the function that builds the new journal's entry for a memory-clear claim paid by hand in full."""
+        return lambda _: (self.build_entry(claim, PAID, transfers=flows),)
+
+    def carry_transfer_identifiers(self) -> None:
+        """Add a memory-clear claim that carries over the ids of past host transfers, so that none moves money again."""
+        identifiers = sorted(self.seen.identifiers)
+        if not identifiers:
+            return
+        chunks = [identifiers[n : n + _CHUNK] for n in range(0, len(identifiers), _CHUNK)]
+        self.add(
+            Claim(
+                "transfers",
+                0,
+                {"identifiers": len(identifiers)},
+                carried=tuple(
+                    self.build_entry(
+                        "transfers",
+                        CARRIED,
+                        number,
+                        entry_kind=TRANSFER_IDENTIFIERS.kind,
+                        record=to_json(TransferIdentifiers(sha256=tuple(part))),
+                    )
+                    for number, part in enumerate(chunks, start=1)
+                ),
+                ended=(self.build_entry("transfers", ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),),
+            )
+        )
+
+    def build_carried_state_entry(self) -> Transaction | None:
+        """Return the entry that carries over the stored state that is part of no memory-clear claim, or None.
+
+        State that is specific to the old journal is left out.
+        """
+        keep = {
+            name: value
+            for name, value in sorted(self.state.items())
+            if name not in self.used and not self._is_specific_to_journal(name)
+        }
+        record = StateKept(
+            ended=tuple(self.seen.ended_ids),
+            tickets=self.seen.ticket_ledger,
+            cabinet_text=self.seen.cabinet_text,
+        )
+        if not keep and record == StateKept(ended=record.ended):
+            return None
+        return self.build_entry("", CARRIED_STATE, state=keep, record=to_json(record))
+
+    def _is_specific_to_journal(self, name: str) -> bool:
+        """Return whether a memory clear drops a stored value, because it only concerned the old journal."""
+        key = self.keys.of(name)
+        return name.startswith("journal.") if key is None else key.clear_action is ClearAction.TRANSIENT
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMaker:
+    """Adds the claim for one storage key with the clear action OWED; a feature offers one per such key."""
+
+    key: Key
+    make: Callable[[ClaimBook, str], None]
+
+
+# ---------------------------------------------------------------------------------------------- names
+def parse_position(name: str) -> int:
+    """Return the number of the player position to which a name in the journal's state belongs."""
+    number, slash, _ = name.partition("/")
+    return int(number) if slash and number.isdecimal() else 1
+
+
+def format_state_name(position: int, key: Key) -> str:
+    """Return the name under which the journal stores a player position's value of a key."""
+    return f"{position}/{key}" if position > 1 else str(key)
+
+
+def is_credit(name: str) -> bool:
+    """Return whether the account with this name holds a player's credit."""
+    return find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
+
+
+def is_restricted(name: str) -> bool:
+    """Return whether the account with this name holds restricted credit."""
+    return name.rpartition(":")[2] == CreditKind.RESTRICTED
+
+
+def encode_flows(flows: Iterable[Transfer]) -> list[list[JSON]]:
+    """Return transfers as JSON for the description of a memory-clear claim: source, target and amount of each."""
+    return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

@@ -1,0 +1,497 @@
+"""Claims: everything a machine owes, item by item, derived from what is left of its memory.
+
+An authorised clear settles or carries over each of them by name (:mod:`egm.features.memory_clear.carrying`). The keys
+declare which of them are part of a claim (:class:`egm.kernel.keys.ClearAction`); this module interprets their
+values. Carrying a claim over makes the same reservation under the same id, and the same state, in the new
+journal, so that the device, host or attendant continues where it was.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from egm.features.memory_clear.claim_book import (
+    BY_HAND,
+    CARRIED,
+    ENDED,
+    PAID,
+    SOURCE,
+    Claim,
+    ClaimBook,
+    ClaimMaker,
+    encode_flows,
+    format_state_name,
+    is_credit,
+    is_restricted,
+    parse_position,
+)
+from egm.features.memory_clear.evidence import Evidence
+from egm.host.keys import HostKey
+from egm.kernel.feature import Features
+from egm.kernel.keys import Key
+from egm.money.disputed import DisputedAmount, DisputeRuling
+from egm.money.keys import MoneyKey
+from egm.money.records.host import RegistrationRecord
+from egm.money.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import (
+    GamePointer,
+    GameRecord,
+    Hit,
+    Share,
+    TableRecord,
+    are_stakes_between_players,
+)
+from egm.play.records.games import PUSH
+from egm.progressive.keys import ProgressiveKey
+from egm.progressive.level import Level
+from egm.progressive.records import ClaimRecord, HeldPrize
+from egm.progressive.round import LinkProgress
+from egm.record_codec import to_json
+from meters import Transaction, Transfer
+from meters.chart import Book, find_account
+from meters.ledger import Reservation
+from meters.recall import CARRIED_GAME
+from meters.salvage import Salvage
+from meters.transaction import JSON
+
+#: A controller may still report a win for any of this number of latest contributions, so their games are carried
+#: over.
+_REPORTABLE_CONTRIBUTIONS: Final = 8
+#: The accounts of a progressive level in which money is held.
+_HELD: Final = ("current", "hidden", "overflow", "won")
+
+
+def list_claims(
+    history: Salvage[Evidence], features: Features
+) -> tuple[tuple[Claim, ...], Transaction | None]:
+    """Return every memory-clear claim that one copy of the old memory supports, and the entry with the remaining state.
+
+    The entry is None if nothing else is stored.
+    """
+    book = ClaimBook(history, features.keys)
+    for key, describe in list_claim_makers(features).items():
+        for name in sorted(n for n in book.state if book.keys.of(n) is key):
+            if name not in book.used:
+                book.describe(describe, name)
+    book.claim_keyless_reservations()
+    book.claim_remaining_credits()
+    book.carry_transfer_identifiers()
+    return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.build_carried_state_entry()
+
+
+# ---------------------------------------------------------------------------------------------- paper
+def _claim_paper(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a bill or ticket that was sent to the box and neither credited nor returned."""
+    paper = book.read(PaperRecord, name)
+    reservation = book.pending.pop(paper.id, None)
+    if reservation is None:  # it is already credited: only the driver has not finished
+        return
+    position, claim = parse_position(name), f"paper:{parse_position(name)}"
+    state = book.take(name)
+    out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in reservation.transfers]
+    promotional = any(is_restricted(flow.target) for flow in reservation.transfers)
+    paid_entries = (
+        book.build_entry(claim, PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *out)),
+    )
+    book.add(
+        Claim(
+            claim,
+            paper.amount_cents,
+            {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
+            carried=book.reserve_again(claim, [reservation], state),
+            paid=None if promotional else lambda _: paid_entries,
+            ended=(book.build_entry(claim, ENDED),),
+        )
+    )
+
+
+# ---------------------------------------------------------------------------------------------- payouts
+def _claim_pay_out(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for credit that is being paid out as a ticket or in coins."""
+    pay_out, position = book.read(CashOutRecord, name), parse_position(name)
+    reservation = book.pending.pop(pay_out.id, None)
+    if reservation is None:
+        return
+    claim, cents = f"payout:{position}", pay_out.amount_cents
+    in_doubt = format_state_name(position, MoneyKey.DISPUTED) + pay_out.id
+    state = book.take(
+        name,
+        format_state_name(position, MoneyKey.PRINT),
+        format_state_name(position, MoneyKey.HOPPER),
+        in_doubt,
+    )
+    progress = {str(book.keys.of(key)): state[key] for key in state if key != name}
+    credit = _list_credit_transfers(reservation)
+    funds = book.build_funding_transfers(credit)
+    source, way_out = credit[0].source, credit[0].target
+    restricted = is_restricted(source)
+
+    def paid(amount_cents: int) -> tuple[Transaction, ...]:
+        """Return the new journal's entry for a payout of which this amount was paid by hand.
+
+        The remainder had already left the machine.
+        """
+        already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
+        by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
+        return (book.build_entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
+
+    ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
+    book.add(
+        Claim(
+            claim,
+            cents,
+            {"way": pay_out.payout_method, "position": position, **progress},
+            carried=book.reserve_again(claim, [reservation], state),
+            paid=None if restricted else paid,
+            ended=(book.build_entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
+            least_cents=cents if pay_out.payout_method == "ticket" else 0,
+        )
+    )
+
+
+def _claim_coins_paid(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for coins that the hopper has paid and that are not deducted from the credit yet."""
+    record, position = book.read(CoinsGone, name), parse_position(name)
+    claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
+    cents = record.paid_cents
+    book.promised[credit] += cents
+    state = book.take(name)
+    funds = (Transfer(SOURCE, credit, cents),)
+    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=state),)
+    book.add(Claim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carried=carried))
+
+
+# ---------------------------------------------------------------------------------------------- in dispute
+def _claim_dispute(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a dispute, which is carried over and decided on the new machine."""
+    disputed, state = book.read(DisputedAmount, name), book.take(name)
+    reservation = book.pending.pop(f"{disputed.id}.disputed", None)
+    claim = f"disputed:{disputed.id}"
+    carried = () if reservation is None else book.reserve_again(claim, [reservation], state)
+    book.add(
+        Claim(
+            claim,
+            disputed.most_cents,
+            {
+                "device": disputed.device,
+                "why": disputed.why,
+                "ticket": disputed.ticket,
+                "least_cents": disputed.least_cents,
+            },
+            carried=carried or (book.build_entry(claim, CARRIED, state=state),),
+        )
+    )
+
+
+def _claim_ruling(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a dispute whose ruling is not posted yet.
+
+    It is carried over, to be posted from the credit that is reserved for it.
+    """
+    ruling, position = book.read(DisputeRuling, name), parse_position(name)
+    credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
+    book.promised[credit] += held_cents
+    disputed = format_state_name(position, MoneyKey.DISPUTED) + ruling.disputed.id
+    state = book.take(name, disputed)
+    claim = f"ruling:{position}"
+    funds = (Transfer(SOURCE, credit, held_cents),) if held_cents else ()
+    says: dict[str, JSON] = {"id": ruling.disputed.id, "held_cents": held_cents}
+    book.add(
+        Claim(
+            claim,
+            ruling.amount_cents,
+            says,
+            carried=(book.build_entry(claim, CARRIED, transfers=funds, state=state),),
+        )
+    )
+
+
+# ---------------------------------------------------------------------------------------------- by hand
+def _claim_handpay(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for money and merchandise prizes that wait for an attendant."""
+    handpay, position = book.read(HandpayRecord, name), parse_position(name)
+    ids = (handpay.instead_of, handpay.id)
+    reservation = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
+    claim, state = f"handpay:{position}", book.take(name)
+    prizes = [prize.id for prize in handpay.prizes]
+    flows = reservation[-1].transfers if reservation else ()
+    paying = (*book.build_funding_transfers(flows), *flows)
+    book.add(
+        Claim(
+            claim,
+            handpay.amount_cents,
+            {"kind": handpay.kind, "position": position, "prizes": prizes},
+            carried=book.reserve_again(claim, reservation, state),
+            paid=lambda _: (
+                book.build_entry(
+                    claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}
+                ),
+            ),
+        )
+    )
+
+
+def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a hand-pay that is being moved into the register of unclaimed money."""
+    unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
+    flows = unclaimed.transfers
+    funds = book.build_funding_transfers(flows)
+    for flow in funds:
+        book.promised[flow.target] += flow.amount_cents
+    carried = (book.build_entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
+    cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is Book.LIVE)
+    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carried=carried))
+
+
+# ---------------------------------------------------------------------------------------------- games
+def _claim_game(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded.
+
+    If players win each other's stakes, an undecided game is carried over with the others of its round, or, if one of
+    them was declared void, paid by hand like that one.
+    """
+    position, play_id = parse_position(name), book.read(GamePointer, name).play_id
+    game = book.seen.games.get(play_id)
+    if game is None:
+        return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
+    round_steps = book.seen.rounds.get(game.round_id, ())
+    behind = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
+    game = replace(game, round_steps=round_steps if behind > 0 else ())
+    claim, outcome = f"game:{position}", game.outcome
+    wins = {key: won for key, won in _list_open_hits(book).items() if won.play_id == play_id}
+    names = (
+        name,
+        format_state_name(position, ProgressiveKey.AWAITING),
+        format_state_name(position, ProgressiveKey.UNDECIDED),
+        *wins,
+    )
+    table = format_state_name(position, TableKey.TABLE) + game.game.digest
+    decides = outcome is not None and table in book.state  # the outcome decides the standing bets
+    state = book.take(*names, *([table] if decides else []))
+    stake_cents = sum(cents for _, cents in game.staked or ())
+    awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
+    prizes = [] if outcome is None else list(outcome.merchandise)
+    win_cents = game.win_cents
+    back_cents = (0 if game.returned else game.push_cents) + game.standing_cents
+    total_cents = win_cents + back_cents + sum(cents or 0 for _, cents in awards)
+    waits = outcome is not None and any(cents is None for _, cents in awards)
+    by_hand: list[Transfer] = []
+    if outcome is None:
+        by_hand = [Transfer("house:refund_defect", BY_HAND, stake_cents)]
+    elif not waits and not prizes:
+        by_hand = [Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents)] if win_cents else []
+        by_hand += [Transfer(PUSH, BY_HAND, back_cents)] if back_cents else []
+        by_hand += [
+            Transfer(f"house:progressive:{pool}", "out:handpay_progressive", cents)
+            for pool, cents in awards
+            if cents
+        ]
+    is_void = game.round_id in book.seen.void_rounds
+    is_held = outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
+    way = "hand" if outcome is not None else "void"
+    closed_wins = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
+    paid_entries = (
+        _build_game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
+        book.build_entry(claim, PAID, transfers=tuple(by_hand), state=closed_wins),
+    )
+    book.add(
+        Claim(
+            claim,
+            stake_cents if outcome is None else total_cents,
+            {
+                "play_id": play_id,
+                "position": position,
+                "game": game.game.id,
+                "decided": outcome is not None,
+                "staked_cents": stake_cents,
+                "prizes": prizes,
+                "awaited": waits,
+                "steps_behind_round": max(behind, 0),
+            },
+            carried=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
+            paid=(lambda _: paid_entries) if by_hand and not is_held else None,
+        )
+    )
+
+
+def _claim_table(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a table between two games and the bets left on it."""
+    table, state = book.read(TableRecord, name), book.take(name)
+    claim, cents = name, table.standing_cents
+    by_hand = (book.build_entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
+    book.add(
+        Claim(
+            claim,
+            cents,
+            {"game": table.game.id, "position": parse_position(name)},
+            carried=(book.build_entry(claim, CARRIED, state=state),),
+            paid=(lambda _: by_hand) if cents else None,
+            ended=None if cents else (book.build_entry(claim, ENDED),),
+        )
+    )
+
+
+def _build_game_entry(
+    book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
+) -> Transaction:
+    """Return the new journal's entry by which a memory clear carries over a game with its record."""
+    start_id = f"{play_id}.start"
+    dims = book.seen.dims.get(play_id, {})
+    return book.build_entry(
+        claim, CARRIED, id=start_id, entry_kind=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
+    )
+
+
+def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
+    """Return the old memory's hits of linked progressive levels that their controller has not closed, by key."""
+    return {
+        key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
+    }
+
+
+def _find_award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
+    """Return the amount of a progressive hit: the controller's award if there is one, otherwise the recorded amount."""
+    record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
+    return hit.amount_cents if record is None else record.amount_cents
+
+
+# ---------------------------------------------------------------------------------------------- levels
+def _claim_level(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a stand-alone progressive level, carried over exactly as a fraction."""
+    pool = name.removeprefix(ProgressiveKey.LEVEL)
+    state = book.take(name)
+    level = book.read(Level, name)
+    amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
+    flows = tuple(
+        Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
+        for part in _HELD
+        if (cents := book.ledger.balance_cents(f"pool:{pool}:{part}")) > 0
+    )
+    says = {part: str(amount) for part, amount in amounts.items()}
+    record = {"pool": pool, "opened": book.seen.levels.get(pool)}
+    book.add(
+        Claim(
+            name,
+            sum(amounts.values()),
+            says,
+            carried=(book.build_entry(name, CARRIED, transfers=flows, state=state, record=record),),
+        )
+    )
+
+
+def _claim_contributions(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for contributions to a linked level that its controller may not have counted."""
+    pool, link = name.removeprefix(ProgressiveKey.LINK), book.read(LinkProgress, name)
+    book.take(name)
+    fed = {
+        play_id: shares
+        for play_id, game in book.seen.games.items()
+        if (
+            shares := [
+                share
+                for share in game.levels.fed
+                if _is_uncounted(share, pool, link.counted - _REPORTABLE_CONTRIBUTIONS)
+            ]
+        )
+    }
+    open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
+    is_open = {book.read(GamePointer, key).play_id for key in open_games}
+    # The new journal numbers its entries from the beginning.
+    unsent = to_json(replace(link, since=0))
+    carried = [
+        _build_game_entry(book, "games", play_id, book.seen.games[play_id], {})
+        for play_id in fed
+        if play_id not in is_open
+    ]
+    uncounted = [share for made in fed.values() for share in made if _is_uncounted(share, pool, link.counted)]
+    amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
+    says = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
+    book.add(
+        Claim(name, amount, says, carried=(*carried, book.build_entry(name, CARRIED, state={name: unsent})))
+    )
+
+
+def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
+    """Return whether a share of this pool is a contribution after the last one that its controller has counted."""
+    return share.pool == pool and share.sequence is not None and share.sequence > last_counted
+
+
+def _claim_linked_hit(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a linked level's hit in an ended game that its controller has not closed."""
+    state = book.take(name)
+    hit = book.read(ClaimRecord, name)
+    says = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
+    book.add(Claim(name, 0, says, carried=(book.build_entry(name, CARRIED, state=state),)))
+
+
+def _claim_held_prize(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for a progressive prize that cannot be proved; it is carried over with its game."""
+    state = book.take(name)
+    prize = book.read(HeldPrize, name)
+    game = book.seen.games.get(prize.play_id)
+    is_ended = game is not None and bool(game.ended)
+    games = (
+        (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
+    )
+    says = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
+    carried = (*games, book.build_entry(name, CARRIED, state=state))
+    book.add(Claim(name, prize.amount_cents, says, carried=carried))
+
+
+def _carry_registration(book: ClaimBook, name: str) -> None:
+    """Add the memory-clear claim for the machine's registration for host transfers, which is carried over."""
+    state = book.take(name)
+    book.add(
+        Claim(
+            name,
+            0,
+            {"pos_id": book.read(RegistrationRecord, name).pos_id},
+            carried=(book.build_entry(name, CARRIED, state=state),),
+            ended=(book.build_entry(name, ENDED),),
+        )
+    )
+
+
+def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
+    """Return the function that adds the memory-clear claims of each storage key with the clear action OWED.
+
+    The keys of added features are included.
+    """
+    return {**CLAIMS, **{maker.key: maker.make for maker in features.list_contributions(ClaimMaker)}}
+
+
+#: Claim makers by key, in the order in which they are called. A game takes its claims along.
+CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
+    MoneyKey.PAPER: _claim_paper,
+    MoneyKey.PAY_OUT: _claim_pay_out,
+    MoneyKey.COINS_DISPENSED: _claim_coins_paid,
+    MoneyKey.RULING: _claim_ruling,
+    MoneyKey.DISPUTED: _claim_dispute,
+    MoneyKey.HANDPAY: _claim_handpay,
+    MoneyKey.UNCLAIMED: _claim_orphaned_handpay,
+    PlayKey.GAME: _claim_game,
+    TableKey.TABLE: _claim_table,
+    ProgressiveKey.LEVEL: _claim_level,
+    ProgressiveKey.LINK: _claim_contributions,
+    ProgressiveKey.CLAIM: _claim_linked_hit,
+    ProgressiveKey.HELD: _claim_held_prize,
+    HostKey.REGISTRATION: _carry_registration,
+}
+#: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
+WITH: Final[Mapping[Key, Key | None]] = {
+    MoneyKey.PRINT: MoneyKey.PAY_OUT,
+    MoneyKey.HOPPER: MoneyKey.PAY_OUT,
+    ProgressiveKey.AWAITING: PlayKey.GAME,
+    ProgressiveKey.UNDECIDED: PlayKey.GAME,
+    MoneyKey.RESTRICTED: None,
+}
+
+
+def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
+    """Return the transfers of a reservation that take the player's credit, without those of coin stocks.
+
+    A memory clear carries no stock of coins over.
+    """
+    return tuple(flow for flow in reservation.transfers if is_credit(flow.source))

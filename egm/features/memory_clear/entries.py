@@ -1,0 +1,127 @@
+"""The journal entries of an authorised memory clear that have one shape.
+
+``clear.carried``, ``clear.paid``, ``clear.ended`` and ``clear.kept`` are not declared: they store whatever the
+old memory held, also under the keys of added features, whose claim makers decide what they contain
+(:class:`egm.features.memory_clear.claim_book.ClaimMaker`). The audit compares each with the digest in the first entry.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from egm.host.keys import HostKey
+from egm.kernel.entries import Entry
+from egm.kernel.significance import Effect, Significance
+from egm.record_codec import omit_if_default
+from egm.record_fields import Count, Digest, NonBlankText, Positive
+from egm.tickets.audit import EarlierLedger
+from meters.checkpoint import GENESIS_KIND
+from meters.transaction import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedClaim:
+    """One memory-clear claim, and the decision on it."""
+
+    id: str
+    """The id of the claim."""
+    amount: str
+    """The amount in minor units, exact."""
+    says: Mapping[str, JSON]
+    """Details for the people who decide, which depend on the kind of claim."""
+    standing: str
+    """How well the copies of the memory support the claim, and whether entries after it are missing."""
+    copies: Mapping[str, str]
+    """The amount according to each copy of the memory."""
+    act: Literal["carried", "paid", "ended"]
+    """The decision: the new memory carries the claim, it was paid by hand, or nothing is owed."""
+    copy: str
+    """The copy that the people follow, if the copies disagree."""
+    paid_cents: Count | None = omit_if_default(None)
+    """The amount paid by hand, or null."""
+    by: str = omit_if_default("")
+    """The person who paid the claim by hand."""
+    entries: tuple[str, ...]
+    """The ids of the entries that carry the decision out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """The memory clear by which a journal began: by whom, why, and the entries that follow."""
+
+    person: NonBlankText
+    second_person: NonBlankText
+    """The other person, whose authorisation the clear needs."""
+    reason: NonBlankText
+    evidence: str
+    """The name of the folder with the old memory."""
+    before: Mapping[str, JSON]
+    """The result of the inspection of the old memory."""
+    claims: tuple[DecidedClaim, ...] = omit_if_default(())
+    """The claims that the old memory owed, with the decision on each."""
+    opening: tuple[tuple[str, Digest], ...]
+    """The id and the digest of each entry that follows the first."""
+    roster: str = omit_if_default("")
+    """The method by which the people were authenticated."""
+    complete: bool = omit_if_default(False)
+    """Whether it is proved that no acknowledged entry is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineGenesis:
+    """A journal began: its machine, the machine's public key, and the memory clear that began it, if one did."""
+
+    format: Positive
+    """The version of the journal's format."""
+    machine_id: str
+    """The machine's serial number."""
+    public_key: Digest
+    """The machine's public key, with which its signatures are verified."""
+    cleared: Cleared | None = omit_if_default(None)
+    """The memory clear by which the journal began, or null for the first journal of the machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransfersUnproved:
+    """Host transfers may be missing in a cleared memory, so none is executed until the host registers the machine."""
+
+    acknowledged: Count
+    """The last entry that the machine is known to have acknowledged."""
+    read: Count
+    """The last entry that was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferIdentifiers:
+    """Host transfers that moved value before a memory clear, and must not move it again."""
+
+    claim: Literal["transfers"] = "transfers"
+    """The claim of the clear that carries them."""
+    sha256: tuple[str, ...]
+    """The short digests of the transfers' identifiers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateKept:
+    """Stored state in no memory-clear claim is carried over; ``ended``: the entries that ended the last tickets."""
+
+    claim: Literal[""] = ""
+    ended: tuple[str, ...]
+    tickets: EarlierLedger | None = omit_if_default(None)
+    """The end of the ticket ledger."""
+    cabinet_text: str = omit_if_default("")
+    """The text of the cabinet file that was signed last."""
+
+
+MACHINE_GENESIS: Final = Entry(
+    kind=GENESIS_KIND,
+    record=MachineGenesis,
+    significance=Significance(Effect.LOG, sas=0x7A),
+    is_bookkeeping=True,
+)
+TRANSFERS_UNPROVED: Final = Entry(
+    kind="clear.unproved",
+    record=TransfersUnproved,
+    writes=(HostKey.TRANSFERS_UNPROVED, HostKey.REGISTRATION),
+)
+TRANSFER_IDENTIFIERS: Final = Entry(kind="clear.identifiers", record=TransferIdentifiers)

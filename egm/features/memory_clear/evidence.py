@@ -1,0 +1,190 @@
+"""Evidence for claims: facts in the entries of a journal that its stored state does not show.
+
+This covers: open games, and games whose contribution to a linked level may not be counted; how levels were
+opened; which transfers have moved value; which tickets may have ended unknown to the ticket ledger, and the
+ledger's end.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS
+from egm.features.memory_clear.records import compute_short_digest
+from egm.integrity.entries import POWER_UP
+from egm.integrity.signed_file import CABINET_TEXT
+from egm.integrity.signed_file import KIND as FILE_SIGNED
+from egm.money.keys import MoneyKey
+from egm.play.entries import GAME_PUSH, GAME_VOID
+from egm.play.records.game_record import (
+    GameChoice,
+    GameRecord,
+    MysteryWon,
+    RecordedStep,
+    are_stakes_between_players,
+)
+from egm.play.records.games import CHOICE, MYSTERY_WON, WAGER
+from egm.progressive.entries import LEVEL_OPENED
+from egm.progressive.keys import ProgressiveKey
+from egm.record_codec import RecordError, from_json
+from egm.tickets.audit import EarlierLedger, LedgerAnchor, parse_ledger_anchor
+from meters import StoredEntry
+from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START
+from meters.transaction import JSON
+
+#: Prefix of the ids of host transfers.
+_TRANSFER: Final = "transfer:"
+#: Kind of the entry that returns stakes.
+_PUSH: Final = GAME_PUSH.kind
+#: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
+_ENDED_MAX: Final = 32
+
+
+#: The number of later contributions within which a controller reports what one has won.
+_REPORTABLE_CONTRIBUTIONS: Final = 64
+
+
+class Evidence:
+    """What the entries of one copy of a memory to be cleared show about games, rounds and transfers.
+
+    Each entry is added in order.
+    """
+
+    def __init__(self) -> None:
+        self.games: dict[str, GameRecord] = {}
+        self.dims: dict[str, dict[str, str | int]] = {}
+        self.rounds: dict[str, tuple[RecordedStep, ...]] = {}
+        """The steps of the longest game of each shared round that has an open game."""
+        self.void_rounds: set[str] = set()
+        """Those of them in which players win each other's stakes and a game was declared void: they are over."""
+        self.levels: dict[str, JSON] = {}
+        self.identifiers: set[str] = set()
+        self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
+        self.ticket_ledger: EarlierLedger | None = None
+        """The ticket ledger's end, and all ledgers known to be the machine's (egm.tickets.audit)."""
+        self.reserved_as: dict[str, str] = {}
+        """The original kind of each reservation that an earlier clear has carried over, by id."""
+        self.cabinet_text = ""
+        """The text of the cabinet file that persons signed last; empty if none was ever signed."""
+        self.rules = ""
+        """The profile in force at the last power-up."""
+        self._counted: dict[str, int] = {}
+
+    def visit(self, entry: StoredEntry) -> None:
+        """Add one journal entry of the old memory to the evidence."""
+        record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
+        if entry.kind == POWER_UP.kind:
+            self.rules = str(record.get("profile", ""))
+        for name, value in entry.state.items():
+            if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
+                self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
+        if MoneyKey.TICKETS in entry.state:
+            self._note_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKETS]))
+        if entry.id.startswith(_TRANSFER):
+            self.identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER)))
+        elif entry.id.endswith((".printed", ".in")):
+            self.ended_ids.append(entry.id)
+        self._update_from_kind(entry, record)
+
+    def _note_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
+        """Update the end of the ticket ledger from the anchor that a journal entry records."""
+        if anchor is None:
+            return
+        known_ledgers = () if self.ticket_ledger is None else self.ticket_ledger.known
+        if anchor.begun not in known_ledgers:
+            known_ledgers = (*known_ledgers, anchor.begun)
+        self.ticket_ledger = EarlierLedger(
+            begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known_ledgers
+        )
+
+    def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
+        """Add an entry about games, levels or an earlier memory clear to the evidence."""
+        kind = entry.kind
+        if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
+            with suppress(RecordError):  # an unreadable game is decided by persons
+                self._add_game_entry(entry)
+        elif kind in PLAY_ENDS and record.get("play_id") in self.games:
+            self._store_game_end(replace(self.games[record["play_id"]], ended=kind))
+        elif kind == LEVEL_OPENED.kind:
+            self.levels[record["pool"]] = dict(record)
+        elif kind == "clear.carried" and "reserved_as" in record:
+            self.reserved_as[entry.id] = record["reserved_as"]
+        elif kind == "clear.carried" and record.get("opened"):
+            self.levels[record["pool"]] = record["opened"]
+        elif kind == TRANSFER_IDENTIFIERS.kind:
+            self.identifiers |= set(record["sha256"])
+        elif kind == FILE_SIGNED:
+            self.cabinet_text = str(record["text"])
+        elif kind == "clear.kept":
+            self.cabinet_text = str(record.get(CABINET_TEXT, ""))
+            self.ended_ids.extend(record["ended"])
+            earlier_ledger = record.get(MoneyKey.TICKETS)
+            self.ticket_ledger = (
+                None if earlier_ledger is None else from_json(EarlierLedger, earlier_ledger, kind)
+            )
+
+    def _add_game_entry(self, entry: StoredEntry) -> None:
+        """Add a journal entry about a game to the evidence."""
+        where = f"entry {entry.sequence}, {entry.kind}"
+        if entry.kind == CHOICE:
+            choice = from_json(GameChoice, entry.record, where)
+            if (game := self.games.get(choice.play_id)) is not None:
+                staked = (*(game.staked or ()), *_list_stakes(entry))
+                self._store_game(replace(game.with_step(choice), staked=staked))
+            return
+        if entry.kind == _PUSH:
+            play_id = entry.id.rpartition(".")[0]
+            if play_id in self.games:
+                self.games[play_id] = replace(self.games[play_id], returned=True)
+            return
+        if entry.kind == MYSTERY_WON:
+            won = from_json(MysteryWon, entry.record, where)
+            if won.play_id in self.games:
+                self.games[won.play_id] = self.games[won.play_id].with_hits(won.hits)
+            return
+        game = from_json(GameRecord, entry.record, where)
+        if entry.kind == PLAY_START:
+            self._drop_settled_games()
+            game = replace(game, staked=_list_stakes(entry))
+        self._store_game(replace(game, claim=""))
+        self.dims[game.play_id] = dict(entry.transaction.dims)
+
+    def _store_game(self, game: GameRecord) -> None:
+        """Store a game, and the longest known list of steps of its shared round."""
+        self.games[game.play_id] = game
+        if game.wager.seat is not None and game.round_id:
+            known_steps = self.rounds.get(game.round_id, ())
+            self.rounds[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
+
+    def _store_game_end(self, game: GameRecord) -> None:
+        """Store that a game has ended; if it was declared void, that may end its shared round."""
+        self.games[game.play_id] = game
+        steps = self.rounds.get(game.round_id, ())
+        if (
+            game.ended == GAME_VOID.kind
+            and len(game.steps) == len(steps)
+            and are_stakes_between_players(steps)
+        ):
+            self.void_rounds.add(game.round_id)
+
+    def _drop_settled_games(self) -> None:
+        """Drop ended games about which no progressive controller can still report."""
+        for play_id, game in list(self.games.items()):
+            waits = any(
+                share.sequence is not None
+                and share.sequence > self._counted.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
+                for share in game.levels.fed
+            )
+            if game.ended and not waits:
+                del self.games[play_id], self.dims[play_id]
+        played = {game.round_id for game in self.games.values()}
+        for round_id in self.rounds.keys() - played:
+            del self.rounds[round_id]
+        self.void_rounds &= played
+
+
+def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
+    """Return the credit that a journal entry stakes: account and cents."""
+    return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER)

@@ -1,0 +1,269 @@
+"""The journal entries of a tournament: its rules, its entries and rounds, and the games played with points.
+
+A game's entries are those of an ordinary game (a :class:`~egm.play.records.game_record.GameRecord` and its choices)
+under kinds of their own: no meter, register or recall of live games counts them.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.records import InstalledRules
+from egm.kernel.entries import Entry, Moves
+from egm.kernel.keys import KernelKey
+from egm.kernel.logs import Log
+from egm.kernel.significance import Effect, Significance
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameChoice, GameRecord
+from egm.play.records.games import PURSE_CHOICE
+from egm.play.records.purse import Ending
+from egm.record_codec import omit_if_default
+from egm.record_fields import Cents, Count, Digest, NonBlankText, Persons, Positive, Serial
+from egm.staff.records import RulingDetails
+
+#: The accounts of the points that positions have to play with.
+_POINTS: Final = "tournament:points:*"
+#: The accounts of the points that positions have won.
+_WON: Final = "tournament:won:*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesInstalled(InstalledRules):
+    """Staff installed the rules of a tournament, which the machine shows from then on."""
+
+    machine: Serial
+    persons: Persons
+    number: str = omit_if_default("")
+    """The operator's number of this machine, by which the rules list it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesRemoved:
+    """Staff removed the rules of a tournament after its end, or before an entry was sold here."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentEntered:
+    """Staff put the machine into a tournament: no money is accepted or paid until it leaves the tournament."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentLeft:
+    """Staff took the machine out of a tournament."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySold:
+    """An attendant sold an entry of a tournament, and has received its fee at the desk."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    entry: Positive
+    """The number of the entry, in the order of sale at all machines."""
+    participant: NonBlankText
+    """The number by which the venue knows the participant."""
+    fee_cents: Cents
+    """The fee of the entry."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryVoided(RulingDetails):
+    """Staff declared an entry void, and its fee is refunded at the desk."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    entry: Positive
+    """The number of the entry."""
+    participant: NonBlankText
+    """The number by which the venue knows the participant."""
+    fee_cents: Cents
+    """The fee of the entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizePaid:
+    """Staff handed over the prize of an entry, in money that never was in the machine."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    entry: Positive
+    """The number of the entry."""
+    participant: NonBlankText
+    """The number by which the venue knows the participant."""
+    amount_cents: Cents
+    """The prize, as the settlement of the tournament states it."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundBegun:
+    """An attendant gave a position the points of one round of an entry."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    entry: Positive
+    """The number of the entry."""
+    participant: NonBlankText
+    """The number by which the venue knows the participant."""
+    round: Positive
+    """The number of the round, from 1."""
+    points: Positive
+    """The points that the position received."""
+    persons: Persons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundEnded:
+    """A round of an entry ended; the points that were not played are removed, and those won count."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    entry: Positive
+    """The number of the entry."""
+    participant: NonBlankText
+    """The number by which the venue knows the participant."""
+    round: Positive
+    """The number of the round, from 1."""
+    points: Count
+    """The points won."""
+    best_game: Count
+    """The most points won in one game."""
+    games: Count
+    """The number of games played."""
+    status: Ending
+    """The way in which the round ended."""
+    reason: str = omit_if_default("")
+    """The reason why staff ended the round, or empty if it ended by itself."""
+    persons: tuple[str, ...] = omit_if_default(())
+    """The people who ended the round, if it did not end by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurseGameEnd:
+    """A game that was played with points ended."""
+
+    play_id: str
+    won_points: Count
+    """The points that the game won."""
+    push_points: Count = omit_if_default(0)
+    """The points of returned stakes, which can be played again and do not count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurseGameVoid(RulingDetails):
+    """Staff declared a game void that was played with points; its stakes can be played again."""
+
+    play_id: str
+    refund_points: Count
+    """The points of the stakes that can be played again."""
+
+
+RULES_INSTALLED: Final = Entry(
+    kind="tournament.rules",
+    record=RulesInstalled,
+    writes=(TournamentKey.RULES,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
+RULES_REMOVED: Final = Entry(
+    kind="tournament.rules_removed",
+    record=RulesRemoved,
+    writes=(TournamentKey.RULES,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
+TOURNAMENT_ENTERED: Final = Entry(
+    kind="tournament.entered",
+    record=TournamentEntered,
+    writes=(TournamentKey.MODE,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
+TOURNAMENT_LEFT: Final = Entry(
+    kind="tournament.left",
+    record=TournamentLeft,
+    writes=(TournamentKey.MODE,),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
+ENTRY_SOLD: Final = Entry(
+    kind="tournament.entry",
+    record=EntrySold,
+    moves=(Moves("fees:participants", "fees:sold"),),
+    logs=(Log.ACCESS,),
+)
+ENTRY_VOIDED: Final = Entry(
+    kind="tournament.entry_void",
+    record=EntryVoided,
+    moves=(Moves("fees:sold", "fees:participants"),),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
+PRIZE_PAID: Final = Entry(
+    kind="tournament.prize",
+    record=PrizePaid,
+    moves=(Moves("fees:prizes", "fees:participants"),),
+    significance=Significance(Effect.LOG),
+    logs=(Log.ACCESS,),
+)
+ROUND_BEGUN: Final = Entry(
+    kind="tournament.round",
+    record=RoundBegun,
+    moves=(Moves("tournament:entry", _POINTS),),
+    writes=(PlayKey.PURSE,),
+    may_write=(KernelKey.SELECTION,),
+    logs=(Log.ACCESS,),
+)
+ROUND_ENDED: Final = Entry(
+    kind="tournament.round_end",
+    record=RoundEnded,
+    moves=(Moves(_POINTS, "tournament:closed"), Moves(_WON, "tournament:closed")),
+    writes=(PlayKey.PURSE,),
+    logs=(Log.ACCESS,),
+)
+PURSE_GAME_START: Final = Entry(
+    kind="tournament.game",
+    is_bookkeeping=True,
+    record=GameRecord,
+    about="A game was started with points: staked, drawn and, unless a decision is pending, decided.",
+    moves=(Moves(_POINTS, "tournament:wager"),),
+    counts={"tournament_games": 1},
+    writes=(PlayKey.PURSE_GAME,),
+    may_write=(PlayKey.DEFINITION, PlayKey.PURSE),
+)
+PURSE_GAME_CHOICE: Final = Entry(
+    kind=PURSE_CHOICE,
+    is_bookkeeping=True,
+    record=GameChoice,
+    about="A further step of a game played with points was taken: a choice, with its stake and draws.",
+    moves=(Moves(_POINTS, "tournament:wager"),),
+)
+PURSE_GAME_END: Final = Entry(
+    kind="tournament.game_end",
+    is_bookkeeping=True,
+    record=PurseGameEnd,
+    moves=(Moves("tournament:win", _WON), Moves("tournament:push", _POINTS)),
+    writes=(PlayKey.PURSE_GAME, PlayKey.PURSE),
+)
+PURSE_GAME_VOID: Final = Entry(
+    kind="tournament.game_void",
+    is_bookkeeping=True,
+    record=PurseGameVoid,
+    moves=(Moves("tournament:push", _POINTS),),
+    writes=(PlayKey.PURSE_GAME,),
+    may_write=(KernelKey.FAULT,),
+    significance=Significance(Effect.LOG),
+)

@@ -1,0 +1,52 @@
+"""The example of a tournament's rules file, to start from, with the meaning of each key."""
+
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel
+
+from egm.config.documented import read_field_meanings
+from egm.features.tournament.rules import Entries, ListedMachine, Prize, Tournament, TournamentRound
+
+#: The file of the example.
+EXAMPLE: Final = Path(__file__).parent / "example.toml"
+#: The model of each table of the example.
+_TABLES: Final[dict[str, type[BaseModel]]] = {
+    "entries": Entries,
+    "rounds": TournamentRound,
+    "machines": ListedMachine,
+    "prizes": Prize,
+}
+#: Longest line of a comment, in characters.
+_WIDTH: Final = 100
+
+
+def format_example() -> str:
+    """Return the example as TOML, with a comment at each key where it occurs first."""
+    return "\n".join(_iter_lines(EXAMPLE.read_text(encoding="utf-8").splitlines())) + "\n"
+
+
+def _iter_lines(lines: list[str]) -> Iterator[str]:
+    """Yield the lines of the example, with comments before the keys."""
+    model: type[BaseModel] = Tournament
+    commented: set[tuple[type[BaseModel], str]] = set()
+    yield "# The rules of a tournament. Check them: egm tournament check FILE"
+    yield ""
+    for line in lines:
+        if table := re.match(r"\[+(\w+)\]", line):
+            model = _TABLES[table[1]]
+            if (model, "") not in commented:
+                yield from _format_comment(model.__doc__ or "")
+            commented.add((model, ""))
+        elif (key := re.match(r"(\w+) =", line)) and (model, key[1]) not in commented:
+            commented.add((model, key[1]))
+            yield from _format_comment(read_field_meanings(model)[key[1]])
+        yield line
+
+
+def _format_comment(text: str) -> list[str]:
+    """Return a text as comment lines."""
+    return textwrap.wrap(" ".join(text.split()), _WIDTH, initial_indent="# ", subsequent_indent="# ")

@@ -1,0 +1,376 @@
+"""The tournament feature: its forms and rules, the clock of its rounds, and its page in the service menu."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+from egm.features.tournament import entries
+from egm.features.tournament.events import EVENTS, TournamentEvent
+from egm.features.tournament.games import (
+    continue_purse_game,
+    end_purse_game,
+    forfeit_purse_game,
+    purse_game_is_closed,
+    purse_game_is_open,
+    purse_is_open,
+    refund_purse_game,
+    requested_bet_fits_tournament_wager,
+    selected_bet_is_tournament_wager,
+    start_purse_game,
+    tournament_has_started,
+)
+from egm.features.tournament.installed import (
+    FILE_NAME,
+    RulesFile,
+    find_future_start,
+    install_rules,
+    is_in_tournament,
+    read_installed_rules,
+    remove_rules,
+    rules_are_installed,
+    rules_are_lawful,
+    rules_file_describes_machine,
+    rules_file_is_readable,
+    tournament_is_off,
+    tournament_is_on,
+)
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.page import TournamentPage
+from egm.features.tournament.records import InstalledRules, TournamentMode
+from egm.features.tournament.rounds import (
+    begin_round,
+    end_finished_round,
+    end_round,
+    ending_and_reason_are_stated,
+    enter_tournament,
+    entries_are_open,
+    entry_is_new,
+    entry_may_be_void,
+    fee_matches_rules,
+    first_round_may_start,
+    installed_rules_describe_machine,
+    leave_tournament,
+    no_round_is_played,
+    no_transfer_waits,
+    participant_may_enter,
+    pay_prize,
+    position_is_free,
+    prize_may_be_paid,
+    round_is_over,
+    round_may_begin,
+    sell_entry,
+    time_is_left,
+    tournament_is_over_or_unsold,
+    tournament_is_today,
+    void_entry,
+)
+from egm.kernel.entries import list_entries
+from egm.kernel.events import EventType, Next, State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.kernel.rules import REPORT, DerivedState, Rule
+from egm.kernel.services import Attachment, MachineContext, TimerService
+from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
+from egm.money.host_controls import game_is_enabled
+from egm.people import Permission
+from egm.play.choosing import set_bet
+from egm.play.endings import outcome_is_of_open_game
+from egm.play.forms import FORMS as PLAY_FORMS
+from egm.play.records.purse import find_open_purse
+from egm.play.rounds import (
+    chance_is_ready,
+    choice_is_offered,
+    choice_may_be_taken,
+    stake_of_choice_is_allowed,
+)
+from egm.play.rulings import (
+    forfeiting_game_is_permitted,
+    game_cannot_end,
+    open_game_has_neither_outcome_nor_win,
+)
+from egm.staff.desk import MenuEntry
+from egm.staff.form import REASON, Field, FieldKind, Form, build_form_rule
+from egm.staff.options import no_position_is_in_use
+
+#: Only while the service menu is open.
+_MENU: Final = only(State.SERVICE_MENU)
+#: Only while the machine is in a tournament and no game is open.
+_TOURNAMENT: Final = only(State.TOURNAMENT)
+#: Only while a game is shown.
+_PLAYING: Final = only(State.PLAYING)
+
+#: Form field of an entry's number.
+_ENTRY: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
+#: Form field of the participant's number.
+_PARTICIPANT: Final = Field(name="participant")
+#: Guards on removing the rules.
+_MAY_REMOVE: Final = (tournament_is_off, tournament_is_over_or_unsold)
+#: Guards on installing rules.
+_MAY_INSTALL: Final = (
+    *_MAY_REMOVE,
+    rules_file_is_readable,
+    rules_are_lawful,
+    rules_file_describes_machine,
+)
+#: Guards on entering the tournament.
+_MAY_ENTER: Final = (
+    tournament_is_off,
+    rules_are_installed,
+    installed_rules_describe_machine,
+    tournament_is_today,
+    no_position_is_in_use,
+    no_transfer_waits,
+)
+
+#: Guards on paying prizes.
+_MAY_PAY_PRIZES: Final = (tournament_is_off, rules_are_installed, tournament_has_started)
+
+#: The forms of the tournament.
+_FORMS: Final = (
+    Form(
+        id="tournament_rules",
+        event=TournamentEvent.INSTALL_RULES,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=_MAY_INSTALL,
+    ),
+    Form(
+        id="tournament_rules_out",
+        event=TournamentEvent.REMOVE_RULES,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=(rules_are_installed, *_MAY_REMOVE),
+    ),
+    Form(
+        id="tournament_enter",
+        event=TournamentEvent.ENTER_TOURNAMENT,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=_MAY_ENTER,
+    ),
+    Form(
+        id="tournament_leave",
+        event=TournamentEvent.LEAVE_TOURNAMENT,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=(tournament_is_on, no_round_is_played),
+    ),
+    Form(
+        id="tournament_entry",
+        event=TournamentEvent.SELL_ENTRY,
+        permission=Permission.PAY_BY_HAND,
+        subject="players",
+        fields=(
+            _ENTRY,
+            _PARTICIPANT,
+            Field(name="fee_cents", kind=FieldKind.AMOUNT, least=1),
+            Field(name="start", kind=FieldKind.CHOICE, choices=("here", "later")),
+        ),
+        needs=(rules_are_installed, entries_are_open),
+    ),
+    Form(
+        id="tournament_round",
+        event=TournamentEvent.BEGIN_ROUND,
+        permission=Permission.PAY_BY_HAND,
+        subject="players",
+        fields=(_ENTRY, _PARTICIPANT, Field(name="round", kind=FieldKind.NUMBER, least=1, most=20)),
+        needs=(tournament_is_on, installed_rules_describe_machine, position_is_free),
+    ),
+    Form(
+        id="tournament_round_end",
+        event=TournamentEvent.END_ROUND,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(
+            Field(name="status", kind=FieldKind.CHOICE, choices=("interrupted", "failed")),
+            REASON,
+        ),
+        needs=(tournament_is_on, purse_is_open, purse_game_is_closed),
+    ),
+    Form(
+        id="tournament_void",
+        event=TournamentEvent.VOID_ENTRY,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(_ENTRY, REASON),
+        needs=(rules_are_installed,),
+    ),
+    Form(
+        id="tournament_prize",
+        event=TournamentEvent.PAY_PRIZE,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(_ENTRY, _PARTICIPANT, Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)),
+        needs=_MAY_PAY_PRIZES,
+    ),
+)
+
+#: The rules, in the order in which they are tried.
+_RULES: Final[tuple[Rule[Machine], ...]] = (
+    # ------------------------------------------------------------------ staff
+    build_form_rule(_FORMS, TournamentEvent.INSTALL_RULES, _MENU, _MAY_INSTALL, install_rules, Next.SAME),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.REMOVE_RULES,
+        _MENU,
+        (rules_are_installed, *_MAY_REMOVE),
+        remove_rules,
+        Next.SAME,
+    ),
+    build_form_rule(_FORMS, TournamentEvent.ENTER_TOURNAMENT, _MENU, _MAY_ENTER, enter_tournament, Next.SAME),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.LEAVE_TOURNAMENT,
+        _MENU,
+        (tournament_is_on, no_round_is_played),
+        leave_tournament,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.SELL_ENTRY,
+        _MENU,
+        (
+            rules_are_installed,
+            entries_are_open,
+            first_round_may_start,
+            fee_matches_rules,
+            entry_is_new,
+            participant_may_enter,
+        ),
+        sell_entry,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.BEGIN_ROUND,
+        _MENU,
+        (tournament_is_on, installed_rules_describe_machine, position_is_free, round_may_begin),
+        begin_round,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.END_ROUND,
+        _MENU,
+        (tournament_is_on, purse_is_open, purse_game_is_closed, ending_and_reason_are_stated),
+        end_round,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.VOID_ENTRY,
+        _MENU,
+        (rules_are_installed, entry_may_be_void),
+        void_entry,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.PAY_PRIZE,
+        _MENU,
+        (*_MAY_PAY_PRIZES, prize_may_be_paid),
+        pay_prize,
+        Next.SAME,
+    ),
+    # ------------------------------------------------------------------ games with points
+    # A round whose points no longer cover the bet and its raises is over after the event that made it so.
+    Rule(
+        EventType.PLAY,
+        _TOURNAMENT,
+        (
+            purse_is_open,
+            tournament_has_started,
+            time_is_left,
+            selected_bet_is_tournament_wager,
+            game_is_enabled,
+            chance_is_ready,
+        ),
+        (start_purse_game,),
+        State.PLAYING,
+        REPORT,
+    ),
+    Rule(
+        EventType.BET,
+        _TOURNAMENT,
+        (requested_bet_fits_tournament_wager,),
+        (set_bet,),
+        Next.SAME,
+        REPORT,
+    ),
+    Rule(
+        EventType.CHOOSE,
+        _PLAYING,
+        (purse_game_is_open, choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
+        (continue_purse_game,),
+        Next.SAME,
+        REPORT,
+    ),
+    Rule(
+        EventType.SHOWN,
+        SHOWING,
+        (purse_game_is_open, outcome_is_of_open_game),
+        (end_purse_game,),
+        Next.DERIVED,
+    ),
+    Rule(EventType.AFTER_EVENT, LISTENING, (round_is_over,), (end_finished_round,)),
+    Rule(TournamentEvent.ROUND_TIME, AWAKE),
+    # ------------------------------------------------------------------ a game with points that cannot end
+    build_form_rule(
+        PLAY_FORMS, EventType.REFUND_GAME, RULING, (purse_game_is_open, game_cannot_end), refund_purse_game
+    ),
+    build_form_rule(
+        PLAY_FORMS,
+        EventType.FORFEIT_GAME,
+        RULING,
+        (purse_game_is_open, forfeiting_game_is_permitted, open_game_has_neither_outcome_nor_win),
+        forfeit_purse_game,
+    ),
+)
+
+
+class RoundClock(TimerService):
+    """Service that ends a position's round when its time is over, and updates the minutes that its player sees."""
+
+    name = "tournament"
+    event = TournamentEvent.ROUND_TIME
+
+    def compute_seconds_to_wait(self) -> float | None:
+        """Return the seconds until the start or the round's next minute; None if no time runs or it is over."""
+        machine = self._context.engine.machine
+        purse = find_open_purse(machine)
+        starts = None if purse is None else find_future_start(machine)
+        if starts is not None:
+            return max(0.0, (starts - machine.times.now()).total_seconds()) + 0.1
+        if purse is None or not purse.until:
+            return None
+        left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()
+        seconds = left.total_seconds()
+        return None if seconds < 0 else seconds % 60 + 0.1
+
+
+def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
+    """Return the round clock of one player position, and install the location of its rules file."""
+    context.engine.machine.install(RulesFile(context.folder.root / FILE_NAME))
+    return (RoundClock(context),)
+
+
+def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
+    """Yield the notice that a tournament is announced, with its name; players find its rules in the help."""
+    if read_installed_rules(machine) is not None and not is_in_tournament(machine):
+        yield Notice(code="tournament_announced", lasting=True)
+
+
+TOURNAMENT: Final = Feature(
+    name="tournament",
+    keys=TournamentKey,
+    values={TournamentKey.RULES: InstalledRules, TournamentKey.MODE: TournamentMode},
+    entries=list_entries(entries),
+    events=EVENTS,
+    rules=_RULES,
+    states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
+    offers=(*_FORMS, MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage)),
+    position_services=(create_round_clock,),
+    notices=iter_tournament_notices,
+)

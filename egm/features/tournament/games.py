@@ -1,0 +1,286 @@
+"""Games played with a purse of points: the same rules, random numbers and steps as games played with credits.
+
+Stakes and wins are booked on the accounts of the tournament; credits, meters and the last game played with
+credits do not change. The open game is stored under :attr:`PlayKey.PURSE_GAME` and is resumed after a restart as
+every game is.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from egm.errors import InvariantError
+from egm.features.tournament.entries import (
+    PURSE_GAME_CHOICE,
+    PURSE_GAME_END,
+    PURSE_GAME_START,
+    PURSE_GAME_VOID,
+    PurseGameEnd,
+    PurseGameVoid,
+)
+from egm.features.tournament.installed import read_installed_rules, read_local_time
+from egm.kernel.events import Event
+from egm.kernel.games import Selection
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
+from egm.play.conversation import Conversation
+from egm.play.definitions import build_definition_state
+from egm.play.events import BetRequest, ChoiceRequest
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, LastGame
+from egm.play.records.games import GameInProgress, find_purse_game
+from egm.play.records.purse import (
+    Purse,
+    find_open_purse,
+    find_purse,
+    name_points_account,
+    name_won_account,
+    read_points,
+)
+from egm.play.rounds import require_open_game, take_step
+from egm.play.showing import send_screen_update
+from egm.progressive import game_levels as progressives
+from egm.progressive.bet import Bet
+from egm.progressive.pools import has_prescribed_amounts
+from egm.staff.form import build_ruling_details
+from meters import Transfer
+from meters.transaction import JSON
+from paytables import Game, PaytableError
+
+#: The account of stakes in points.
+_WAGER: Final = "tournament:wager"
+#: Parts of a wager that only a shared table sets, never the player.
+_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
+
+
+@dataclass(slots=True)
+class PurseBet:
+    """Cache of the last accepted bet with points, with the selection and the table state that it was accepted for."""
+
+    selection: Selection | None = None
+    game: Game | None = None
+    table: JSON = None
+    bet: Bet | None = None
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def purse_is_open(machine: Machine, _: Event) -> bool:
+    """Return whether an entry plays a round at this position."""
+    return find_open_purse(machine) is not None
+
+
+def tournament_has_started(machine: Machine, _: Event) -> bool:
+    """Return whether the start that the rules state has come."""
+    rules = read_installed_rules(machine)
+    return rules is not None and read_local_time(machine) >= rules.starts
+
+
+@refusal_code("bet_is_the_tournaments")
+def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
+    """Return whether the selected bet is the wager of the tournament, and the game accepts it."""
+    return find_purse_bet(machine) is not None
+
+
+@refusal_code("bet_is_within_the_tournaments")
+def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
+    """Return whether the requested bet is the wager of the tournament, and the game accepts it.
+
+    At a table the chips are laid one after the other, so the bet may be less than that wager.
+    """
+    request, purse = event.of(BetRequest), find_open_purse(machine)
+    credits_, options = request.value, dict(request.options or {})
+    game = machine.games.get(machine.selection.game_id)
+    if purse is None or game is None or credits_ is None or not 0 <= credits_ <= purse.bet_credits:
+        return False
+    if not game.rules.layout() and credits_ != purse.bet_credits:
+        return False
+    if credits_ == 0:
+        return options == {"bets": {}}
+    selection = replace(machine.selection, bet_credits=credits_, options=options)
+    return _build_bet(machine, selection, purse) is not None
+
+
+def purse_game_is_open(machine: Machine, _: Event) -> bool:
+    """Return whether the open game is played with points."""
+    return find_purse_game(machine) is not None
+
+
+def purse_game_is_closed(machine: Machine, _: Event) -> bool:
+    """Return whether no game played with points is open at this position."""
+    return find_purse_game(machine) is None
+
+
+# ---------------------------------------------------------------------------------------------- the bet
+def find_purse_bet(machine: Machine) -> Bet | None:
+    """Return the bet to be played with points, or None if the selected bet is not the wager of the tournament."""
+    purse, selection = find_open_purse(machine), machine.selection
+    if purse is None or selection.bet_credits != purse.bet_credits:
+        return None
+    cached, game = machine.component(PurseBet), machine.games.get(selection.game_id)
+    if cached.selection != selection or cached.game is not game or cached.table != purse.table:
+        cached.selection, cached.game, cached.table = selection, game, purse.table
+        cached.bet = _build_bet(machine, selection, purse)
+    return cached.bet
+
+
+def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | None:
+    """Return a selection's bet at the purse's table state, or None if its game does not accept it."""
+    game, cents = machine.games.get(selection.game_id), selection.denomination_cents
+    if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
+        return None
+    try:
+        at = game.for_table(purse.table)
+        wager = at.wager(selection.bet_credits, **selection.options)
+        if at.levels(wager) or not has_prescribed_amounts(at, wager, cents):
+            return None
+    except (PaytableError, TypeError, ValueError):
+        return None
+    return Bet(at, wager, cents, (), purse.table)
+
+
+def _compute_needed_points(bet: Bet) -> int:
+    """Return the points that a bet and its round may cost by the certified strategy."""
+    return bet.wager.credits + bet.game.rules.reserve(bet.wager)
+
+
+def are_points_used_up(machine: Machine, purse: Purse) -> bool:
+    """Return whether the points of the purse no longer cover a wager, with what its round may still cost."""
+    bet = find_purse_bet(machine)
+    return read_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def start_purse_game(machine: Machine, _: Event) -> None:
+    """Start a game with points: draw its first step, journal the stake and the result, then show the result."""
+    machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
+    bet, purse = find_purse_bet(machine), find_open_purse(machine)
+    if bet is None or purse is None:
+        raise InvariantError("a game was started without a bet of points")
+    rules, play_id = bet.game, machine.fresh_id("play")
+    conversation = Conversation(rules, bet.wager, bet.table)
+    step = take_step(machine, conversation, None, progressives.begin_round(machine, bet, play_id), None)
+    game = GameRecord(
+        play_id=play_id,
+        game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
+        denomination_cents=bet.denomination_cents,
+        bet_credits=bet.wager.credits,
+        wager=bet.wager,
+        language=machine.selection.language,
+        credit_before_cents=read_points(machine) * bet.denomination_cents,
+        steps=(step,),
+        outcome=conversation.outcome,
+        standing_credits=conversation.standing_credits,
+        table=bet.table,
+    )
+    machine.post(
+        PURSE_GAME_START,
+        game,
+        entry_id=f"{play_id}.start",
+        transfers=_list_stake_transfers(machine, bet.wager.credits),
+        state={
+            PlayKey.PURSE_GAME: GamePointer(play_id=play_id),
+            **build_definition_state(machine, rules),
+            **_build_clock_state(machine, purse),
+        },
+    )
+    in_progress = machine.component(GameInProgress)
+    in_progress.conversation, in_progress.record = conversation, game
+    send_screen_update(machine, resumed=False)
+
+
+def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
+    """Return the state that starts the time of a round with its first game; empty without a limit or once it runs."""
+    if purse.until or not purse.minutes:
+        return {}
+    return {PlayKey.PURSE: replace(purse, until=compute_round_end(machine, purse))}
+
+
+def compute_round_end(machine: Machine, purse: Purse) -> str:
+    """Return when the time of a round that begins now is over, ISO 8601."""
+    return (machine.times.read_steady_time() + timedelta(minutes=purse.minutes)).isoformat()
+
+
+def continue_purse_game(machine: Machine, event: Event) -> None:
+    """Continue the open game: journal the choice, its stake in points and the next step, then show the result."""
+    choice, game = event.of(ChoiceRequest).value, require_open_game(machine)
+    conversation = machine.component(GameInProgress).conversation
+    staked = conversation.decision.adds(choice)
+    step = take_step(machine, conversation, choice, progressives.continue_round(machine, game), None)
+    game_choice = GameChoice(
+        play_id=game.play_id,
+        choice=choice,
+        draws=step.draws,
+        outcome=conversation.outcome,
+        staked_credits=staked,
+        standing_credits=conversation.standing_credits,
+    )
+    machine.post(
+        PURSE_GAME_CHOICE,
+        game_choice,
+        entry_id=f"{game.play_id}.choice-{len(game.steps)}",
+        transfers=_list_stake_transfers(machine, staked),
+    )
+    machine.component(GameInProgress).record = game.with_step(game_choice)
+    send_screen_update(machine, resumed=False)
+
+
+def end_purse_game(machine: Machine, _: Event) -> None:
+    """Close the open game; its win counts, and returned stakes can be played again."""
+    game, purse = require_open_game(machine), find_purse(machine)
+    if purse is None or game.outcome is None:
+        raise InvariantError(f"{game.play_id}: a game of points ended without its purse or its outcome")
+    push_points = game.outcome.push_credits
+    won_points = game.outcome.win_credits - push_points
+    number = machine.position.number
+    moves = (
+        ("tournament:win", name_won_account(number), won_points),
+        ("tournament:push", name_points_account(number), push_points),
+    )
+    after = replace(
+        purse,
+        games=purse.games + 1,
+        won_points=purse.won_points + won_points,
+        best_points=max(purse.best_points, won_points),
+        table=game.outcome.table,
+        last=LastGame(play_id=game.play_id, win_cents=game.returned_cents),
+    )
+    machine.post(
+        PURSE_GAME_END,
+        PurseGameEnd(play_id=game.play_id, won_points=won_points, push_points=push_points),
+        entry_id=f"{game.play_id}.end",
+        transfers=tuple(Transfer(*move) for move in moves if move[2]),
+        state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: after},
+    )
+    machine.component(GameInProgress).conversation = None
+
+
+def refund_purse_game(machine: Machine, event: Event) -> None:
+    """Declare the open game void: it counts as not played, and its stakes can be played again."""
+    game = require_open_game(machine)
+    _void_purse_game(machine, event, game, game.bet_credits + game.raised_credits)
+
+
+def forfeit_purse_game(machine: Machine, event: Event) -> None:
+    """Declare the open game void because the player disrupted it: its stakes are lost."""
+    _void_purse_game(machine, event, require_open_game(machine), 0)
+
+
+def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_points: int) -> None:
+    """Record that the open game is void, with the points that can be played again."""
+    refund = Transfer("tournament:push", name_points_account(machine.position.number), refund_points)
+    machine.post(
+        PURSE_GAME_VOID,
+        PurseGameVoid(
+            play_id=game.play_id, refund_points=refund_points, **build_ruling_details(machine, event)
+        ),
+        entry_id=f"{game.play_id}.void",
+        transfers=(refund,) if refund_points else (),
+        state={PlayKey.PURSE_GAME: None, f"{KernelKey.FAULT}game_defective": None},
+    )
+    machine.component(GameInProgress).conversation = None
+
+
+def _list_stake_transfers(machine: Machine, points: int) -> tuple[Transfer, ...]:
+    """Return the transfer that stakes points of this position; empty if nothing is staked."""
+    return (Transfer(name_points_account(machine.position.number), _WAGER, points),) if points else ()

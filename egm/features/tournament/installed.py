@@ -1,0 +1,227 @@
+"""The rules of a tournament on the machine: read from the state folder, compared with the machine, and installed."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from egm.errors import InvariantError, OperatorError
+from egm.features.tournament.entries import RULES_INSTALLED, RULES_REMOVED, RulesInstalled, RulesRemoved
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.records import InstalledRules, TournamentMode
+from egm.features.tournament.rules import (
+    ListedMachine,
+    Tournament,
+    find_machine,
+    list_violations,
+    parse_rules,
+)
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
+from egm.progressive.pools import Pools
+from egm.staff.form import list_event_persons
+from paytables import Game, PaytableError, load_game
+from paytables.source import read_contents
+
+#: The name of the rules file in the state folder, from which staff install it.
+FILE_NAME: Final = "tournament.toml"
+
+
+@dataclass(slots=True)
+class RulesFile:
+    """The path of the rules file of the next tournament, or None if the machine has no state folder."""
+
+    path: Path | None = None
+    accepted: str = ""
+    """The text of the file as a form has checked it; it is installed even if the file changes in the meantime."""
+
+    def read(self) -> str | None:
+        """Return the text of the rules file, or None if there is no readable file."""
+        try:
+            return None if self.path is None else read_contents(self.path).decode()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+
+def read_installed_rules(machine: Machine) -> Tournament | None:
+    """Return the rules installed on this machine, or None if there are none or this version refuses them."""
+    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    return None if installed is None else find_rules(installed.text)
+
+
+@lru_cache(maxsize=4)
+def find_rules(text: str) -> Tournament | None:
+    """Return the rules of a text that was accepted once, or None if this version of the software refuses them.
+
+    A new version may check more, or have a library without the game.
+    """
+    try:
+        return parse_rules(text)
+    except OperatorError:
+        return None
+
+
+def read_installed_digest(machine: Machine) -> str:
+    """Return the SHA-256 of the installed rules. Raises InvariantError without installed rules."""
+    return machine.memory.require(InstalledRules, TournamentKey.RULES).digest
+
+
+def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
+    """Return the SHA-256 and the content of the installed rules. Raises InvariantError without readable ones."""
+    rules = read_installed_rules(machine)
+    if rules is None:
+        raise InvariantError("no rules of a tournament are installed that this version accepts")
+    return read_installed_digest(machine), rules
+
+
+def is_in_tournament(machine: Machine) -> bool:
+    """Return whether the machine is in a tournament."""
+    return machine.memory.get(TournamentKey.MODE) is not None
+
+
+def read_local_time(machine: Machine) -> datetime:
+    """Return the date and time at the venue, without a time zone, as the rules state them."""
+    return machine.times.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
+
+
+def find_future_start(machine: Machine) -> datetime | None:
+    """Return when the tournament starts, with its time zone, or None without rules or after the start."""
+    rules = read_installed_rules(machine)
+    if rules is None or read_local_time(machine) >= rules.starts:
+        return None
+    return rules.starts.replace(tzinfo=machine.identity.venue.zone)
+
+
+def compute_end(rules: Tournament) -> datetime:
+    """Return when the tournament ends by its stated length, in the venue's local time without a time zone."""
+    return rules.starts + timedelta(minutes=rules.duration_minutes)
+
+
+def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
+    """Return this machine's line in the rules and its game, or None if it is not listed or does not offer the game."""
+    named = find_machine(rules, machine.identity.operator_number)
+    game = None if named is None else machine.games.get(named.game or rules.game)
+    return None if named is None or game is None else (named, game)
+
+
+def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
+    """Return why this machine does not match its line in the rules, or None if it does."""
+    number = machine.identity.operator_number
+    named = find_machine(rules, number)
+    if named is None:
+        return f"machine {number} is not listed"
+    game_id = named.game or rules.game
+    game = machine.games.get(game_id)
+    if game is None:
+        return f"{game_id} is not offered here"
+    try:
+        if load_game(game_id).digest != game.digest:
+            return f"{game_id} is another version here than in the library"
+    except PaytableError as error:
+        return str(error)
+    if named.denomination_cents not in machine.denominations_cents[game_id]:
+        return f"{game_id} has no credit of {named.denomination_cents} here"
+    return _find_terms_fault(machine, named, game_id)
+
+
+def _find_terms_fault(machine: Machine, named: ListedMachine, game_id: str) -> str | None:
+    """Return why this machine's denomination or wager does not match its line in the rules, or None."""
+    bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
+    if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
+        return f"a wager of {bet_cents} is outside the limits of this machine"
+    if any(pool.game == game_id for pool in machine.component(Pools).by_id.values()):
+        return f"{game_id} is linked to a progressive level"
+    return None
+
+
+@lru_cache(maxsize=4)
+def list_file_faults(text: str, today: date) -> tuple[str, ...]:
+    """Return every fault that keeps a rules file from being installed.
+
+    These are faults of its form, violations of the by-law, and a day of publication that is missing or too
+    late.
+    """
+    try:
+        rules = parse_rules(text)
+    except OperatorError as error:
+        return tuple(str(error).splitlines())
+    faults = [str(fault) for fault in list_violations(rules, today)]
+    if rules.published is None and not faults:
+        faults.append("published: the day of publication must be given (s. 125)")
+    return tuple(faults)
+
+
+# ---------------------------------------------------------------------------------------------- guards
+@refusal_code("rules_file_is_there")
+def rules_file_is_readable(machine: Machine, _: Event) -> bool:
+    """Return whether the state folder has a readable rules file."""
+    return machine.component(RulesFile).read() is not None
+
+
+def rules_are_lawful(machine: Machine, _: Event) -> bool:
+    """Return whether the rules file is complete, is made public in time, and complies with the by-law."""
+    text = machine.component(RulesFile).read()
+    return text is not None and not list_file_faults(text, machine.local_date)
+
+
+@refusal_code("rules_describe_the_machine")
+def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
+    """Return whether the rules list this machine with its game, denomination and wager.
+
+    The machine may not have a linked progressive level.
+    """
+    file = machine.component(RulesFile)
+    text = file.read()
+    if text is None or list_file_faults(text, machine.local_date):
+        return False
+    file.accepted = text
+    return reason_machine_is_unsuitable(machine, parse_rules(text)) is None
+
+
+def rules_are_installed(machine: Machine, _: Event) -> bool:
+    """Return whether the rules of a tournament are installed."""
+    return machine.memory.get(TournamentKey.RULES) is not None
+
+
+def tournament_is_on(machine: Machine, _: Event) -> bool:
+    """Return whether the machine is in a tournament."""
+    return is_in_tournament(machine)
+
+
+def tournament_is_off(machine: Machine, _: Event) -> bool:
+    """Return whether the machine is not in a tournament."""
+    return not is_in_tournament(machine)
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def install_rules(machine: Machine, event: Event) -> None:
+    """Record the accepted rules file and install it; the machine shows the rules from now on."""
+    text = machine.component(RulesFile).accepted
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    machine.post(
+        RULES_INSTALLED,
+        RulesInstalled(
+            digest=digest,
+            text=text,
+            machine=machine.identity.serial,
+            number=machine.identity.operator_number,
+            persons=tuple(list_event_persons(machine, event)),
+        ),
+        state={TournamentKey.RULES: InstalledRules(digest=digest, text=text)},
+    )
+
+
+def remove_rules(machine: Machine, event: Event) -> None:
+    """Record that the rules are removed; the machine no longer shows them."""
+    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
+    removed = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(RULES_REMOVED, removed, state={TournamentKey.RULES: None})
+
+
+def build_mode(machine: Machine) -> TournamentMode:
+    """Return the record of a tournament that begins now with the installed rules."""
+    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
+    return TournamentMode(digest=installed.digest, since=machine.times.now().isoformat(timespec="seconds"))

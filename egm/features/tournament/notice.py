@@ -1,0 +1,302 @@
+"""The published notice of a tournament, complete as s. 125 of the by-law asks, in English and in French."""
+
+import textwrap
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from babel.dates import format_date, format_time
+from babel.numbers import format_currency, format_decimal, get_currency_precision
+
+from egm.features.tournament.rules import SIDE_BET_CENTS, Bilingual, Tournament
+from paytables import load_game
+
+#: Locale of each language's dates and numbers.
+_LOCALES: Final = {"en": "en_CA", "fr": "fr_CA"}
+#: Languages of the notice.
+LANGUAGES: Final = tuple(_LOCALES)
+#: Longest line of the notice, in characters.
+_WIDTH: Final = 96
+
+#: Every text of the notice, by language and key.
+TEXTS: Final[dict[str, dict[str, str]]] = {
+    "en": {
+        "title": "TOURNAMENT RULES",
+        "public": "These rules are public from {day}, until and during the tournament.",
+        "event": "Date and length",
+        "where": "Place: {venue}",
+        "starts": "Start: {day}, {time}",
+        "lasts": "Length: {minutes} minutes",
+        "game": "Game: {game}, played by its normal rules, except that no wagers are paid for",
+        "machines": "The machines or tables of the tournament are marked as such: {numbers}",
+        "equal": "On each of them a credit is {denomination} and a wager {bet} credits in normal play.",
+        "participation": "Participation",
+        "closes": "Registration closes: {day}, {time}",
+        "places": "Places: {most} participants. With fewer than {least} the tournament is cancelled and"
+        " every fee refunded.",
+        "fee": "Entry fee: {fee} for each entry, in place of all wagers",
+        "side_bet": "The fee is taken from the supplemental wager of {side_bet}.",
+        "one_entry": "Each participant may enter once.",
+        "more_entries": "Each participant may have up to {count} entries; the best one counts, or the next best if"
+        " that one loses its rank.",
+        "rounds": "Rounds",
+        "round_games": "Round {n}: {points} points are given to play with; {length} games. {advance}",
+        "round_minutes": "Round {n}: {points} points are given to play with; {length} minutes. {advance}",
+        "advance": "The best {count} participants go on, and all who tie with the last of them.",
+        "last": "This round decides the first ranks.",
+        "score": "The points won in a round count. Points that were given and not played have no value.",
+        "carry.yes": "The points of all rounds are added.",
+        "carry.no": "Each round starts again from zero.",
+        "ties": "Equal points",
+        "ties.share": "Participants with equal points share the prizes of their ranks equally.",
+        "ties.best-game": "The most points won in one game of the round decide; if these are equal too,"
+        " the prizes of"
+        " the ranks are shared equally.",
+        "ties.earlier-entry": "The entry that was sold first has the better rank.",
+        "incidents": "Interrupted and failed entries",
+        "interrupted.replay": "A round that a fault interrupts is played again from its start.",
+        "interrupted.points-so-far": "Of a round that a fault interrupts, the points won until then count.",
+        "interrupted.refund": "An entry that a fault interrupts is void, and its fee is refunded.",
+        "failed.zero-points": "A participant who does not play a round, or leaves it, has no points in it.",
+        "failed.points-so-far": "Of a participant who leaves a round, the points won until then count.",
+        "failed.excluded": "The entry of a participant who does not play a round, or leaves it, has no"
+        " rank and no prize;"
+        " its fee is not refunded.",
+        "nobody": "If no entry has a rank, every fee is refunded.",
+        "prizes": "Prizes",
+        "prize_share": "Rank {rank}: {share} of the entry fees sold",
+        "prize_amount": "Rank {rank}: {amount}",
+        "method": "How the prizes are divided",
+        "sold": "Entry fees sold are those of all entries whose fee is not refunded.",
+        "return": "At least 30 % of the entry fees sold are returned to the participants.",
+        "unclaimed.shared": "Prizes of ranks that nobody has are shared equally among all who have a rank.",
+        "unclaimed.not-awarded": "Prizes of ranks that nobody has are not awarded.",
+        "rounding": "The shares of the fees are added and rounded up to a whole cent.",
+        "remainders.best-rank": "Cents that cannot be divided go to the best rank; within a tie, to the"
+        " entry sold first.",
+        "remainders.in-order": "Cents that cannot be divided go one each to the ranks from the best down;"
+        " within a tie,"
+        " in the order in which the entries were sold.",
+    },
+    "fr": {
+        "title": "RÈGLES DU TOURNOI",
+        "public": "Ces règles sont à la disposition du public à partir du {day}, jusqu'au tournoi et"
+        " pendant celui-ci.",
+        "event": "Date et durée",
+        "where": "Lieu : {venue}",
+        "starts": "Début : {day}, {time}",
+        "lasts": "Durée : {minutes} minutes",
+        "game": "Jeu : {game}, selon ses règles habituelles, sauf qu'aucune mise n'est payée",
+        "machines": "Les machines ou tables du tournoi sont indiquées à cette fin : {numbers}",
+        "equal": "Sur chacune, un crédit vaut {denomination} et une mise est de {bet} crédits en jeu normal.",
+        "participation": "Règles de participation",
+        "closes": "Fin des inscriptions : {day}, {time}",
+        "places": "Places : {most} participants. S'il y en a moins de {least}, le tournoi est annulé et chaque droit"
+        " remboursé.",
+        "fee": "Droit d'entrée : {fee} par inscription, au lieu de toute mise",
+        "side_bet": "Le droit est pris à même la mise supplémentaire de {side_bet}.",
+        "one_entry": "Chaque participant peut s'inscrire une fois.",
+        "more_entries": "Chaque participant peut avoir jusqu'à {count} inscriptions; la meilleure compte, ou la"
+        " suivante si celle-ci perd son rang.",
+        "rounds": "Manches",
+        "round_games": "Manche {n} : {points} points sont donnés pour jouer; {length} parties. {advance}",
+        "round_minutes": "Manche {n} : {points} points sont donnés pour jouer; {length} minutes. {advance}",
+        "advance": "Les {count} meilleurs participants continuent, ainsi que tous ceux à égalité avec le"
+        " dernier d'entre eux.",
+        "last": "Cette manche décide des premiers rangs.",
+        "score": "Les points gagnés dans une manche comptent. Les points donnés et non joués n'ont aucune"
+        " valeur.",
+        "carry.yes": "Les points de toutes les manches s'additionnent.",
+        "carry.no": "Chaque manche recommence à zéro.",
+        "ties": "Égalité de points",
+        "ties.share": "Les participants à égalité se partagent également les lots de leurs rangs.",
+        "ties.best-game": "Le plus grand nombre de points gagnés en une partie de la manche décide; s'il"
+        " est égal aussi,"
+        " les lots des rangs sont partagés également.",
+        "ties.earlier-entry": "L'inscription vendue la première a le meilleur rang.",
+        "incidents": "Inscriptions interrompues ou inachevées",
+        "interrupted.replay": "Une manche interrompue par une panne est rejouée depuis le début.",
+        "interrupted.points-so-far": "D'une manche interrompue par une panne, les points gagnés jusque-là"
+        " comptent.",
+        "interrupted.refund": "Une inscription interrompue par une panne est annulée, et son droit est"
+        " remboursé.",
+        "failed.zero-points": "Un participant qui ne joue pas une manche, ou la quitte, n'y a aucun point.",
+        "failed.points-so-far": "D'un participant qui quitte une manche, les points gagnés jusque-là comptent.",
+        "failed.excluded": "L'inscription d'un participant qui ne joue pas une manche, ou la quitte, n'a"
+        " ni rang ni lot;"
+        " son droit n'est pas remboursé.",
+        "nobody": "Si aucune inscription n'a de rang, chaque droit est remboursé.",
+        "prizes": "Lots à gagner",
+        "prize_share": "Rang {rank} : {share} des droits d'entrée vendus",
+        "prize_amount": "Rang {rank} : {amount}",
+        "method": "Mode de distribution des lots",
+        "sold": "Les droits d'entrée vendus sont ceux de toutes les inscriptions dont le droit n'est pas"
+        " remboursé.",
+        "return": "Au moins 30 % des droits d'entrée vendus sont retournés aux participants.",
+        "unclaimed.shared": "Les lots des rangs que personne n'a sont partagés également entre tous ceux"
+        " qui ont un rang.",
+        "unclaimed.not-awarded": "Les lots des rangs que personne n'a ne sont pas attribués.",
+        "rounding": "Les parts des droits sont additionnées et arrondies au cent supérieur.",
+        "remainders.best-rank": "Les cents indivisibles vont au meilleur rang; à égalité, à l'inscription"
+        " vendue la première.",
+        "remainders.in-order": "Les cents indivisibles vont un à un aux rangs à partir du meilleur; à"
+        " égalité, dans l'ordre"
+        " de la vente des inscriptions.",
+    },
+}
+
+
+def build_notice(rules: Tournament, language: str) -> str:
+    """Return the notice as plain text. ``rules`` without a day of publication have a notice without one."""
+    notice = _Notice(rules, language)
+    parts = [notice.choose(rules.name), notice.say("title")]
+    if rules.published is not None:
+        parts += ["", *_wrap(notice.say("public", day=notice.format_day(rules.published)))]
+    for heading, sentences in list_sections(rules, language):
+        parts += ["", heading]
+        for sentence in sentences:
+            parts += _wrap(sentence, "  ")
+    return "\n".join(parts) + "\n"
+
+
+def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the sections of the notice: the heading and the sentences of each."""
+    notice = _Notice(rules, language)
+    sections: dict[str, Callable[[], Iterator[str]]] = {
+        "event": notice.iter_event,
+        "participation": notice.iter_participation,
+        "rounds": notice.iter_rounds,
+        "ties": lambda: iter([notice.say(f"ties.{rules.ties}")]),
+        "incidents": notice.iter_incidents,
+        "prizes": notice.iter_prizes,
+        "method": notice.iter_method,
+    }
+    return tuple((notice.say(key), tuple(lines())) for key, lines in sections.items())
+
+
+def _wrap(text: str, indent: str = "") -> list[str]:
+    """Return a text wrapped into lines."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
+    )
+
+
+class _Notice:
+    """The sentences of a notice in one language."""
+
+    def __init__(self, rules: Tournament, language: str) -> None:
+        self._rules, self._language, self._locale = rules, language, _LOCALES[language]
+
+    def say(self, key: str, **values: object) -> str:
+        """Return the notice's text of a key, with its values filled in."""
+        return TEXTS[self._language][key].format(**values)
+
+    def choose(self, text: Bilingual) -> str:
+        """Return a text of the rules file in this language."""
+        return str(getattr(text, self._language))
+
+    def format_day(self, day: date) -> str:
+        """Return a day with its weekday."""
+        text = str(format_date(day, "full", locale=self._locale))
+        return text.replace(" 1 ", " 1er ") if self._language == "fr" else text
+
+    def _say_moment(self, key: str, moment: datetime) -> str:
+        """Return the text of a key with a date and time."""
+        return self.say(
+            key,
+            day=self.format_day(moment.date()),
+            time=format_time(moment.time(), "short", locale=self._locale),
+        )
+
+    def _format_money(self, cents: int) -> str:
+        """Return an amount in the rules' currency, as text."""
+        amount = Decimal(cents).scaleb(-get_currency_precision(self._rules.currency))
+        return str(format_currency(amount, self._rules.currency, locale=self._locale))
+
+    def _format_number(self, value: int) -> str:
+        """Return a number with separators, as text."""
+        return str(format_decimal(value, locale=self._locale))
+
+    def _format_share(self, share: Fraction) -> str:
+        """Return a share in percent if that is exact with two decimals, else as a fraction."""
+        hundredths = share * 10_000
+        if hundredths.denominator != 1:
+            return str(share)
+        percent = format_decimal(Decimal(hundredths.numerator).scaleb(-2), locale=self._locale)
+        return f"{percent}\N{NO-BREAK SPACE}%"
+
+    def iter_event(self) -> Iterator[str]:
+        """Yield date, place, length, game and machines."""
+        rules = self._rules
+        title = load_game(rules.game).title
+        first = rules.machines[0]
+        yield self._say_moment("starts", rules.starts)
+        yield self.say("lasts", minutes=self._format_number(rules.duration_minutes))
+        yield self.say("where", venue=self.choose(rules.venue))
+        yield self.say("game", game=title.get(self._language, rules.game))
+        yield self.say("machines", numbers=", ".join(machine.number for machine in rules.machines))
+        yield self.say(
+            "equal",
+            denomination=self._format_money(first.denomination_cents),
+            bet=self._format_number(first.bet),
+        )
+
+    def iter_participation(self) -> Iterator[str]:
+        """Yield who may take part, until when, how often, and the fee."""
+        entries = self._rules.entries
+        yield self.choose(entries.participation)
+        yield self._say_moment("closes", entries.closes)
+        most, least = (
+            self._format_number(entries.participants_max),
+            self._format_number(entries.participants_min),
+        )
+        yield self.say("places", most=most, least=least)
+        yield self.say("fee", fee=self._format_money(entries.fee_cents))
+        if self._rules.is_fee_from_side_bet:
+            yield self.say("side_bet", side_bet=self._format_money(SIDE_BET_CENTS))
+        several = entries.per_participant > 1
+        yield self.say("more_entries" if several else "one_entry", count=entries.per_participant)
+
+    def iter_rounds(self) -> Iterator[str]:
+        """Yield each round with its points and length, and what counts."""
+        for n, each in enumerate(self._rules.rounds, 1):
+            is_last = each.advance is None
+            yield self.say(
+                "round_minutes" if each.games is None else "round_games",
+                n=n,
+                points=self._format_number(each.points),
+                length=self._format_number(each.games or each.minutes or 0),
+                advance=self.say("last") if is_last else self.say("advance", count=each.advance),
+            )
+        yield self.say("score")
+        if len(self._rules.rounds) > 1:
+            yield self.say("carry.yes" if self._rules.carry_points else "carry.no")
+
+    def iter_incidents(self) -> Iterator[str]:
+        """Yield what happens to interrupted and failed entries."""
+        yield self.say(f"interrupted.{self._rules.interrupted}")
+        yield self.say(f"failed.{self._rules.failed}")
+        if self._rules.can_void_entries:
+            yield self.say("nobody")
+
+    def iter_prizes(self) -> Iterator[str]:
+        """Yield the prize of each rank."""
+        for prize in self._rules.prizes:
+            if prize.share is not None:
+                yield self.say("prize_share", rank=prize.rank, share=self._format_share(prize.share))
+            else:
+                yield self.say(
+                    "prize_amount", rank=prize.rank, amount=self._format_money(prize.amount_cents or 0)
+                )
+
+    def iter_method(self) -> Iterator[str]:
+        """Yield how amounts that do not divide to the cent are shared."""
+        rules = self._rules
+        yield self.say("return")
+        yield self.say("sold")
+        yield self.say(f"unclaimed.{rules.unclaimed}")
+        if any(prize.share is not None for prize in rules.prizes):
+            yield self.say("rounding")
+        yield self.say(f"remainders.{rules.remainders}")

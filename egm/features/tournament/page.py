@@ -1,0 +1,125 @@
+"""The page of the tournament in the service menu: the rules file with its faults, the rules, and the rounds played."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from egm.features.tournament.entries import RoundEnded
+from egm.features.tournament.installed import (
+    RulesFile,
+    is_in_tournament,
+    list_file_faults,
+    read_installed_rules,
+    reason_machine_is_unsuitable,
+)
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.records import InstalledRules
+from egm.features.tournament.rounds import iter_tournament_records, list_open_purses
+from egm.features.tournament.rules import parse_rules
+from egm.kernel.machine import Machine
+from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
+from egm.play.records.purse import find_purse
+from egm.staff.desk import MenuPage, Move, refuse
+from egm.staff.words import (
+    BACK,
+    build_column_titles,
+    build_pair_table,
+    say,
+    say_local,
+    say_money,
+    say_number,
+    say_plain,
+)
+
+
+@dataclass(slots=True)
+class TournamentPage(MenuPage):
+    """The service page of the tournament: the installed rules, the rules file's faults, and this position's purse."""
+
+    def build_page(self, machine: Machine) -> ServicePage:
+        """Return the page with the installed rules, the file's faults and this position's round."""
+        tables = [build_pair_table(_iter_rows(machine))]
+        if standings := _list_standings(machine):
+            columns = build_column_titles("entry", "participant", "round", "points", "state")
+            tables.append(
+                PageTable(title=say("service.tournament.standings"), columns=columns, rows=standings)
+            )
+        faults = _list_faults(machine)
+        if faults:
+            rows = tuple(PageRow(cells=(say_plain(fault),), icon="warning") for fault in faults)
+            tables.append(PageTable(title=say("service.tournament.faults"), rows=rows))
+        return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+        """Refuse every action, because the page offers none."""
+        return refuse("not_offered")
+
+
+def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
+    """Return the rounds played at this machine, the last round first and within it by points won."""
+    if read_installed_rules(machine) is None:
+        return ()
+    rounds: list[tuple[int, int, int, str, str]] = [
+        (each.round, each.points, each.entry, each.participant, each.status)
+        for each in iter_tournament_records(machine)
+        if isinstance(each, RoundEnded)
+    ]
+    rounds += [
+        (each.round, each.won_points, each.entry, each.participant, "playing")
+        for each in list_open_purses(machine)
+    ]
+    return tuple(
+        PageRow(
+            cells=(
+                say_number(entry),
+                say_plain(participant),
+                say_number(number),
+                say_number(points),
+                say(f"service.tournament.result_{status}"),
+            )
+        )
+        for number, points, entry, participant, status in sorted(
+            rounds, key=lambda row: (-row[0], -row[1], row[2])
+        )
+    )
+
+
+def _list_faults(machine: Machine) -> tuple[str, ...]:
+    """Return why the installed rules cannot be played here, and what keeps the rules file from being installed."""
+    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
+    return tuple(fault for text in dict.fromkeys(texts) for fault in _list_text_faults(machine, text))
+
+
+def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
+    """Return the faults of the text of a rules file, and why it does not describe this machine; empty without one."""
+    if text is None:
+        return ()
+    faults = list_file_faults(text, machine.local_date)
+    if faults:
+        return faults
+    fault = reason_machine_is_unsuitable(machine, parse_rules(text))
+    return () if fault is None else (fault,)
+
+
+def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
+    """Yield the rows of the installed rules: a label and its value."""
+    text = machine.component(RulesFile).read()
+    digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
+    yield "tournament.file", say_plain(digest)
+    installed, rules = machine.memory.read(InstalledRules, TournamentKey.RULES), read_installed_rules(machine)
+    if installed is None or rules is None:
+        return
+    yield "tournament.name", say_local({"en": rules.name.en, "fr": rules.name.fr})
+    yield "tournament.installed", say_plain(installed.digest[:16])
+    yield "tournament.starts", say_plain(f"{rules.starts:%Y-%m-%d %H:%M}")
+    yield "tournament.fee", say_money(rules.entries.fee_cents)
+    yield "tournament.mode", say(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
+    purse = find_purse(machine)
+    if purse is None:
+        return
+    yield "tournament.entry_number", say_number(purse.entry)
+    yield "tournament.participant", say_plain(purse.participant)
+    yield "tournament.round_number", say_number(purse.round)
+    yield "tournament.games", say_number(purse.games)
+    yield "tournament.won", say_number(purse.won_points)

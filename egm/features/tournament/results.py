@@ -1,0 +1,262 @@
+"""The results of a tournament for :mod:`egm.features.tournament.settlement`, derived from its machines' journals."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from egm.features.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, PRIZE_PAID, RULES_INSTALLED, PrizePaid
+from egm.features.tournament.rules import Tournament
+from egm.features.tournament.standings import EntryResult, Results, ResultsError, RoundResult
+from egm.play.keys import PlayKey
+from egm.play.records.purse import Purse
+from egm.record_codec import from_json
+from meters import StoredEntry
+from meters.recall import read_details
+
+#: Endings that a round played at one machine may have before it is played again at another.
+_REPEATABLE: Final = frozenset({"", "interrupted"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A round of an entry as last played at one machine: its purse, and when the purse last changed."""
+
+    machine: str
+    purse: Purse
+    at: datetime
+
+
+@dataclass(slots=True)
+class _Collected:
+    """The sales and rounds of one tournament, as collected from the journals of its machines."""
+
+    sold: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """The participant of each entry that is not void, and the machine that sold it."""
+    void: set[tuple[int, str]] = field(default_factory=set)
+    """The entries that were declared void, each with its participant."""
+    attempts: dict[tuple[int, int, str, str], _Attempt] = field(default_factory=dict)
+    """The last attempt at each round, by entry, round, participant and machine."""
+    machines: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The serial number and the journal of each machine that had the rules installed, by its operator's number."""
+
+
+def derive_results(
+    rules: Tournament,
+    digest: str,
+    journals: Mapping[str, Iterable[StoredEntry]],
+    *,
+    without: Collection[str] = (),
+    renamed: Collection[int] = (),
+    ignored: Collection[tuple[int, int, str]] = (),
+    absent: Collection[tuple[int, int]] = (),
+    unused: Collection[int] = (),
+) -> Results:
+    """Return the results of the tournament with these rules, whose file has this SHA-256.
+
+    ``journals`` are the entries of each machine by the name to use in errors; every machine of the rules has one,
+    except those with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry
+    that never played has failed its first round. The entries ``renamed`` were played under another name by those who
+    bought them. The rounds ``ignored`` (entry, round, journal) were given by mistake and count for nothing; the rounds
+    ``absent`` (entry, round) were not played and have failed; the numbers ``unused`` were left out when entries were
+    sold. Raises :class:`ResultsError` if a journal is missing, if two machines have one number, if an entry or a round
+    occurs at two machines, if an entry was not sold or was played under another name or without the round before, if
+    the series of entries has a gap, or if a correction changes nothing.
+    """
+    collected = _Collected()
+    for machine, entries in journals.items():
+        _collect(collected, digest, machine, entries)
+    _require_all_machines(rules, collected, without)
+    attempts: dict[tuple[int, int], _Attempt] = {}
+    other_names: set[int] = set()
+    _drop_ignored_rounds(collected, ignored)
+    for (number, round_number, participant, _), attempt in sorted(collected.attempts.items()):
+        if (number, participant) in collected.void and collected.sold.get(number, ("",))[0] != participant:
+            continue
+        if number not in collected.sold:
+            raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
+        buyer, seller = collected.sold[number]
+        if participant != buyer and number not in renamed:
+            raise ResultsError(
+                f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
+                f" {round_number} for {participant}; if that is the same participant, give --renamed {number}"
+            )
+        if participant != buyer:
+            other_names.add(number)
+        other = attempts.get((number, round_number))
+        attempts[number, round_number] = attempt if other is None else _choose_attempt(other, attempt)
+    if unneeded := sorted({*renamed} - other_names):
+        raise ResultsError(f"entry {unneeded[0]}: no machine recorded another name than that of its buyer")
+    _check_rounds(collected, attempts, absent)
+    _check_series(collected, unused)
+    return Results(
+        rules_sha256=digest,
+        entries=tuple(
+            _build_entry(attempts, number, participant, absent)
+            for number, (participant, _) in sorted(collected.sold.items())
+        ),
+    )
+
+
+def iter_paid_prizes(
+    digest: str, journals: Mapping[str, Iterable[StoredEntry]]
+) -> Iterator[tuple[str, PrizePaid]]:
+    """Yield every prize paid of the tournament whose rules file has this SHA-256, with its journal's name."""
+    for journal, entries in journals.items():
+        for entry in entries:
+            if entry.kind == PRIZE_PAID.kind:
+                record = from_json(PrizePaid, entry.record, f"{journal}: entry {entry.sequence}")
+                if record.digest == digest:
+                    yield journal, record
+
+
+def _check_rounds(
+    collected: _Collected, attempts: Mapping[tuple[int, int], _Attempt], absent: Collection[tuple[int, int]]
+) -> None:
+    """Raise ResultsError if a round was played without the one before, or one cannot be absent."""
+    for number, round_number in sorted(absent):
+        if number not in collected.sold:
+            raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
+        if (attempt := attempts.get((number, round_number))) is not None:
+            raise ResultsError(
+                f"entry {number}: {attempt.machine} recorded its round {round_number}: it is not absent"
+            )
+    known = {*attempts, *absent, *((number, 1) for number in collected.sold if (number, 2) not in attempts)}
+    for number, round_number in sorted(known):
+        if round_number > 1 and (number, round_number - 1) not in known:
+            before = f"entry {number}: round {round_number - 1} is in none of the journals, but round {round_number} is"
+            if (attempt := attempts.get((number, round_number))) is None:
+                raise ResultsError(f"{before} absent; give --absent {number}:{round_number - 1} too")
+            raise ResultsError(
+                f"{before}; if it did not play round {round_number - 1}, give --absent {number}:{round_number - 1}; if"
+                f" round {round_number} was begun by mistake, give --ignore {number}:{round_number}:{attempt.machine}"
+            )
+
+
+def _check_series(collected: _Collected, unused: Collection[int]) -> None:
+    """Raise ResultsError if a number below the greatest entry sold is neither sold, void nor stated to be unused."""
+    last = max(collected.sold, default=0)
+    used = {*collected.sold, *(number for number, _ in collected.void)}
+    if unneeded := sorted(number for number in unused if number in used or number > last):
+        number = unneeded[0]
+        why = f"entry {last} is the last one sold" if number > last else "a journal records its sale"
+        raise ResultsError(f"entry {number}: {why}: it is not unused")
+    missing = next((number for number in range(1, last) if number not in used and number not in unused), None)
+    if missing is not None:
+        raise ResultsError(
+            f"entry {missing}: no journal records its sale, but entry {last} was sold; if its number was left out and"
+            f" nobody paid a fee for it, give --unused {missing}"
+        )
+
+
+def _require_all_machines(rules: Tournament, collected: _Collected, without: Collection[str]) -> None:
+    """Raise ResultsError if a journal is missing of a machine of the rules that is not in ``without``."""
+    listed = [machine.number for machine in rules.machines]
+    if unknown := sorted({*without} - {*listed}):
+        raise ResultsError(f"machine {unknown[0]}: it is not in the rules")
+    if given := sorted({*without} & {*collected.machines}):
+        _, journal = collected.machines[given[0]]
+        raise ResultsError(f"machine {given[0]}: {journal} is its journal, so that it took part")
+    missing = [number for number in listed if number not in collected.machines and number not in without]
+    if missing:
+        raise ResultsError(
+            f"machine {', '.join(missing)}: no journal with these rules installed is given; its entries would be"
+            f" left out. If it took no part, give --without {' --without '.join(missing)}"
+        )
+
+
+def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable[StoredEntry]) -> None:
+    """Add the sales and rounds of one machine's journal."""
+    is_this_tournament = False
+    sold: dict[int, str] = {}
+    for entry in entries:
+        if not entry.kind.startswith("tournament."):
+            continue
+        record = read_details(entry)
+        is_this_tournament = record.get("digest", digest if is_this_tournament else "") == digest
+        if not is_this_tournament:
+            continue
+        if entry.kind == RULES_INSTALLED.kind:
+            _note_machine(collected, record.get("number", ""), str(record["machine"]), machine)
+        elif entry.kind == ENTRY_SOLD.kind:
+            sold[record["entry"]] = record["participant"]
+        elif entry.kind == ENTRY_VOIDED.kind:
+            collected.void.add((record["entry"], sold.pop(record["entry"])))
+        for purse in _iter_purses(entry):
+            key = purse.entry, purse.round, purse.participant, machine
+            collected.attempts[key] = _Attempt(machine, purse, entry.time_utc)
+    for number, participant in sold.items():
+        if number in collected.sold:
+            raise ResultsError(
+                f"entry {number}: sold at {collected.sold[number][1]} and at {machine}; of one machine, give the last"
+                " export only; of two machines, void one of the sales at its machine, and export that again"
+            )
+        collected.sold[number] = participant, machine
+
+
+def _note_machine(collected: _Collected, number: str, serial: str, journal: str) -> None:
+    """Store the machine with an operator's number. Raises ResultsError if another one has the same number."""
+    other_serial, other_journal = collected.machines.setdefault(number, (serial, journal))
+    if other_serial != serial:
+        raise ResultsError(
+            f"machine {number}: {other_journal} is of the machine with the serial number {other_serial}, and"
+            f" {journal} of the one with {serial}; give only the export of the machine that bears the number"
+        )
+
+
+def _drop_ignored_rounds(collected: _Collected, ignored: Collection[tuple[int, int, str]]) -> None:
+    """Remove the rounds (entry, round, journal) that were given by mistake. Raises ResultsError for an unknown one."""
+    for number, round_number, machine in ignored:
+        keys = [
+            key for key in collected.attempts if (key[0], key[1], key[3]) == (number, round_number, machine)
+        ]
+        if not keys:
+            raise ResultsError(f"entry {number}: {machine} has no round {round_number} of it to ignore")
+        for key in keys:
+            del collected.attempts[key]
+
+
+def _iter_purses(entry: StoredEntry) -> Iterable[Purse]:
+    """Yield the purse that an entry stores, if any."""
+    for key, value in entry.state.items():
+        if key.rpartition("/")[2] == PlayKey.PURSE and value is not None:
+            yield from_json(Purse, value, f"entry {entry.sequence}, state.{key}")
+
+
+def _choose_attempt(first: _Attempt, second: _Attempt) -> _Attempt:
+    """Return the attempt at a round that counts: the one that was not interrupted, or else the later one."""
+    endings = {first.purse.ending, second.purse.ending}
+    if endings <= _REPEATABLE:
+        return max(first, second, key=lambda attempt: attempt.at)
+    if _REPEATABLE.isdisjoint(endings):
+        purse = first.purse
+        raise ResultsError(
+            f"entry {purse.entry}: round {purse.round}: it ended at {first.machine} and at {second.machine}; if one"
+            f" was given by mistake, give --ignore {purse.entry}:{purse.round}:EXPORT"
+        )
+    return first if first.purse.ending not in _REPEATABLE else second
+
+
+def _build_entry(
+    attempts: Mapping[tuple[int, int], _Attempt],
+    number: int,
+    participant: str,
+    absent: Collection[tuple[int, int]],
+) -> EntryResult:
+    """Return the result of an entry: its rounds in order."""
+    failed = RoundResult(points=0, best_game=0, status="failed")
+    rounds: list[RoundResult] = []
+    while (
+        (attempt := attempts.get((number, len(rounds) + 1)))
+        or (number, len(rounds) + 1) in absent
+        or not rounds
+    ):
+        rounds.append(failed if attempt is None else _build_round(attempt.purse))
+    return EntryResult(entry=number, participant=participant, rounds=tuple(rounds))
+
+
+def _build_round(purse: Purse) -> RoundResult:
+    """Return the result of a round from its purse."""
+    return RoundResult(
+        points=purse.won_points, best_game=purse.best_points, status=purse.ending or "interrupted"
+    )

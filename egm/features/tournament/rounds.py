@@ -1,0 +1,456 @@
+"""Entries and rounds of a tournament at a machine: sold, started, ended and voided.
+
+Staff enter the tournament at a form, sell entries and give each its points. A round ends by itself with its last
+game, with its time, or when the points cover no wager any more; a game that is open then is played to its end.
+Staff may end a round before that as interrupted or failed. What that means for the entry is decided by the rules
+when the tournament is settled (:mod:`egm.features.tournament.standings`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from egm.errors import InvariantError
+from egm.features.tournament.entries import (
+    ENTRY_SOLD,
+    ENTRY_VOIDED,
+    PRIZE_PAID,
+    ROUND_BEGUN,
+    ROUND_ENDED,
+    RULES_INSTALLED,
+    TOURNAMENT_ENTERED,
+    TOURNAMENT_LEFT,
+    EntrySold,
+    EntryVoided,
+    PrizePaid,
+    RoundBegun,
+    RoundEnded,
+    TournamentEntered,
+    TournamentLeft,
+)
+from egm.features.tournament.events import EntryForm, PrizeForm, RoundEndForm, RoundForm, VoidForm
+from egm.features.tournament.games import are_points_used_up, purse_game_is_closed
+from egm.features.tournament.installed import (
+    build_mode,
+    compute_end,
+    find_machine_in_rules,
+    is_in_tournament,
+    read_installed_digest,
+    read_installed_rules,
+    read_local_time,
+    reason_machine_is_unsuitable,
+    require_installed_rules,
+)
+from egm.features.tournament.keys import TournamentKey
+from egm.kernel.events import Event
+from egm.kernel.games import Selection
+from egm.kernel.keys import KernelKey
+from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
+from egm.kernel.running_positions import RunningPositions
+from egm.money.host_money import HostMoney
+from egm.money.value_in import no_ticket_query_waits
+from egm.play.keys import PlayKey
+from egm.play.records.purse import (
+    Ending,
+    Purse,
+    find_open_purse,
+    find_purse,
+    name_points_account,
+    name_won_account,
+    read_points,
+)
+from egm.record_codec import from_json
+from egm.staff.events import has_texts
+from egm.staff.form import build_ruling_details, list_event_persons
+from meters import Transfer
+from meters.recall import read_details
+
+#: The record of any entry about tournament entries and rounds.
+_Record: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundBegun | RoundEnded
+#: Entry kind -> class of its record.
+_RECORDS: Final[Mapping[str, type[_Record]]] = {
+    ENTRY_SOLD.kind: EntrySold,
+    ENTRY_VOIDED.kind: EntryVoided,
+    PRIZE_PAID.kind: PrizePaid,
+    ROUND_BEGUN.kind: RoundBegun,
+    ROUND_ENDED.kind: RoundEnded,
+}
+
+
+# ---------------------------------------------------------------------------------------------- what was before
+@dataclass(slots=True)
+class FirstInstallations:
+    """Cache of the journal entry at which each rules file was first installed; 0 if that was before a memory clear."""
+
+    sequence_by_digest: dict[str, int] = field(default_factory=dict)
+
+
+def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
+    """Yield the record of every entry about this tournament's entries and rounds, in order.
+
+    They begin with the first installation of the rules, which may have been removed and installed again.
+    """
+    digest = read_installed_digest(machine)
+    known = machine.component(FirstInstallations).sequence_by_digest
+    if digest not in known:  # the whole archive is searched
+        installations = machine.journal.entries(RULES_INSTALLED.kind)
+        known[digest] = next(
+            (each.sequence for each in installations if read_details(each)["digest"] == digest), 0
+        )
+    since = known[digest]
+    for entry in machine.journal.entries(tuple(_RECORDS), since=since):
+        record = from_json(_RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}")
+        if record.digest == digest:
+            yield record
+
+
+def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
+    """Return the sales of the entries sold at this machine, by entry, without those that are void."""
+    sold: dict[int, EntrySold] = {}
+    for record in iter_tournament_records(machine):
+        if isinstance(record, EntrySold):
+            sold[record.entry] = record
+        elif isinstance(record, EntryVoided):
+            sold.pop(record.entry, None)
+    return sold
+
+
+def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
+    """Return how each round of an entry ended at this machine, by the number of the round."""
+    return {
+        record.round: record.status
+        for record in iter_tournament_records(machine)
+        if isinstance(record, RoundEnded) and record.entry == entry
+    }
+
+
+def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
+    """Return the purses of the rounds that are played now, at all positions."""
+    machines = (replace(machine.position, number=number) for number in range(1, machine.position.count + 1))
+    names = (machine.keys.name(PlayKey.PURSE, position) for position in machines)
+    stored = (machine.journal.state(name) for name in names)
+    purses = [from_json(Purse, data, PlayKey.PURSE) for data in stored if data is not None]
+    return tuple(purse for purse in purses if not purse.ending)
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def no_transfer_waits(machine: Machine, event: Event) -> bool:
+    """Return whether no position has a host's lock or order, or a ticket whose reply is pending."""
+    positions = [
+        position.engine.machine for position in machine.component(RunningPositions).by_number.values()
+    ]
+    return all(_has_no_transfer(each, event) for each in (machine, *positions))
+
+
+def _has_no_transfer(machine: Machine, event: Event) -> bool:
+    """Return whether this position has no host's lock or order, and no ticket whose reply is pending."""
+    money = machine.component(HostMoney)
+    return money.order is None and money.lock is None and no_ticket_query_waits(machine, event)
+
+
+def tournament_is_today(machine: Machine, _: Event) -> bool:
+    """Return whether the day of the tournament has come, and its stated length is not over."""
+    rules = read_installed_rules(machine)
+    if rules is None:
+        return False
+    now = read_local_time(machine)
+    return now.date() >= rules.starts.date() and now < compute_end(rules)
+
+
+def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
+    """Return whether no rules are installed, their tournament is over, or this machine has no valid entry.
+
+    Rules that this version of the software refuses can be removed too: no round of them can be played.
+    The rules of a tournament are public until it ends (s. 125), and those who bought an entry play by them.
+    """
+    rules = read_installed_rules(machine)
+    return rules is None or read_local_time(machine) >= compute_end(rules) or not read_sold_entries(machine)
+
+
+@refusal_code("machine_fits_the_rules")
+def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
+    """Return whether the installed rules still describe this machine."""
+    rules = read_installed_rules(machine)
+    return rules is not None and reason_machine_is_unsuitable(machine, rules) is None
+
+
+def no_round_is_played(machine: Machine, _: Event) -> bool:
+    """Return whether no position plays a round."""
+    return not list_open_purses(machine)
+
+
+def position_is_free(machine: Machine, _: Event) -> bool:
+    """Return whether no entry plays a round at this position."""
+    return find_open_purse(machine) is None
+
+
+def first_round_may_start(machine: Machine, event: Event) -> bool:
+    """Return whether the sold entry starts later, or this machine can give its round to this position now."""
+    match event.of(EntryForm).start:
+        case "later":
+            return True
+        case "here":
+            is_ready = is_in_tournament(machine) and installed_rules_describe_machine(machine, event)
+            return is_ready and position_is_free(machine, event)
+    return False
+
+
+def entries_are_open(machine: Machine, _: Event) -> bool:
+    """Return whether registration is open by the rules."""
+    rules = read_installed_rules(machine)
+    return rules is not None and read_local_time(machine) <= rules.entries.closes
+
+
+@refusal_code("fee_is_the_published")
+def fee_matches_rules(machine: Machine, event: Event) -> bool:
+    """Return whether the fee that the form acknowledges is that of the rules."""
+    rules = read_installed_rules(machine)
+    return rules is not None and event.of(EntryForm).fee_cents == rules.entries.fee_cents
+
+
+def entry_is_new(machine: Machine, event: Event) -> bool:
+    """Return whether the form names a participant, and an entry that was never sold here."""
+    form = event.of(EntryForm)
+    used = {record.entry for record in iter_tournament_records(machine)}
+    return form.entry > 0 and has_texts(form.participant) and form.entry not in used
+
+
+def participant_may_enter(machine: Machine, event: Event) -> bool:
+    """Return whether the rules allow the participant another entry, as far as this machine has sold them."""
+    rules, participant = read_installed_rules(machine), event.of(EntryForm).participant.strip()
+    if rules is None:
+        return False
+    sold = [sale.participant for sale in read_sold_entries(machine).values()]
+    is_a_place_left = participant in sold or len({*sold}) < rules.entries.participants_max
+    return is_a_place_left and sold.count(participant) < rules.entries.per_participant
+
+
+def round_may_begin(machine: Machine, event: Event) -> bool:
+    """Return whether the form's participant may begin this round of the entry at this machine.
+
+    The entry is not another participant's, and the round is the next one. An interrupted round may be
+    repeated if the rules say so. Rounds played at other machines are unknown here.
+    """
+    rules, form = read_installed_rules(machine), event.of(RoundForm)
+    if rules is None or not has_texts(form.participant) or not 1 <= form.round <= len(rules.rounds):
+        return False
+    if form.entry <= 0 or any(purse.entry == form.entry for purse in list_open_purses(machine)):
+        return False
+    known = {record.participant for record in iter_tournament_records(machine) if record.entry == form.entry}
+    if known - {form.participant.strip()} or form.entry in _list_void_entries(machine):
+        return False
+    endings = _read_round_endings(machine, form.entry)
+    if endings and form.round < max(endings):
+        return False
+    ending = endings.get(form.round)
+    return ending is None or (ending == "interrupted" and rules.interrupted == "replay")
+
+
+def _list_void_entries(machine: Machine) -> set[int]:
+    """Return the numbers of the entries that were declared void here."""
+    return {record.entry for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)}
+
+
+@refusal_code("ending_is_stated")
+def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
+    """Return whether the form says how the round ends, and why."""
+    form = event.of(RoundEndForm)
+    return form.status is not None and has_texts(form.reason)
+
+
+def entry_may_be_void(machine: Machine, event: Event) -> bool:
+    """Return whether the entry was sold here, is not void yet and is not being played."""
+    form = event.of(VoidForm)
+    is_played = any(purse.entry == form.entry for purse in list_open_purses(machine))
+    return has_texts(form.reason) and form.entry in read_sold_entries(machine) and not is_played
+
+
+def prize_may_be_paid(machine: Machine, event: Event) -> bool:
+    """Return whether the form names an entry whose prize was not paid here, its participant, and an amount."""
+    form = event.of(PrizeForm)
+    if form.entry <= 0 or form.amount_cents <= 0 or not has_texts(form.participant):
+        return False
+    records = [record for record in iter_tournament_records(machine) if record.entry == form.entry]
+    is_closed = any(isinstance(record, EntryVoided | PrizePaid) for record in records)
+    return not is_closed and {record.participant for record in records} <= {form.participant.strip()}
+
+
+def round_is_over(machine: Machine, event: Event) -> bool:
+    """Return whether the round played here has come to its end and no game is open."""
+    purse = find_open_purse(machine)
+    if purse is None or not purse_game_is_closed(machine, event):
+        return False
+    return (
+        bool(purse.games_max and purse.games >= purse.games_max)
+        or is_time_over(machine, purse)
+        or are_points_used_up(machine, purse)
+    )
+
+
+def is_time_over(machine: Machine, purse: Purse) -> bool:
+    """Return whether the time of a round is over."""
+    return bool(purse.until) and machine.times.read_steady_time() >= datetime.fromisoformat(purse.until)
+
+
+def time_is_left(machine: Machine, _: Event) -> bool:
+    """Return whether the time of the round played here is not over."""
+    purse = find_open_purse(machine)
+    return purse is not None and not is_time_over(machine, purse)
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def enter_tournament(machine: Machine, event: Event) -> None:
+    """Record that the machine is in the tournament from now on."""
+    mode = build_mode(machine)
+    entered = TournamentEntered(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(TOURNAMENT_ENTERED, entered, state={TournamentKey.MODE: mode})
+
+
+def leave_tournament(machine: Machine, event: Event) -> None:
+    """Record that the machine has left the tournament."""
+    digest = read_installed_digest(machine)
+    left = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(TOURNAMENT_LEFT, left, state={TournamentKey.MODE: None})
+
+
+def sell_entry(machine: Machine, event: Event) -> None:
+    """Record the sale of an entry and its fee; if it starts here, give the position the points of its first round."""
+    form, (digest, rules) = event.of(EntryForm), require_installed_rules(machine)
+    persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()
+    machine.post(
+        ENTRY_SOLD,
+        EntrySold(
+            digest=digest,
+            entry=form.entry,
+            participant=participant,
+            fee_cents=rules.entries.fee_cents,
+            persons=persons,
+        ),
+        transfers=(Transfer("fees:participants", "fees:sold", rules.entries.fee_cents),),
+    )
+    if form.start == "here":
+        _post_round(machine, form.entry, participant, 1, persons)
+
+
+def begin_round(machine: Machine, event: Event) -> None:
+    """Give the position the points of a round of an entry."""
+    form, persons = event.of(RoundForm), tuple(list_event_persons(machine, event))
+    _post_round(machine, form.entry, form.participant.strip(), form.round, persons)
+
+
+def _post_round(
+    machine: Machine, entry: int, participant: str, number: int, persons: tuple[str, ...]
+) -> None:
+    """Record the beginning of a round: the position gets its purse, and the tournament's game is selected."""
+    digest, rules = require_installed_rules(machine)
+    terms, named_game = rules.rounds[number - 1], find_machine_in_rules(machine, rules)
+    if named_game is None:
+        raise InvariantError("this machine is not in the rules of the tournament")
+    named, game = named_game
+    selection = Selection(
+        game_id=game.id,
+        denomination_cents=named.denomination_cents,
+        bet_credits=0 if game.rules.layout() else named.bet,
+        language=machine.selection.language,
+    )
+    machine.post(
+        ROUND_BEGUN,
+        RoundBegun(
+            digest=digest,
+            entry=entry,
+            participant=participant,
+            round=number,
+            points=terms.points,
+            persons=persons,
+        ),
+        transfers=(Transfer("tournament:entry", name_points_account(machine.position.number), terms.points),),
+        state={
+            PlayKey.PURSE: Purse(
+                entry=entry,
+                participant=participant,
+                round=number,
+                bet_credits=named.bet,
+                games_max=terms.games or 0,
+                minutes=terms.minutes or 0,
+            ),
+            KernelKey.SELECTION: selection,
+        },
+    )
+
+
+def end_finished_round(machine: Machine, _: Event) -> None:
+    """Record the result of the round that has come to its end."""
+    _post_round_end(machine, "complete", "", ())
+
+
+def end_round(machine: Machine, event: Event) -> None:
+    """Record the result of the round as staff end it: interrupted or failed."""
+    form = event.of(RoundEndForm)
+    persons = tuple(list_event_persons(machine, event))
+    _post_round_end(machine, form.status or "interrupted", form.reason, persons)
+
+
+def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tuple[str, ...]) -> None:
+    """Record the end of a round: its unplayed points are removed, and its result is stored in the purse."""
+    purse, digest = find_purse(machine), read_installed_digest(machine)
+    if purse is None:
+        raise InvariantError("a round ended without a purse")
+    number = machine.position.number
+    balances = (
+        (name_points_account(number), read_points(machine)),
+        (name_won_account(number), machine.journal.available_cents(name_won_account(number))),
+    )
+    machine.post(
+        ROUND_ENDED,
+        RoundEnded(
+            digest=digest,
+            entry=purse.entry,
+            participant=purse.participant,
+            round=purse.round,
+            points=purse.won_points,
+            best_game=purse.best_points,
+            games=purse.games,
+            status=status,
+            reason=reason,
+            persons=persons,
+        ),
+        transfers=tuple(
+            Transfer(account, "tournament:closed", points) for account, points in balances if points
+        ),
+        state={PlayKey.PURSE: replace(purse, ending=status, table=None)},
+    )
+
+
+def void_entry(machine: Machine, event: Event) -> None:
+    """Record that an entry is void and its fee refunded at the desk."""
+    form = event.of(VoidForm)
+    sale = read_sold_entries(machine)[form.entry]
+    machine.post(
+        ENTRY_VOIDED,
+        EntryVoided(
+            digest=sale.digest,
+            entry=sale.entry,
+            participant=sale.participant,
+            fee_cents=sale.fee_cents,
+            **build_ruling_details(machine, event),
+        ),
+        transfers=(Transfer("fees:sold", "fees:participants", sale.fee_cents),),
+    )
+
+
+def pay_prize(machine: Machine, event: Event) -> None:
+    """Record that the prize of an entry was handed over."""
+    form = event.of(PrizeForm)
+    machine.post(
+        PRIZE_PAID,
+        PrizePaid(
+            digest=read_installed_digest(machine),
+            entry=form.entry,
+            participant=form.participant.strip(),
+            amount_cents=form.amount_cents,
+            persons=tuple(list_event_persons(machine, event)),
+        ),
+        transfers=(Transfer("fees:prizes", "fees:participants", form.amount_cents),),
+    )

@@ -1,0 +1,480 @@
+"""The rules file of a tournament: its form, and the checks of the by-law on what it states.
+
+:func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` returns what
+the by-law or equal conditions forbid in complete rules: the week of publication (s. 125), the return of 30 % at
+every number of entries that can be sold (s. 127), the fee of Let It Ride (s. 124) and unequal machines.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+
+from egm.config.documented import Documented
+from egm.config.faults import Fault, Lines, build_fault, build_rule_error, parse_location, read, read_file
+from egm.errors import OperatorError
+from egm.exact import Rational
+from egm.features.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_shortfall
+from paytables import Depth, Game, PaytableError, analyse, load_game
+from paytables.companions import find_first_stakes
+from paytables.source import is_path
+from paytables.wording import format_percent
+
+#: How long the rules are public before the day of the start (s. 125).
+PUBLISHED_BEFORE: Final = timedelta(days=7)
+#: The least part of Let It Ride's supplemental wager that the entry fee takes (s. 124).
+SIDE_BET_SHARE_MIN: Final = Fraction(30, 100)
+#: The supplemental wager of Let It Ride, minor units (s. 67.9).
+SIDE_BET_CENTS: Final = 100
+#: The largest difference between the returns of two machines of one tournament.
+RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
+#: The game of the library that the by-law calls "Let It Ride Poker".
+_LET_IT_RIDE: Final = "quebec-let-it-ride"
+#: Most participants of a tournament.
+_PARTICIPANTS_MAX: Final = 10_000
+#: Most entries of one participant.
+_ENTRIES_MAX: Final = 10
+#: The largest denominator of a prize's share: all shares are added exactly, for each number of entries.
+_DENOMINATOR_MAX: Final = 1_000_000
+#: The years in which a tournament may start, so that a date before its start or after its end is always a date.
+_YEARS: Final = range(2000, 9901)
+
+#: An amount in minor units, above 0.
+_Cents = Annotated[int, Field(gt=0, le=10**12, strict=True)]
+#: A count above 0.
+_Count = Annotated[int, Field(gt=0, le=10**6, strict=True)]
+#: A text that may not be empty.
+_Text = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+def _check_date(value: object) -> object:
+    """Refuse what TOML does not write as a date."""
+    if type(value) is not date:
+        raise ValueError("must be a date without a time, such as 2027-03-01")
+    return value
+
+
+def _check_local_time(value: object) -> object:
+    """Refuse what TOML does not write as a local date and time."""
+    if not isinstance(value, datetime) or value.tzinfo is not None:
+        raise ValueError("must be a date and a time at the venue, such as 2027-03-01T19:00:00")
+    return value
+
+
+class _Table(Documented, BaseModel):
+    """Base class of the tables of a tournament's rules; an unknown key is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Bilingual(_Table):
+    """A text in both languages of the notice."""
+
+    en: _Text
+    """The text in English."""
+    fr: _Text
+    """The text in French."""
+
+
+class Entries(_Table):
+    """Who may take part, how often, and for which fee."""
+
+    fee_cents: _Cents
+    """The fee of one entry, minor units, paid in place of every wager (s. 124)."""
+    participants_min: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MAX, strict=True)]
+    """The least number of participants; with fewer, the tournament is cancelled and every fee refunded."""
+    participants_max: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MAX, strict=True)]
+    """The number of places: no more participants are registered."""
+    per_participant: Annotated[int, Field(gt=0, le=_ENTRIES_MAX, strict=True)]
+    """The most entries of one participant: 1, or more if a participant may enter again."""
+    closes: Annotated[datetime, BeforeValidator(_check_local_time)]
+    """When registration closes, date and time at the venue."""
+    participation: Bilingual
+    """The rules of participation: who may take part, how to register (s. 125)."""
+
+    @model_validator(mode="after")
+    def check_places(self) -> "Entries":
+        """Refuse a maximum of participants below the minimum."""
+        if self.participants_min > self.participants_max:
+            raise build_rule_error(
+                build_fault(
+                    "entries.participants_min",
+                    f"{self.participants_min} participants are needed, and there are {self.participants_max} places",
+                )
+            )
+        return self
+
+
+class TournamentRound(_Table):
+    """One round: its length, by games or by time, its points and the participants who qualify."""
+
+    games: _Count | None = None
+    """The number of games of each entry; or give minutes."""
+    minutes: _Count | None = None
+    """The time that each entry may play; or give games."""
+    points: _Count
+    """The points that an entry receives to play with in this round."""
+    advance: _Count | None = None
+    """How many participants go on to the next round; not in the last round."""
+
+
+class ListedMachine(_Table):
+    """One machine or table that is used for the tournament and marked as such (s. 126)."""
+
+    number: Annotated[str, Field(min_length=1, max_length=40)]
+    """The number on the machine or table."""
+    denomination_cents: _Cents
+    """The value of one credit in normal play, minor units."""
+    bet: _Count
+    """The credits of one wager."""
+    game: str = ""
+    """A variant of the tournament's game on this machine; without it, the tournament's game."""
+
+
+class Prize(_Table):
+    """The prize of one rank: an exact share of the fees sold, or a fixed amount."""
+
+    rank: Annotated[int, Field(gt=0, le=1000, strict=True)]
+    """The rank that wins the prize: 1, 2, 3 ..."""
+    share: Rational | None = None
+    """An exact part of the fees sold, such as "3/10"; or give amount_cents."""
+    amount_cents: _Cents | None = None
+    """A fixed amount, minor units; or give share."""
+
+
+class Tournament(_Table):
+    """The rules of a tournament, as they are published."""
+
+    name: Bilingual
+    """The name of the tournament."""
+    venue: Bilingual
+    """Where it is held."""
+    game: str
+    """The game that is played: its id in the library (`egm game list`)."""
+    starts: Annotated[datetime, BeforeValidator(_check_local_time)]
+    """The date and time of the start, at the venue (s. 125)."""
+    duration_minutes: _Count
+    """How long the tournament lasts, in minutes (s. 125)."""
+    published: Annotated[date, BeforeValidator(_check_date)] | None = None
+    """The day on which the rules were or will be made public; without it, they are not public yet (s. 125)."""
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    """The currency, ISO 4217."""
+    carry_points: bool
+    """Whether the points of a round are added to those of the rounds before it."""
+    ties: Literal["share", "best-game", "earlier-entry"]
+    """Equal points: `share` the prizes of the ranks; or the `best-game` decides; or the `earlier-entry`."""
+    interrupted: Literal["replay", "points-so-far", "refund"]
+    """A round ended by a fault: `replay` it; or count its `points-so-far`; or void the entry and `refund` it."""
+    failed: Literal["zero-points", "points-so-far", "excluded"]
+    """A participant does not play or leaves a round: `zero-points`; `points-so-far`; or the entry is `excluded`."""
+    unclaimed: Unclaimed
+    """Prizes of ranks that nobody has: `shared` equally among all who have a rank; or `not-awarded`."""
+    remainders: Remainders
+    """Cents that do not divide: all to the `best-rank`; or one each `in-order`, from the best rank down."""
+    entries: Entries
+    rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
+    machines: Annotated[tuple[ListedMachine, ...], Field(min_length=1, max_length=1000)]
+    prizes: Annotated[tuple[Prize, ...], Field(min_length=1, max_length=1000)]
+
+    _text: str = PrivateAttr("")
+
+    @model_validator(mode="after")
+    def check_parts(self) -> "Tournament":
+        """Refuse rules whose parts contradict each other; all contradictions are reported together."""
+        faults = [
+            *self._iter_errors_in_rounds(),
+            *self._iter_errors_in_prizes(),
+            *self._iter_errors_in_machines(),
+        ]
+        if self.entries.closes > self.starts:
+            faults.append(build_fault("entries.closes", f"it is after the start, {self.starts}"))
+        if self.starts.year not in _YEARS:
+            faults.append(
+                build_fault("starts", f"the year {self.starts.year} is not {_YEARS[0]} to {_YEARS[-1]}")
+            )
+        if faults:
+            raise build_rule_error(*faults)
+        return self
+
+    def _iter_errors_in_rounds(self) -> Iterator[Fault]:
+        """Yield the errors in the tournament's rules about its rounds."""
+        qualified = self.entries.participants_max
+        for n, each in enumerate(self.rounds, 1):
+            where, is_last = f"rounds[{n}]", n == len(self.rounds)
+            if (each.games is None) == (each.minutes is None):
+                yield build_fault(where, "give its length as games or as minutes, one of the two")
+            if is_last != (each.advance is None):
+                what = (
+                    "the last round has nobody go on"
+                    if is_last
+                    else "must be given: how many participants go on to the next round"
+                )
+                yield build_fault(f"{where}.advance", what)
+            elif each.advance is not None and each.advance > qualified:
+                yield build_fault(f"{where}.advance", f"only {qualified} participants can play this round")
+            qualified = each.advance or qualified
+            most = max(machine.bet for machine in self.machines)
+            if each.points < most:
+                yield build_fault(
+                    f"{where}.points", f"{each.points} points are less than one wager of {most}"
+                )
+        played = sum(each.minutes or 0 for each in self.rounds)
+        if played > self.duration_minutes:
+            yield build_fault(
+                "duration_minutes",
+                f"the rounds last {played} minutes, more than the {self.duration_minutes} stated",
+            )
+
+    def _iter_errors_in_prizes(self) -> Iterator[Fault]:
+        """Yield what is wrong with the prizes."""
+        for n, prize in enumerate(self.prizes, 1):
+            where = f"prizes[{n}]"
+            if prize.rank != n:
+                yield build_fault(
+                    f"{where}.rank", f"prizes are in the order of the ranks: {n}, not {prize.rank}"
+                )
+            if (prize.share is None) == (prize.amount_cents is None):
+                yield build_fault(where, "give the prize as share or as amount_cents, one of the two")
+            elif prize.share is not None and not 0 < prize.share <= 1:
+                yield build_fault(
+                    f"{where}.share", f"{prize.share} is not a part of the fees: more than 0, at most 1"
+                )
+            elif prize.share is not None and prize.share.denominator > _DENOMINATOR_MAX:
+                yield build_fault(f"{where}.share", f"its denominator is more than {_DENOMINATOR_MAX:,}")
+        if (total := sum((prize.share or Fraction(0) for prize in self.prizes), Fraction(0))) > 1:
+            yield build_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
+
+    def _iter_errors_in_machines(self) -> Iterator[Fault]:
+        """Yield what is wrong with the machines."""
+        seen: set[str] = set()
+        for n, machine in enumerate(self.machines, 1):
+            if machine.number in seen:
+                yield build_fault(f"machines[{n}].number", f"{machine.number} is listed twice")
+            if machine.number != machine.number.strip():
+                yield build_fault(f"machines[{n}].number", f"{machine.number!r} begins or ends with a space")
+            seen.add(machine.number)
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the rules file."""
+        return hashlib.sha256(self._text.encode()).hexdigest()
+
+    @property
+    def prize_plan(self) -> PrizePlan:
+        """Return the prizes by rank and how they are divided."""
+        return PrizePlan(
+            shares=tuple(prize.share or Fraction(0) for prize in self.prizes),
+            amounts_cents=tuple(prize.amount_cents or 0 for prize in self.prizes),
+            unclaimed=self.unclaimed,
+            remainders=self.remainders,
+        )
+
+    @property
+    def is_fee_from_side_bet(self) -> bool:
+        """Return whether the game is Let It Ride, whose fee is taken from its supplemental wager (s. 124)."""
+        return self.game == _LET_IT_RIDE
+
+    @property
+    def can_void_entries(self) -> bool:
+        """Return whether an entry can lose its rank by the rules."""
+        return self.interrupted == "refund" or self.failed == "excluded"
+
+
+def read_rules(path: Path) -> Tournament:
+    """Read the rules file of a tournament. Raises OperatorError with every fault: line, key and reason."""
+    rules, text = read_file(path, "tournament rules", Tournament)
+    rules._text = text  # noqa: SLF001 (its own reader)
+    if faults := _add_lines(rules, _iter_errors_in_games(rules)):
+        raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
+    return rules
+
+
+@lru_cache(maxsize=4)
+def parse_rules(text: str) -> Tournament:
+    """Return the rules of a tournament from the text of their file; cached.
+
+    Raises OperatorError with every fault: line, key and reason.
+    """
+    rules, faults = read(text, Tournament)
+    if rules is not None:
+        rules._text = text  # noqa: SLF001 (its own reader)
+        faults = _add_lines(rules, _iter_errors_in_games(rules))
+    if rules is None or faults:
+        raise OperatorError("\n".join(f"tournament rules: {fault}" for fault in faults))
+    return rules
+
+
+def list_violations(rules: Tournament, today: date) -> list[Fault]:
+    """Return what the by-law forbids in complete rules, seen on the day ``today`` if they are not public yet."""
+    faults = (
+        *_iter_publication_faults(rules, today),
+        *_iter_fee_faults(rules),
+        *_iter_return_faults(rules),
+        *_iter_inequalities(rules),
+        *_iter_unsuitable_games(rules),
+    )
+    return _add_lines(rules, faults)
+
+
+def _add_lines(rules: Tournament, faults: Iterable[Fault]) -> list[Fault]:
+    """Return the faults with the lines of their keys in the rules file."""
+    lines = Lines(rules._text)  # noqa: SLF001 (its own reader)
+    return [replace(fault, line=lines.find_line(parse_location(fault.key))) for fault in faults]
+
+
+def find_latest_publication(rules: Tournament) -> date:
+    """Return the last day on which the rules can be made public (s. 125)."""
+    return rules.starts.date() - PUBLISHED_BEFORE
+
+
+def _load_library_game(name: str) -> Game:
+    """Return a game of the library. Raises PaytableError, also for the path of a file."""
+    if is_path(name):
+        raise PaytableError(f"{name} is a file, not the id of a game of the library")
+    return load_game(name)
+
+
+def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
+    """Yield why the library has no such game, or it is not suitable."""
+    named = [
+        ("game", rules.game),
+        *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
+    ]
+    for where, name in named:
+        try:
+            if name or where == "game":
+                _load_library_game(name)
+        except PaytableError as error:
+            yield build_fault(where, str(error))
+
+
+def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
+    """Yield why the rules are not public in time (s. 125)."""
+    latest = find_latest_publication(rules)
+    start = rules.starts.date()
+    if rules.published is None:
+        if today > latest:
+            yield build_fault(
+                "published",
+                f"the rules are not public on {today}, and the start is on {start}: they must be public a week before"
+                f" it, by {latest} (s. 125)",
+            )
+    elif rules.published > latest:
+        yield build_fault(
+            "published",
+            f"{rules.published} is less than a week before the start on {start}: publish by {latest} (s. 125)",
+        )
+
+
+def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
+    """Yield why the fee breaks the by-law (s. 124)."""
+    fee_cents = rules.entries.fee_cents
+    if not rules.is_fee_from_side_bet:
+        return
+    if fee_cents > SIDE_BET_CENTS:
+        yield build_fault(
+            "entries.fee_cents",
+            f"{fee_cents} is more than the side bet of Let It Ride, {SIDE_BET_CENTS}, that it is taken from (s. 124)",
+        )
+    elif fee_cents < SIDE_BET_SHARE_MIN * SIDE_BET_CENTS:
+        yield build_fault(
+            "entries.fee_cents",
+            f"{fee_cents} is less than 30 % of the side bet of Let It Ride, {SIDE_BET_CENTS} (s. 124)",
+        )
+
+
+def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
+    """Yield why the prizes return too little (s. 127)."""
+    entries = rules.entries
+    shortfall = find_shortfall(
+        rules.prize_plan,
+        entries.fee_cents,
+        entries_min=1 if rules.interrupted == "refund" else entries.participants_min,
+        participants_max=entries.participants_max,
+        per_participant=entries.per_participant,
+        one_ranked=rules.can_void_entries,
+    )
+    if shortfall is not None:
+        yield build_fault(
+            "prizes",
+            f"with {shortfall.entries} entries sold and {shortfall.ranked} participants ranked the prizes are"
+            f" {shortfall.prizes_cents} of {shortfall.entries * entries.fee_cents} cents, less than 30 % of the fees:"
+            f" {shortfall.missing_cents} cents are missing (s. 127)",
+        )
+
+
+def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
+    """Yield a fault for each machine that differs from the first in denomination or wager, or from any in return."""
+    first = rules.machines[0]
+    games: dict[str, Game] = {}
+    for n, machine in enumerate(rules.machines, 1):
+        where = f"machines[{n}]"
+        for key in ("denomination_cents", "bet"):
+            value, expected = getattr(machine, key), getattr(first, key)
+            if value != expected:
+                yield build_fault(
+                    f"{where}.{key}", f"{value} differs from {expected} of machine {first.number}"
+                )
+        game = _load_library_game(machine.game or rules.game)
+        allowed = game.denominations_cents
+        if allowed and machine.denomination_cents not in allowed:
+            yield build_fault(
+                f"{where}.denomination_cents",
+                f"{game.id} has no credit of {machine.denomination_cents}",
+                *map(str, allowed),
+            )
+        problems = (_compare_returns(game, other) for other in games.values())
+        if game.id not in games and (problem := next(filter(None, problems), "")):
+            yield build_fault(f"{where}.game", problem)
+        games[game.id] = game
+
+
+def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
+    """Yield a fault for each machine whose game does not accept the wager or cannot be played in a tournament."""
+    for n, machine in enumerate(rules.machines, 1):
+        game = _load_library_game(machine.game or rules.game)
+        if not _has_wager(game, machine.bet):
+            yield build_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
+        if game.prizes_in_kind():
+            yield build_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
+        if game.rules.is_decided_by_wheel or game.rules.seats_min > 1:
+            yield build_fault(f"machines[{n}].game", f"{game.id} cannot be played by one position alone")
+
+
+def _has_wager(game: Game, credits_: int) -> bool:
+    """Return whether a player can stake exactly that number of credits: as a bet, or on a spot of a table."""
+    spots = {spot.id: spot for spot in game.rules.layout()}
+    if not spots:
+        return credits_ in game.bet_options
+    on_one_spot = any(
+        spot.open and spot.needs is None and credits_ in range(spot.least, spot.most + 1, spot.step)
+        for spot in spots.values()
+    )
+    return on_one_spot or credits_ in find_first_stakes(spots)
+
+
+def find_machine(rules: Tournament, number: str) -> ListedMachine | None:
+    """Return the machine with this number among those of the tournament, or None."""
+    return next((machine for machine in rules.machines if machine.number == number), None)
+
+
+def _compare_returns(game: Game, first: Game) -> str:
+    """Return why two games are not equal for a tournament, or "" if they are."""
+    returns, expected = (
+        {bet.bet: bet.rtp for bet in analyse(each, Depth.RETURN).bets} for each in (game, first)
+    )
+    if game.family != first.family or returns.keys() != expected.keys():
+        return f"{game.id} does not have the bets of {first.id}"
+    for bet, value in returns.items():
+        if abs(value - expected[bet]) > RETURN_DIFFERENCE_MAX:
+            return (
+                f"{game.id} returns {value} on {bet} and {first.id} returns {expected[bet]}:"
+                " they differ by more than 1 %"
+            )
+    return ""

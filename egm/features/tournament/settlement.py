@@ -1,0 +1,66 @@
+"""The settlement of a tournament: its standings with the prizes, refunds and the share returned (s. 127)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from egm.features.tournament.prizes import compute_prizes, find_missing_cents, share_ties, split_cents
+from egm.features.tournament.rules import Tournament
+from egm.features.tournament.standings import Results, Standing, Standings, rank_participants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """The money of a finished tournament: fees, prizes and refunds, with its standings.
+
+    ``prizes_cents`` has the prize of each standing in order. ``sold_cents`` are the fees of all entries that
+    were not refunded. ``added_cents`` is what the venue adds, ``missing_cents`` what the by-law requires it
+    to add.
+    """
+
+    standings: Standings
+    prizes_cents: tuple[int, ...]
+    entries: int
+    sold_cents: int
+    refunded_cents: int
+    added_cents: int
+    missing_cents: int
+
+    @property
+    def total_cents(self) -> int:
+        """Return the sum of the prizes."""
+        return sum(self.prizes_cents)
+
+    @property
+    def returned_share(self) -> Fraction | None:
+        """Return the part of the fees sold that the prizes return, or None if all fees were refunded."""
+        return Fraction(self.total_cents, self.sold_cents) if self.sold_cents else None
+
+    def list_paid(self) -> list[tuple[Standing, int]]:
+        """Return every standing with its prize."""
+        return [*zip(self.standings.ranked, self.prizes_cents, strict=True)]
+
+
+def settle(rules: Tournament, results: Results, added_cents: int = 0) -> Settlement:
+    """Return the settlement by the rules; the venue may add an amount, shared equally by all ranks.
+
+    If the prizes are less than 30 % of the fees sold, ``missing_cents`` is what must be added. Raises ResultsError.
+    """
+    standings = rank_participants(rules, results)
+    fee_cents = rules.entries.fee_cents
+    refunded_cents = len(standings.refunded) * fee_cents
+    sold_cents = len(results.entries) * fee_cents - refunded_cents
+    ranked = len(standings.ranked)
+    prizes = compute_prizes(rules.prize_plan, sold_cents, ranked)
+    if ranked and added_cents:
+        more = split_cents(added_cents, [Fraction(1)] * ranked, rules.remainders)
+        prizes = [prize + each for prize, each in zip(prizes, more, strict=True)]
+    paid = share_ties(prizes, [each.rank for each in standings.ranked], rules.remainders)
+    return Settlement(
+        standings=standings,
+        prizes_cents=tuple(paid),
+        entries=len(results.entries),
+        sold_cents=sold_cents,
+        refunded_cents=refunded_cents,
+        added_cents=added_cents if ranked else 0,
+        missing_cents=find_missing_cents(sold_cents, sum(paid)),
+    )

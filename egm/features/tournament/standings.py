@@ -1,0 +1,308 @@
+"""The standings of a tournament from its results: rounds, re-entries, ties, interrupted and failed entries.
+
+The results file is JSON: ``{"entries": [{"entry": 1, "participant": "P-07", "rounds": [{"points": 120}]}]}``.
+Entries are numbered in the order of their sale. A round also has ``best_game``, the most points won in one
+game, if ties are decided by it, and ``status`` if it is not complete: ``interrupted`` or ``failed``.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from egm.config.faults import format_location
+from egm.errors import OperatorError
+from egm.features.tournament.rules import Tournament
+from paytables.source import read_contents
+
+#: A number of points.
+_Points = Annotated[int, Field(ge=0, le=10**15, strict=True)]
+
+
+class ResultsError(OperatorError):
+    """The error that results do not fit the rules; the text names the entry and the round."""
+
+
+class _Item(BaseModel):
+    """Base class of the objects of a results file; an unknown key is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class RoundResult(_Item):
+    """The result of one entry in one round: its points, and how the round ended."""
+
+    points: _Points
+    best_game: _Points | None = None
+    status: Literal["complete", "interrupted", "failed"] = "complete"
+
+
+class EntryResult(_Item):
+    """One entry: who bought it, and its rounds in order."""
+
+    entry: Annotated[int, Field(gt=0, le=10**6, strict=True)]
+    participant: Annotated[str, Field(min_length=1, max_length=80)]
+    rounds: tuple[RoundResult, ...] = ()
+
+
+class Results(_Item):
+    """The whole content of a results file."""
+
+    rules_sha256: str | None = None
+    """The SHA-256 of the rules file with which the results were derived; results of other origin need not have it."""
+    entries: tuple[EntryResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One participant's final rank, with the entry that counts and the rounds and points it reached."""
+
+    rank: int
+    participant: str
+    entry: int
+    round: int
+    points: int
+    best_game: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings:
+    """The final ranks of a tournament, without its prizes; ``refunded`` and ``excluded`` are numbers of entries."""
+
+    ranked: tuple[Standing, ...]
+    refunded: tuple[int, ...]
+    excluded: tuple[int, ...]
+    cancelled: bool = False
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """Intermediate result of the ranking: points and rounds of each entry, and the entries that lost their rank."""
+
+    points: dict[int, int] = field(default_factory=dict)
+    rounds: dict[int, int] = field(default_factory=dict)
+    refunded: list[int] = field(default_factory=list)
+    excluded: list[int] = field(default_factory=list)
+
+
+def read_results(path: Path) -> Results:
+    """Read a results file. Raises OperatorError with its first faults: key and reason."""
+    try:
+        data = json.loads(read_contents(path).decode(), object_pairs_hook=_refuse_doubles, parse_float=str)
+    except OSError as error:
+        raise OperatorError(f"results {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise OperatorError(f"results {path}: not UTF-8: {error.reason}") from None
+    except (ValueError, RecursionError) as error:
+        raise OperatorError(f"results {path}: not JSON: {error}") from None
+    try:
+        return Results.model_validate(data)
+    except ValidationError as error:
+        raise OperatorError(
+            "\n".join(
+                f"results {path}: {format_location(each['loc']) or 'file'}: {each['msg']}"
+                for each in error.errors(include_url=False, include_input=False)[:20]
+            )
+        ) from None
+
+
+def _refuse_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return a JSON object from its members. Raises ValueError if a key is given twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice in one object")
+    return found
+
+
+def rank_participants(rules: Tournament, results: Results) -> Standings:
+    """Return the final standings by the rules. Raises :class:`ResultsError` if the results do not fit them."""
+    if results.rules_sha256 not in {None, rules.digest}:
+        raise ResultsError(
+            f"rules_sha256: the results were derived with the rules file {results.rules_sha256}; this one is"
+            f" {rules.digest}: give the file that was installed on the machines"
+        )
+    _check_entries(rules, results)
+    everyone = [each.entry for each in results.entries]
+    if len({each.participant for each in results.entries}) < rules.entries.participants_min:
+        return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=(), cancelled=True)
+    outcome = _Outcome()
+    groups: list[list[Standing]] = []
+    scored_entries: list[list[EntryResult]] = []
+    for scored, standings, qualified in _iter_rounds(rules, results, outcome):
+        scored_entries.append(scored)
+        groups.append(standings[len(qualified) :])
+    for result in sorted(results.entries, key=lambda each: each.entry):
+        entry = result.entry
+        if len(result.rounds) > (played := outcome.rounds[entry]):
+            raise ResultsError(
+                f"entry {entry}: round {played + 1}: it did not qualify for this round; if it was given by mistake,"
+                f" derive the results again with --ignore {entry}:{played + 1}:EXPORT"
+            )
+    _restore_other_entries(rules, groups, scored_entries, outcome)
+    ranked = [*_number_ranks(groups)]
+    if not ranked:  # every fee is refunded
+        return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=())
+    return Standings(
+        ranked=tuple(ranked),
+        refunded=tuple(sorted(outcome.refunded)),
+        excluded=tuple(sorted(outcome.excluded)),
+    )
+
+
+def _iter_rounds(
+    rules: Tournament, results: Results, outcome: _Outcome
+) -> Iterator[tuple[list[EntryResult], list[Standing], list[Standing]]]:
+    """Yield for each round the entries that keep their rank, the standings, and those who go on to the next round."""
+    entries = {each.entry: each for each in results.entries}
+    playing = sorted(entries)
+    for n, terms in enumerate(rules.rounds, 1):
+        scored = [entries[entry] for entry in playing if _score(rules, entries[entry], n, outcome)]
+        standings = _list_best(rules, scored, n, outcome.points)
+        qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
+        yield scored, standings, qualified
+        playing = sorted(each.entry for each in qualified)
+
+
+def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[Standing], list[Standing]]:
+    """Return the standings of one round, and those whose entries go on to the next round.
+
+    Entries with equal results go on together.
+
+    Raises :class:`ResultsError` if the results up to this round do not fit the rules, or there is no such round.
+    """
+    if number > len(rules.rounds):
+        raise ResultsError(f"round {number}: the rules have only {len(rules.rounds)} rounds")
+    _check_entries(rules, results)
+    rounds = islice(_iter_rounds(rules, results, _Outcome()), number - 1, number)
+    _, standings, qualified = next(rounds)
+    return standings, qualified
+
+
+def _restore_other_entries(
+    rules: Tournament,
+    groups: list[list[Standing]],
+    scored_entries: Sequence[Sequence[EntryResult]],
+    outcome: _Outcome,
+) -> None:
+    """Let a participant's other entry count, in the round it reached, if their better one has lost its rank later.
+
+    Otherwise an interruption of the better entry would take the fee of the other one without a rank.
+    """
+    lost = {*outcome.refunded, *outcome.excluded}
+    for n in range(len(groups), 0, -1):
+        ranked = {each.participant for group in groups for each in group}
+        added = [
+            each
+            for each in scored_entries[n - 1]
+            if each.participant not in ranked and each.entry not in lost
+        ]
+        if added:
+            entries = {each.entry: each for each in scored_entries[n - 1]}
+            stayed = [entries[each.entry] for each in groups[n - 1]]
+            groups[n - 1] = _list_best(rules, [*stayed, *added], n, outcome.points)
+
+
+def _check_entries(rules: Tournament, results: Results) -> None:
+    """Refuse entries that the rules do not allow."""
+    counts: dict[str, int] = {}
+    seen: set[int] = set()
+    for each in results.entries:
+        if each.entry in seen:
+            raise ResultsError(f"entry {each.entry} is given twice")
+        seen.add(each.entry)
+        counts[each.participant] = counts.get(each.participant, 0) + 1
+        if counts[each.participant] > rules.entries.per_participant:
+            raise ResultsError(
+                f"entry {each.entry}: participant {each.participant} has {counts[each.participant]} entries; the rules"
+                f" allow {rules.entries.per_participant}"
+            )
+    if len(counts) > rules.entries.participants_max:
+        raise ResultsError(
+            f"there are {len(counts)} participants, and the rules have {rules.entries.participants_max} places"
+        )
+
+
+def _score(rules: Tournament, result: EntryResult, n: int, outcome: _Outcome) -> bool:
+    """Add an entry's result of round ``n`` to the outcome; return whether it keeps its rank.
+
+    Raises :class:`ResultsError` if the result is missing or the rules do not allow it.
+    """
+    where = f"entry {result.entry}: round {n}"
+    if len(result.rounds) < n:
+        raise ResultsError(
+            f"{where}: its result is missing; if it was not played, derive the results again with"
+            f" --absent {result.entry}:{n}"
+        )
+    found = result.rounds[n - 1]
+    outcome.rounds[result.entry] = n
+    if found.status == "interrupted" and rules.interrupted == "replay":
+        raise ResultsError(
+            f"{where}: it was interrupted: by the rules it is replayed; give the result of the replay, or, if there was"
+            f" none, derive the results again with --ignore {result.entry}:{n}:EXPORT and --absent {result.entry}:{n}"
+        )
+    if found.status == "interrupted" and rules.interrupted == "refund":
+        outcome.refunded.append(result.entry)
+        return False
+    if found.status == "failed" and rules.failed == "excluded":
+        outcome.excluded.append(result.entry)
+        return False
+    counts_nothing = found.status == "failed" and rules.failed == "zero-points"
+    if rules.ties == "best-game" and found.best_game is None and not counts_nothing:
+        raise ResultsError(f"{where}: best_game is missing: it decides equal points by the rules")
+    if found.best_game is not None and found.best_game > found.points:
+        raise ResultsError(f"{where}: best_game {found.best_game} is more than its {found.points} points")
+    carried = outcome.points.get(result.entry, 0) if rules.carry_points else 0
+    outcome.points[result.entry] = carried + (0 if counts_nothing else found.points)
+    return True
+
+
+def _list_best(
+    rules: Tournament, results: Sequence[EntryResult], n: int, points: dict[int, int]
+) -> list[Standing]:
+    """Return each participant's best entry of round ``n`` in rank order, with its rank in this round."""
+    rows = sorted((_build_key(rules, result, n, points), result.entry, result) for result in results)
+    best: list[Standing] = []
+    seen: set[str] = set()
+    last_key: tuple[int, ...] = ()
+    for key, entry, result in rows:
+        if result.participant in seen:
+            continue
+        seen.add(result.participant)
+        rank = best[-1].rank if best and key == last_key else len(best) + 1
+        last_key = key
+        best.append(
+            Standing(
+                rank=rank,
+                participant=result.participant,
+                entry=entry,
+                round=n,
+                points=points[entry],
+                best_game=result.rounds[n - 1].best_game,
+            )
+        )
+    return best
+
+
+def _build_key(rules: Tournament, result: EntryResult, n: int, points: dict[int, int]) -> tuple[int, ...]:
+    """Return the sort key of an entry's result in a round, the best first; equal keys are a tie."""
+    found = result.rounds[n - 1]
+    if rules.ties == "earlier-entry":
+        return (-points[result.entry], result.entry)
+    if rules.ties == "best-game":
+        counts_nothing = found.status == "failed" and rules.failed == "zero-points"
+        return (-points[result.entry], 0 if counts_nothing else -(found.best_game or 0))
+    return (-points[result.entry],)
+
+
+def _number_ranks(groups: Sequence[Sequence[Standing]]) -> Iterator[Standing]:
+    """Yield all standings with their final ranks: those who left in a later round are ahead."""
+    ahead = 0
+    for group in reversed(groups):
+        first = group[0].rank if group else 1
+        for each in group:
+            yield replace(each, rank=each.rank - first + 1 + ahead)
+        ahead += len(group)

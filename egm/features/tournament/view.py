@@ -1,0 +1,72 @@
+"""What the screen shows of a tournament: its rules, and the round played at this position."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from egm.features.tournament.installed import find_future_start, find_rules, is_in_tournament
+from egm.features.tournament.keys import TournamentKey
+from egm.features.tournament.notice import LANGUAGES, list_sections
+from egm.features.tournament.records import InstalledRules
+from egm.kernel.machine import Machine
+from egm.kernel.messages import TournamentView
+from egm.play.records.game_record import GameRecord, LastGame
+from egm.play.records.games import read_cached_game
+from egm.play.records.purse import Purse, find_purse, read_points
+
+
+def build_tournament_view(machine: Machine) -> TournamentView | None:
+    """Return the tournament that the machine announces or is in, or None without installed rules.
+
+    Rules that this version of the software refuses are not shown.
+    """
+    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    if installed is None:
+        return None
+    view = _build_rules_view(installed.text)
+    if not is_in_tournament(machine):
+        return view if any(view.rules.values()) else None
+    purse = find_purse(machine)
+    if purse is None:
+        return view.model_copy(update={"on": True})
+    starts = find_future_start(machine)
+    return view.model_copy(
+        update={
+            "on": True,
+            "entry": purse.entry,
+            "round": purse.round,
+            "points": read_points(machine),
+            "won_points": purse.won_points,
+            "games_left": max(0, purse.games_max - purse.games) if purse.games_max else None,
+            "minutes_left": _compute_minutes_left(machine, purse) if purse.minutes else None,
+            "starts_utc": "" if starts is None else starts.astimezone(UTC).isoformat(),
+            "over": bool(purse.ending),
+        }
+    )
+
+
+@lru_cache(maxsize=2)
+def _build_rules_view(text: str) -> TournamentView:
+    """Return the view of rules that are announced; cached, because each snapshot contains it."""
+    rules = find_rules(text)
+    if rules is None:
+        return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), on=False)
+    return TournamentView(
+        name={"en": rules.name.en, "fr": rules.name.fr},
+        rules={language: list_sections(rules, language) for language in LANGUAGES},
+        on=False,
+    )
+
+
+def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
+    """Return the minutes left in the round, rounded up."""
+    if not purse.until:
+        return purse.minutes
+    left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()
+    return max(0, -(-int(left.total_seconds()) // 60))
+
+
+def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
+    """Return the last game played with points at this position and what it returned, or None."""
+    purse = find_purse(machine)
+    last = None if purse is None else purse.last
+    return None if last is None else (read_cached_game(machine, last.play_id), last)

@@ -1,0 +1,240 @@
+"""Before its tables close, the machine announces the last half hour and the last three rounds, and then takes no bet."""
+
+import pytest
+from rigs.forms import fill_in
+from rigs.lies import audit_findings, read_signed_entries, remove_entries
+
+from egm.app.features import MENU
+from egm.features.closing.feature import ClosingClock
+from egm.features.closing.keys import ClosingKey
+from egm.features.closing.last_rounds import iter_closing_notices
+from egm.kernel.events import EventType, State
+from egm.kernel.services import MachineContext
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.table import SharedTable
+from egm.staff.form import FieldError
+from egm.testing.machine import ScriptedChance
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+ROULETTE, CRAPS, REELS = "monaco-roulette-european", "monaco-craps", "maple-classic"
+WHEEL, CHEMIN = "river-wheel", "monaco-chemin-de-fer"
+CREDIT_CENTS = 10_000
+MANAGER = {"person": "5", "persons": ("5",)}
+
+
+def bet(rig, spots=None):
+    """A player bets on a table, and plays."""
+    bets = spots or {"dozen-1": 5}
+    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.PLAY)
+
+
+def play(rig, spots=None):
+    """A round to its end; False if it was refused."""
+    bet(rig, spots)
+    if rig.state is not State.PLAYING:
+        return False
+    rig.report_shown()
+    return True
+
+
+def told(rig):
+    """What the players are told of the closing."""
+    return [(notice.code, *notice.values.values()) for notice in iter_closing_notices(rig.machine)]
+
+
+def audit(rig, folder):
+    rig.journal.self_audit()
+    rig.close()
+    with open_view(folder) as view:
+        return Auditor(Shelf()).run(view.iter_bodies()).findings
+
+
+@pytest.mark.requirement("S-55")
+def test_the_last_half_hour_and_the_last_three_rounds_are_announced(tables, tmp_path):
+    (rig,) = tables(ROULETTE)
+    rig.insert(CREDIT_CENTS)
+    fill_in(rig, "close_tables", **MANAGER, minutes=45)
+    assert told(rig) == []
+    rig.clock.pass_seconds(15 * 60)
+    assert told(rig) == [("tables_close", 30)]
+    assert play(rig)
+    rig.clock.pass_seconds(29 * 60 + 1)
+    assert told(rig) == [("tables_close", 1)]
+    rig.clock.pass_seconds(60)
+    for notice in (("last_rounds", 3), ("last_rounds", 2), ("last_round",)):
+        assert told(rig) == [notice]
+        assert play(rig)
+    assert told(rig) == [("table_closes",)]
+    before_cents = rig.credit_cents
+    assert not play(rig)
+    assert (rig.notice, rig.credit_cents) == ("table_closed", before_cents)
+    assert audit(rig, tmp_path) == []
+
+
+@pytest.mark.requirement("S-55")
+def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tables, tmp_path):
+    (rig,) = tables(ROULETTE, REELS)
+    rig.insert(CREDIT_CENTS)
+    fill_in(rig, "close_tables", **MANAGER, minutes=0)
+    assert play(rig)
+    rig.close()
+    (rig,) = tables(ROULETTE, REELS)
+    assert told(rig) == [("last_rounds", 2)]
+    assert play(rig)
+    assert play(rig)
+    assert not play(rig)
+    rig.engine.handle(EventType.GAME, value=REELS)
+    assert told(rig) == []
+    rig.play()
+    rig.report_shown()
+    rig.engine.handle(EventType.GAME, value=ROULETTE)
+    assert fill_in(rig, "open_tables", **MANAGER) is None
+    assert rig.machine.memory.get(ClosingKey.TABLES) is None
+    assert told(rig) == []
+    assert play(rig)
+    assert fill_in(rig, "open_tables", **MANAGER) == "refused.closing_is_announced"
+    assert audit(rig, tmp_path) == []
+
+
+@pytest.mark.requirement("S-55")
+def test_a_slot_machines_wheel_with_several_bets_is_no_table_and_plays_on(tables, tmp_path):
+    """Its wagers name their bets as those of a table do: the audit once accused the machine of a fourth round."""
+    (rig,) = tables(WHEEL)
+    rig.insert(CREDIT_CENTS)
+    fill_in(rig, "close_tables", **MANAGER, minutes=0)
+    area = rig.machine.games[WHEEL].presentation()["areas"][0]["id"]
+    for _ in range(5):
+        assert play(rig, {area: 1})
+        if rig.state is State.HANDPAY:
+            rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert audit(rig, tmp_path) == []
+
+
+@pytest.mark.requirement("S-55")
+def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
+    rooms = tables(ROULETTE, count=2)
+    for rig in rooms:
+        rig.insert(CREDIT_CENTS)
+    fill_in(rooms[0], "close_tables", **MANAGER, minutes=0)
+    for n in range(3):
+        for rig in rooms if n else rooms[:1]:
+            bet(rig)
+            assert rig.state is State.BETTING
+        rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[ROULETTE].digest)
+        for rig in rooms if n else rooms[:1]:
+            rig.report_shown()
+    assert [told(rig) for rig in rooms] == [[("table_closes",)]] * 2
+    bet(rooms[1])
+    assert (rooms[1].state, rooms[1].notice) == (State.IDLE, "table_closed")
+    assert audit(rooms[0], tmp_path) == []
+
+
+@pytest.mark.requirement("S-55")
+def test_players_of_chemin_de_fer_are_told_each_of_its_last_rounds(tables, tmp_path):
+    """A round that nobody can be the bank of is not played, and is none of the three."""
+    rooms = tables(CHEMIN, count=4)
+    for rig in rooms:
+        rig.insert(CREDIT_CENTS)
+    fill_in(rooms[0], "close_tables", **MANAGER, minutes=30)
+    assert [told(rig) for rig in rooms] == [[("tables_close", 30)]] * 4
+    rooms[0].clock.pass_seconds(30 * 60)
+    hold_coup(rooms, [{"stake": 5}] * 4)
+    assert {rig.notice for rig in rooms} == {"no_bank"}
+    for notice in (("last_rounds", 3), ("last_rounds", 2), ("last_round",)):
+        assert [told(rig) for rig in rooms] == [[notice]] * 4
+        hold_coup(rooms, [{"bank": 20}] * 2 + [{"stake": 5}] * 2)
+    assert [told(rig) for rig in rooms] == [[("table_closes",)]] * 4
+    before_cents = [rig.credit_cents for rig in rooms]
+    bet(rooms[1], {"bank": 20})
+    assert (rooms[1].state, rooms[1].notice) == (State.IDLE, "table_closed")
+    assert [rig.credit_cents for rig in rooms] == before_cents
+    assert audit(rooms[0], tmp_path) == []
+
+
+def hold_coup(rooms, bets):
+    """A round of chemin de fer to its end: the punter stands."""
+    table = rooms[0].machine.component(SharedTable)
+    for rig, spots in zip(rooms, bets, strict=True):
+        bet(rig, spots)
+        assert rig.state is State.BETTING
+    table.close(rooms[0].machine.games[CHEMIN].digest)
+    take_recorded_steps(table)
+    answer_overdue_turns(table)
+    for rig in rooms:
+        if rig.state is State.PLAYING and getattr(rig.hands.told[-1], "options", ()):
+            rig.engine.handle(EventType.CHOOSE, value="stand")
+    take_recorded_steps(table)
+    for rig in rooms:
+        if rig.state is State.PLAYING:
+            rig.report_shown()
+
+
+@pytest.mark.requirement("S-55")
+def test_bets_that_stand_are_played_on_after_the_last_round(tables, tmp_path):
+    """A pass line with its point belongs to its player until the dice decide it."""
+    (rig,) = tables(CRAPS)
+    rig.insert(CREDIT_CENTS)
+    fill_in(rig, "close_tables", **MANAGER, minutes=0)
+    for total in ((3, 3), (2, 3), (2, 3), (2, 3)):  # the point is six, then three throws that do not decide
+        rig.machine.chance = ScriptedChance(*(value - 1 for value in total))
+        assert play(rig, {"pass": 10} if total == (3, 3) else {"field": 10})
+    rig.machine.chance = ScriptedChance(2, 2)  # three and three: the point is made
+    assert play(rig, {"field": 10})
+    assert told(rig) == [("table_closes",)]
+    assert not play(rig, {"pass": 10})
+    assert audit(rig, tmp_path) == []
+
+
+def test_the_clock_tells_the_machine_each_minute_of_the_last_half_hour(tables):
+    (rig,) = tables(ROULETTE)
+    fill_in(rig, "close_tables", **MANAGER, minutes=31)
+    clock = ClosingClock(MachineContext(rig.engine, None, None, rig.clock, rig.happen))
+    waits = []
+    for seconds in (0, 60, 30, 31 * 60):
+        rig.clock.pass_seconds(seconds)
+        waits.append(clock.compute_seconds_to_wait())
+    assert waits == [60, pytest.approx(0.1), pytest.approx(30.1), None]
+
+
+def test_a_form_with_minutes_that_are_none_is_refused():
+    form = next(form for form in MENU.forms if form.id == "close_tables")
+    for text, reason in (
+        ("", "missing"),
+        ("-1", "not_digits"),
+        ("soon", "not_digits"),
+        ("1441", "out_of_range"),
+    ):
+        with pytest.raises(FieldError, match="minutes") as error:
+            form.fields[0].read(text)
+        assert error.value.reason == reason
+
+
+@pytest.mark.requirement("S-55")
+def test_the_audit_names_the_fourth_round_after_a_closing_time_told_earlier(tables):
+    (rig,) = tables(ROULETTE)
+    rig.insert(CREDIT_CENTS)
+    fill_in(rig, "close_tables", **MANAGER, minutes=60)
+    for _ in range(4):
+        rig.clock.pass_seconds(60)
+        assert play(rig)
+    entries = read_signed_entries(rig)
+    at = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
+    fourth = [n for n, raw in enumerate(entries) if raw["kind"] == "game.start"][3]
+    entries[at]["state"]["tables_closing"] = entries[at]["record"]["at"] = entries[at]["time"]
+    assert list(audit_findings(entries)) == [fourth + 1]
+    assert "after the last 3 rounds" in audit_findings(entries)[fourth + 1]
+
+
+@pytest.mark.requirement("S-55")
+def test_the_audit_names_a_closing_by_nobody_and_one_that_was_never_announced(tables):
+    (rig,) = tables(ROULETTE)
+    fill_in(rig, "close_tables", **MANAGER, minutes=60)
+    fill_in(rig, "open_tables", **MANAGER)
+    entries = read_signed_entries(rig)
+    at = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
+    assert len(audit_findings(remove_entries(entries, at))) == 1
+    entries[at]["record"]["persons"] = []
+    assert at + 1 in audit_findings(entries)

@@ -1,0 +1,508 @@
+"""What a machine owed before an authorised clear it owes after it, and pays; what was settled, it does not."""
+
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
+
+from egm.app.features import FEATURES
+from egm.devices.interface import PrintState
+from egm.features.memory_clear.carrying import inspect_claims, prepare_clearance
+from egm.features.memory_clear.claims import CLAIMS, WITH
+from egm.kernel.events import EventType, State
+from egm.kernel.keys import ClearAction
+from egm.money.keys import MoneyKey
+from egm.play.records.games import GameInProgress
+from egm.progressive.keys import ProgressiveKey
+from egm.progressive.level import Level
+from egm.testing.clearing import (
+    ENDED,
+    WHO,
+    ClaimDecision,
+    build_carried_decision,
+    build_clearance,
+    build_paid_decision,
+    clear_with_decisions,
+    read_clear_time,
+)
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import TicketState
+from meters import JournalDamaged
+from meters.clear import ClearRefused, clear
+from meters.recall import iter_recent_plays
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli.commands.audit import command as audit
+
+VECTORS = Path(__file__).parents[3] / "vectors"
+LOSS, SOLD = 2, ("printer", "hopper")
+
+
+def again(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecision) -> MachineRig:
+    """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
+    rig.close()
+    clear_with_decisions(folder, **decisions)
+    made = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
+    assert wrong(made) == []
+    return made
+
+
+def wrong(rig: MachineRig) -> list[str]:
+    report = Auditor(Shelf([VECTORS])).run(rig.journal.iter_bodies())
+    return [f"{finding.id}: {finding.why}" for finding in report.findings]
+
+
+def claims_of(folder: Path) -> dict[str, Fraction]:
+    return {each.id: each.proposed.amount for each in inspect_claims(folder, FEATURES).proposals}
+
+
+# ---------------------------------------------------------------------------------------------- what is declared
+def test_every_key_says_what_a_clear_makes_of_it_and_what_is_owed_has_a_claim():
+    owed = {key for key in FEATURES.keys if key.clear_action is ClearAction.OWED}
+    assert owed == CLAIMS.keys() | WITH.keys()
+    assert not CLAIMS.keys() & WITH.keys()
+
+
+# ---------------------------------------------------------------------------------------------- each claim
+@pytest.mark.requirement("A-05", "A-20")
+def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.close()
+    assert claims_of(tmp_path) == {"credit:1:cashable": 2000}
+    rig = again(rig, tmp_path)
+    values = rig.journal.meters().values
+    assert (rig.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
+    number = rig.cash_out_ticket()
+    assert rig.store.get(number).ticket.amount_cents == 2000
+    assert wrong(rig) == []
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_credit_paid_by_hand_is_paid_in_the_books_and_not_owed_again(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig = again(rig, tmp_path, credit_1_cashable=build_paid_decision(2000))
+    values = rig.journal.meters().values
+    assert (rig.credit_cents, values["att_cancel_credit"]) == (0, 2000)
+    (claim,) = next(rig.journal.entries()).record["cleared"]["claims"]
+    assert (claim["act"], claim["paid_cents"], claim["by"]) == ("paid", 2000, "A. Tremblay")
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "F-09")
+def test_a_jackpot_that_waits_for_the_attendant_waits_on_and_is_paid(tmp_path):
+    rig = won_by_hand(tmp_path)
+    handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
+    rig.close()
+    assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
+    rig = again(rig, tmp_path)
+    assert rig.state is State.HANDPAY
+    rig.engine.handle(EventType.KEY_TURNED)
+    assert rig.state is State.IDLE
+    assert rig.journal.meters().values["att_jackpot"] == handpay["amount_cents"]
+    assert wrong(rig) == []
+    rig.close()
+
+
+def won_by_hand(folder: Path) -> MachineRig:
+    place = folder / "place.toml"
+    import egm.profiles
+
+    sold = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
+    lines = [
+        "large_win_cents = 100" if line.startswith("large_win_cents") else line for line in sold.split("\n")
+    ]
+    place.write_text("\n".join(lines))
+    rig = MachineRig(folder, devices=SOLD, profile=place, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    assert rig.state is State.HANDPAY
+    return rig
+
+
+@pytest.mark.requirement("A-05")
+def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
+    rig = won_by_hand(tmp_path)
+    cents = rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+    rig = again(rig, tmp_path, handpay_1=build_paid_decision(cents))
+    assert rig.state is State.IDLE
+    assert rig.journal.meters().values["att_jackpot"] == cents
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    game = rig.machine.component(GameInProgress).record
+    win_cents = game.win_cents
+    assert win_cents > 0
+    before = rig.credit_cents
+    rig.close()
+    assert claims_of(tmp_path)["game:1"] == win_cents
+    rig = again(rig, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance()))
+    assert rig.state is State.PLAYING
+    rig.report_shown()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, before + win_cents)
+    assert wrong(rig) == []
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_decided_game_paid_by_hand_is_over(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    rig.play()
+    game = rig.machine.component(GameInProgress).record
+    win_cents = game.win_cents
+    before = rig.credit_cents
+    rig = again(rig, tmp_path, game_1=build_paid_decision(win_cents))
+    assert (rig.state, rig.credit_cents) == (State.IDLE, before)
+    assert rig.journal.meters().values["att_jackpot"] == win_cents
+    (play,) = iter_recent_plays(rig.journal)
+    assert (play.play_id, play.bet_cents, play.win_cents) == (game.play_id, game.wager_cents, None)
+    assert play.end_kind == "clear.paid"  # no warning of an open game in the list
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_prizes_in_kind_are_owed_on_and_handed_over(tmp_path):
+    game = str(VECTORS / "fair.toml")
+    folder = tmp_path / "state"
+    rig = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
+    rig.play()
+    rig.report_shown()
+    rig = again(rig, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
+    assert rig.state is State.HANDPAY
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.notice) == (State.IDLE, "prize_delivered")
+    assert rig.journal.meters().values["att_merchandise.value"] == 29000
+    assert wrong(rig) == []
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "I-12")
+def test_levels_go_on_to_the_fraction(tmp_path):
+    rig = room_of(tmp_path, *[each for _ in range(3) for each in (LOSS, NO_LUCK, 49)]).boot().insert(500)
+    for _ in range(3):
+        rig.play()
+        rig.report_shown()
+    kept = {key: dict(level) for key, level in rig.journal.states(ProgressiveKey.LEVEL).items()}
+    assert any(Level.from_json(level).held.denominator > 1 for level in kept.values())
+    rig.close()
+    owed = claims_of(tmp_path)
+    assert {key: owed[key] for key in kept} == {key: Level.from_json(kept[key]).held for key in kept}
+    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
+    assert rig.journal.states(ProgressiveKey.LEVEL) == kept
+    rig.play()
+    rig.report_shown()
+    assert wrong(rig) == []
+    assert rig.records("progressive.hit")
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
+    rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    rig.play()
+    question = rig.machine.component(GameInProgress).conversation.decision
+    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path))
+    assert rig.machine.component(GameInProgress).conversation.decision == question
+    rig.engine.handle(EventType.CHOOSE, value=question.options[0])
+    rig.report_shown()
+    assert rig.state in {State.IDLE, State.HANDPAY}
+    assert wrong(rig) == []
+    (play,) = iter_recent_plays(rig.journal)
+    assert (play.bet_cents, play.start.kind, len(play.steps)) == (50, "game.carried", 1)
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_stake_is_refunded_by_hand_where_people_say_so(tmp_path):
+    rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    rig.play()
+    credit = rig.credit_cents
+    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path), game_1=build_paid_decision(50))
+    assert (rig.state, rig.credit_cents) == (State.IDLE, credit)
+    assert rig.journal.meters().values["refund_defect"] == 50
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "I-07")
+def test_a_game_that_waits_for_its_linked_award_waits_on(tmp_path):
+    rig = awaiting(tmp_path)
+    claim = next(iter(rig.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
+    make = lambda: room_of(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
+    rig = again(rig, tmp_path, make=make)
+    assert rig.state is State.AWAITING_AWARD
+    credit = rig.credit_cents
+    rig.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=1700)
+    assert rig.state is State.IDLE
+    assert rig.credit_cents >= credit + 1700
+    assert wrong(rig) == []
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "H-06")
+@pytest.mark.parametrize("end", [PrintState.BARCODE_DONE, PrintState.FAILED])
+def test_a_ticket_in_the_printer_is_ended_by_the_printer(tmp_path, end):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.report_print_state(PrintState.PRINTING)
+    number = rig.hands.jobs[-1].barcode
+    rig.close()
+    assert claims_of(tmp_path) == {"payout:1": 2000}
+    rig = again(rig, tmp_path)
+    assert (rig.state, rig.credit_cents) == (State.PAYING, 0)
+    rig.report_print_state(end)
+    if end is PrintState.BARCODE_DONE:
+        assert rig.store.get(number).state is TicketState.ISSUED
+        assert rig.journal.balance_cents("out:voucher:cashable") == 2000
+    else:
+        assert rig.store.get(number).state is TicketState.VOID
+        assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
+    assert wrong(rig) == []
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "H-06")
+@pytest.mark.parametrize(
+    ("decision", "ticket"),
+    [(build_paid_decision(2000), TicketState.VOID), (ClaimDecision(act=ENDED), TicketState.ISSUED)],
+)
+def test_a_ticket_in_the_printer_is_ended_by_people(tmp_path, decision, ticket):
+    """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
+    rig = again(rig, tmp_path, payout_1=decision)
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    assert rig.store.get(number).state is ticket
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "G-05")
+@pytest.mark.parametrize("stacked", [True, False])
+def test_a_bill_on_its_way_is_credited_or_given_back_by_the_acceptor(tmp_path, stacked):
+    rig = MachineRig(tmp_path, devices=SOLD).boot()
+    rig.offer(2000)
+    rig.close()
+    assert claims_of(tmp_path) == {"paper:1": 2000}
+    rig = again(rig, tmp_path)
+    if stacked:
+        rig.ledger.credit_stacked_paper()
+        rig.ledger.vend_confirmed()
+    else:
+        rig.ledger.void_unstacked_paper("returned at power-up")
+    assert rig.credit_cents == (2000 if stacked else 0)
+    assert wrong(rig) == []
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "H-08")
+@pytest.mark.parametrize(
+    ("decision", "ticket"),
+    [(build_paid_decision(2000), TicketState.REDEEMED), (ClaimDecision(act=ENDED), TicketState.ISSUED)],
+)
+def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, decision, ticket):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    number = rig.cash_out_ticket()
+    rig.offer_ticket(number)
+    assert rig.ledger.find_open() is not None
+    rig = again(rig, tmp_path, paper_1=decision)
+    assert (rig.credit_cents, rig.store.get(number).state) == (0, ticket)
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "H-08")
+def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_journal(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    rig.engine.handle(EventType.CASH_OUT)
+    number = rig.hands.jobs[-1].barcode
+    rig.machine.installed(TicketDesk).record_printed = lambda _: (
+        None
+    )  # the power goes here, the bar code out and the journal written
+    rig.report_print_state(PrintState.BARCODE_DONE)
+    assert rig.store.get(number).state is TicketState.RESERVED
+    rig = again(rig, tmp_path)
+    assert rig.store.get(number).state is TicketState.ISSUED
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "G-09")
+def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
+    rig = coins_under_way(tmp_path)
+    cents = rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
+    rig = again(rig, tmp_path)
+    assert rig.state is State.PAYING
+    assert rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
+    rig.close()
+    clear_with_decisions(tmp_path, payout_1=build_paid_decision(cents - 200))
+    rig = MachineRig(tmp_path, devices=SOLD).boot()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    values = rig.journal.meters().values
+    assert (values["att_cancel_credit"], values["phys_coin_out"]) == (cents - 200, 200)
+    assert wrong(rig) == []
+    rig.close()
+
+
+def coins_under_way(folder: Path) -> MachineRig:
+    rig = MachineRig(folder, devices=("hopper",)).boot().insert(1000)
+    rig.engine.handle(EventType.CASH_OUT)
+    assert rig.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "coins"
+    return rig
+
+
+# ---------------------------------------------------------------------------------------------- the act
+@pytest.mark.requirement("A-05", "A-21")
+def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
+    rig = won_by_hand(tmp_path)
+    rig.close()
+    found = inspect_claims(tmp_path, FEATURES)
+    acts = {each.id: build_carried_decision() for each in found.proposals if each.id != "handpay:1"}
+    with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
+        prepare_clearance(found, acts, **WHO, challenge=found.inspection.challenge)
+    with pytest.raises(ClearRefused, match="nothing is owed under ghost"):
+        build_clearance(found, ghost=build_carried_decision())
+    cents = found.proposals[-1].proposed.amount
+    with pytest.raises(ClearRefused, match="cents are owed"):
+        build_clearance(found, handpay_1=build_paid_decision(int(cents) + 100000))
+    blind = build_clearance(found)
+    other = type(blind)(**WHO, challenge=blind.challenge, opening=(), owed_cents=0)
+    with pytest.raises(ClearRefused, match="settle or carry over each claim"):
+        clear(tmp_path, other, now=read_clear_time)
+
+
+@pytest.mark.requirement("A-05", "A-06")
+def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
+    rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
+    for _ in range(30):
+        write_undeclared(rig.machine, "test.time_passes", details={"why": "x" * 2000})
+    rig.insert(500)
+    rig.close()
+    log = next((tmp_path / "second").glob("*.log"))
+    content = bytearray(log.read_bytes())
+    content[-200] ^= 1  # the log is whole but for its end
+    log.write_bytes(content)
+    whole = inspect_claims(tmp_path, FEATURES)
+    assert whole.inspection.second.why
+    assert whole.inspection.is_complete
+    assert {each.id: each.proposed.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
+    assert whole.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
+
+
+def paid_out_since(folder: Path) -> MachineRig:
+    """A machine that has paid out its credit by ticket, and whose memory can be read up to the bill only."""
+    rig = MachineRig(folder, devices=SOLD).boot().insert(2000)
+    log = next((folder / "second").glob("*.log"))
+    end = len(log.read_bytes().rstrip(b"\0"))
+    rig.cash_out_ticket()
+    rig.close()
+    (folder / "journal.sqlite").write_bytes(b"nothing of it")
+    content = bytearray(log.read_bytes())
+    content[end + 40] ^= 1  # in the first entry of the cash-out
+    log.write_bytes(content)
+    return rig
+
+
+@pytest.mark.requirement("A-05", "A-06", "A-28")
+@pytest.mark.parametrize(
+    ("are_heads_readable", "standing"),
+    [(True, "entries after it are missing"), (False, "entries after it may be missing")],
+)
+def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
+    tmp_path, are_heads_readable, standing
+):
+    """It said "one copy goes further", and the persons could only owe the player the credit a second time."""
+    rig = paid_out_since(tmp_path)
+    if not are_heads_readable:
+        for head in (*tmp_path.glob("journal.head"), *tmp_path.glob("second/journal.head")):
+            head.write_bytes(b"")
+    found = inspect_claims(tmp_path, FEATURES)
+    inspection = found.inspection
+    assert (inspection.agree, inspection.is_complete) == (True, False)
+    assert (inspection.acknowledged > inspection.together.sequence) is are_heads_readable
+    (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
+    assert (credit.describe_agreement_of_copies, credit.proposed.amount) == (standing, 2000)
+    assert credit.acts == ("carried", "paid", "ended")
+    shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
+    assert standing in " ".join(shown.split())
+    assert "compare each claim with the hand-pay slips" in shown
+    rig = again(rig, tmp_path, credit_1_cashable=ClaimDecision(act=ENDED))
+    assert (rig.state, rig.credit_cents, rig.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
+    (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    assert (claim["standing"], claim["act"], claim["entries"]) == (standing, "ended", [])
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_claim_that_may_have_been_paid_since_is_carried_over_if_people_say_so(tmp_path):
+    rig = again(paid_out_since(tmp_path), tmp_path)
+    assert rig.credit_cents == 2000
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_claim_proved_to_the_last_acknowledged_entry_cannot_be_ended(tmp_path):
+    MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
+    found = inspect_claims(tmp_path, FEATURES)
+    assert [each.describe_agreement_of_copies for each in found.proposals] == ["good"]
+    with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
+        build_clearance(found, credit_1_cashable=ClaimDecision(act=ENDED))
+
+
+def contradicting(folder: Path) -> None:
+    """One machine whose two copies tell different stories from one entry on: 25.00 in the first, 30.00 in the second."""
+    MachineRig(folder / "one", devices=SOLD).boot().insert(2000).close()
+    shutil.copytree(folder / "one", folder / "other")
+    for name, cents in (("one", 500), ("other", 1000)):
+        MachineRig(folder / name, devices=SOLD).boot().insert(cents).close()
+    shutil.rmtree(folder / "one" / "second")
+    shutil.copytree(folder / "other" / "second", folder / "one" / "second")
+
+
+@pytest.mark.requirement("A-06")
+def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_path):
+    contradicting(tmp_path)
+    found = inspect_claims(tmp_path / "one", FEATURES).inspection
+    shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path / 'one'}"]).output
+    rows = [" ".join(line.split()) for line in shown.splitlines()]
+    differing = [row for row in rows if row.endswith("they differ")]
+    assert "all money that became credit, without wins 25.00 30.00 they differ" in differing
+    assert any(row.endswith("bills and vouchers accepted 25.00 30.00 they differ") for row in differing)
+    assert len(differing) == len(found.disputed_meters)
+
+
+@pytest.mark.requirement("A-05", "A-06", "A-28")
+@pytest.mark.parametrize(("copy", "cents"), [("first", 2500), ("second", 3000)])
+@pytest.mark.parametrize("act", ["carry", "paid"])
+def test_people_choose_the_valid_copy_when_the_copies_contradict(tmp_path, copy, cents, act):
+    contradicting(tmp_path)
+    state = tmp_path / "one"
+    with pytest.raises(JournalDamaged, match="disagree"):
+        MachineRig(state, devices=SOLD).boot()
+    found = inspect_claims(state, FEATURES)
+    (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
+    assert (credit.describe_agreement_of_copies, found.inspection.agree) == ("they disagree", False)
+    assert {name: claim.amount for name, claim in credit.copies.items()} == {"first": 2500, "second": 3000}
+    others = [f"--claim={each.id}=carry" for each in found.proposals if each.id != credit.id]
+
+    def cleared(decision):
+        who = ["--person=A. Tremblay", "--second-person=B. Roy", "--reason=they contradict each other"]
+        what = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
+        return CliRunner().invoke(audit, ["clear", f"--state={state}", *who, *what])
+
+    done = act if act == "carry" else f"paid:{cents}:A. Tremblay"
+    refused = cleared(done)
+    assert refused.exit_code == 1
+    assert "the copies disagree; name the one to go by" in refused.output
+    assert "the third copy cannot be chosen" in cleared(f"{done}@third").output
+    assert cleared(f"{done}@{copy}").exit_code == 0
+    rig = MachineRig(state, devices=SOLD).boot()
+    assert (wrong(rig), rig.credit_cents) == ([], cents if act == "carry" else 0)
+    (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    assert (claim["copy"], claim["copies"]) == (copy, {"first": "2500", "second": "3000"})
+    rig.close()

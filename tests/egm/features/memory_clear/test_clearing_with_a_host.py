@@ -1,0 +1,101 @@
+"""An authorised clear and the host: no identifier moves value again, and restricted credit keeps its terms."""
+
+from pathlib import Path
+
+import pytest
+from test_clearing import SOLD, again
+
+from egm.app.features import FEATURES
+from egm.config.cabinet_file import Validation
+from egm.features.memory_clear.carrying import inspect_claims
+from egm.host.transfer_port import HostTransfers
+from egm.kernel.credits import CreditKind
+from egm.money.host_money import HostMoney, TransferOrder
+from egm.money.keys import MoneyKey
+from egm.money.records.host import TransferKind, TransferStatus
+from egm.testing.clearing import build_clearance, build_paid_decision
+from egm.testing.machine import MachineRig
+from meters.clear import ClearRefused
+
+
+def hosted(folder: Path) -> MachineRig:
+    host = HostMoney(validation=Validation.SYSTEM, transfers=True, bonuses=True, asset_number=7, online=True)
+    return MachineRig(folder, devices=SOLD, host=host)
+
+
+def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
+    port = HostTransfers(rig.engine, rig.happen)
+    amounts = {each: cents.get(each.value, 0) for each in CreditKind}
+    answer = port.order(TransferOrder(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
+    if answer is TransferStatus.PENDING:
+        answer = port.last.status
+        port.acknowledge_result()
+    return answer
+
+
+@pytest.mark.requirement("A-05", "K-09")
+def test_an_identifier_that_has_moved_value_moves_none_after_any_number_of_clears(tmp_path):
+    rig = hosted(tmp_path).boot()
+    HostTransfers(rig.engine, rig.happen).register(7, b"k" * 20, 1)
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
+    assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
+    for settled in (build_paid_decision(5100), None):
+        decisions = {} if settled is None else {"credit_1_cashable": settled}
+        rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), **decisions)
+        assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
+        assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
+        assert rig.credit_cents == 0
+        assert HostTransfers(rig.engine, rig.happen).registration.registered
+    assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
+    rig.close()
+
+
+@pytest.mark.requirement("A-05", "K-09")
+def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_registers(tmp_path):
+    rig = hosted(tmp_path).boot()
+    HostTransfers(rig.engine, rig.happen).register(7, b"k" * 20, 1)
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
+    rig.close()
+    for medium in (tmp_path, tmp_path / "second"):
+        (medium / "journal.head").unlink()  # nobody can say where the journal ended
+    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
+    port = HostTransfers(rig.engine, rig.happen)
+    assert not port.registration.registered
+    assert order(rig, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
+    port.register(7, b"n" * 20, 1)
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
+    assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tmp_path):
+    rig = hosted(tmp_path).boot()
+    assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
+    assert order(rig, "T-2", nonrestricted=700) is TransferStatus.FULL
+    terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
+    assert terms is not None
+    rig.close()
+    (told,) = [
+        each for each in inspect_claims(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"
+    ]
+    assert "paid" in told.acts
+    assert told.proposed.says == {}
+    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700))
+    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
+    rig.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
+    rig = hosted(tmp_path).boot()
+    assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
+    terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
+    rig.close()
+    with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
+        build_clearance(inspect_claims(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
+    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path))
+    assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cash_cents) == (900, 0)
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
+    rig.close()

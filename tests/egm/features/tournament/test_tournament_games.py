@@ -1,0 +1,105 @@
+"""Every game of the library that one player can play is played in a tournament, and audited."""
+
+import pytest
+from rigs.tournament import Hall, describe_machine, read_purse
+
+from egm.features.tournament.rules import parse_rules
+from egm.kernel.events import EventType, State
+from egm.play.records.games import open_game
+from egm.play.showing import find_question
+from paytables import list_shipped_games, load_game
+from paytables.companions import find_smallest_bets_with
+
+GAMES = 4
+#: One of each way to bet and to answer; the others are played in the slow tier.
+QUICK = {
+    "northern-ways",
+    "aurora-keno",
+    "river-wheel",
+    "jacks-or-better-9-6",
+    "quebec-blackjack",
+    "quebec-roulette-french",
+    "monaco-craps",
+    "monaco-trente-et-quarante",
+    "quebec-let-it-ride",
+    "quebec-pai-gow-poker",
+    "orchard-picnic",
+}
+#: Rules whose fee is taken from the side bet of Let It Ride.
+SIDE_BET_FEE = (("fee_cents = 5000", "fee_cents = 30"), ("amount_cents = 1000", "amount_cents = 1"))
+PLAYABLE = [name for name in list_shipped_games() if load_game(name).rules.seats_min == 1]
+
+
+def is_for_points(game):
+    """Whether a game pays credits only: no level on its ordinary bet, and no prize in kind."""
+    return not game.prizes_in_kind() and all(level.spots for level in game.list_every_level())
+
+
+def lay_bets(at):
+    """The smallest bet on the first spot that takes one, with all that it needs; nothing for a game without spots."""
+    spots = {spot.id: spot for spot in at.rules.layout()}
+    for spot in spots.values():
+        if spot.open and not spot.added:
+            bets = find_smallest_bets_with(spots, spot, spot.least)
+            if all(spots[name].open for name in bets):
+                return bets
+    return {}
+
+
+@pytest.mark.requirement("L-01")
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in PLAYABLE],
+)
+def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_path, name):
+    game = load_game(name)
+    bets = lay_bets(game)
+    bet = sum(bets.values()) or game.bet_options[0]
+    denomination_cents = game.denominations_cents[0]
+    fee = SIDE_BET_FEE if "let-it-ride" in name else ()
+    rules = describe_machine(
+        ("games = 100", f"games = {GAMES}"),
+        ("points = 300", f"points = {bet * 60}"),
+        ("points = 500", f"points = {bet * 60}"),
+        *fee,
+        game=name,
+        denomination_cents=denomination_cents,
+        bet=bet,
+    )
+    hall = Hall(tmp_path, rules, games=(name,))
+    if not is_for_points(game):
+        fault = "rules_are_lawful" if game.prizes_in_kind() else "rules_describe_the_machine"
+        assert hall.fill("tournament_rules") == f"refused.{fault}"
+        hall.room.close()
+        return
+    hall.enter()
+    rig, fee_cents = hall.room, parse_rules(rules).entries.fee_cents
+    assert hall.sell(1, "P-1", fee_cents=fee_cents) is None
+    hall.open_play()
+    for _ in range(GAMES):
+        if bets:
+            laid = lay_exactly(game.for_table(read_purse(rig).get("table")), bet)
+            rig.engine.handle(EventType.BET, value=bet, options={"bets": laid})
+        rig.play()
+        assert rig.state is State.PLAYING, rig.notice
+        while open_game(rig.machine).outcome is None:
+            question = find_question(rig.machine)
+            free = [option for option in question.options if not question.adds(option)]
+            rig.engine.handle(EventType.CHOOSE, value=(free or list(question.options))[0])
+        rig.report_shown()
+    assert (read_purse(rig)["games"], read_purse(rig)["ending"]) == (GAMES, "complete")
+    values = rig.journal.meters().values
+    assert (values["coin_in"], values["coin_out"], values["games_played"]) == (0, 0, 0)
+    assert values["tournament_games"] == GAMES
+    assert hall.audit() == []
+
+
+def lay_exactly(at, credits_):
+    """A bet of so many credits on a table in its present state, which may have closed the spot of the first bet."""
+    spots = {spot.id: spot for spot in at.rules.layout()}
+    for spot in spots.values():
+        for least in range(spot.least, min(spot.most, credits_) + 1, spot.step):
+            bets = find_smallest_bets_with(spots, spot, least)
+            if spot.open and sum(bets.values()) == credits_ and all(spots[name].open for name in bets):
+                return bets
+    raise AssertionError(f"no spot takes {credits_} credits")
