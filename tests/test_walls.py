@@ -205,7 +205,11 @@ def test_a_new_feature_needs_no_line_in_any_contract(skeleton):
     (skeleton / "egm" / "app" / "features.py").write_text("")
     (skeleton / "egm" / "screen" / "text.py").write_text("")
     assert kept.returncode == 0, kept.stdout
-    for pair in ("bingo -> egm.features.closing.feature", "bingo -> egm.seats", "screen.text -> egm.features.bingo"):
+    for pair in (
+        "bingo -> egm.features.closing.feature",
+        "bingo -> egm.seats",
+        "screen.text -> egm.features.bingo",
+    ):
         assert pair in broken.stdout, broken.stdout
 
 
