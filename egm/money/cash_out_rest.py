@@ -69,7 +69,11 @@ def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
 
 
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
-    """Return the event that starts an automatic payout: by hand if the previous method failed, else by any method."""
+    """Return the event that starts an automatic cash-out of the player's credits.
+
+    It pays by hand if the previous payout method has failed, otherwise by the first available method in the
+    profile's order.
+    """
     remainder = _read_valid_remainder(machine)
     if remainder is not None and remainder.by_hand:
         return Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice())

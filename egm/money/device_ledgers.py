@@ -155,7 +155,10 @@ class PaperLedger:
         check_invariant(self.find_open() is None, "a disputed bill or ticket is still open")
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
-        """Open a dispute about a bill or ticket that the acceptor stacked without an order."""
+        """Open a dispute about a bill or ticket that the acceptor stacked without an order.
+
+        ``most_cents`` is the largest possible amount, in minor units.
+        """
         self._handle(EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def record_direction(self, *, outward: bool) -> None:
@@ -167,7 +170,10 @@ class PaperLedger:
         self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
     def set_protocol_position(self, position: int) -> None:
-        """Store the driver's position in its protocol with the bill or ticket that is being stacked."""
+        """Store how far the driver has come in the protocol exchange for the bill or ticket that is being stacked.
+
+        After a restart, the driver continues from this position.
+        """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=position)})
 
@@ -270,16 +276,20 @@ class HopperLedger:
         )
 
     def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
-        """End the hopper payout with the number of coins counted out.
+        """End the hopper payout with the number of coins that the hopper counted out.
 
-        If ``uncertainty`` has a text, it is unknown whether more coins have left, for the reason that it states.
+        ``uncertainty`` is the reason why more coins may have left the hopper; it is empty if the count is
+        certain.
         """
         self._require_open_payout(payout_id)
         self._handle(EventType.COINS_PAID, paid_coins=paid_coins, uncertainty=uncertainty)
         check_invariant(self.find_open() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Close a cash-out whose coins were never ordered from the hopper. A test, which has no record, is ignored."""
+        """Close a cash-out whose coins were never ordered from the hopper, with no coins paid.
+
+        The id of a hopper test, which has no cash-out, is ignored.
+        """
         check_invariant(self.find_open() is None, "a payout was reported as not ordered while one is open")
         if not is_test(payout_id):
             self._handle(EventType.COINS_PAID, paid_coins=0)
@@ -310,16 +320,18 @@ class CoinsLedger:
         self._handle = handle
 
     def find_event_position(self) -> int | None:
-        """Return the position of the coin acceptor's last recorded event, or None before the first."""
+        """Return the coin acceptor's event counter as of the last recorded coin event, or None if none is recorded."""
         event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
         return None if event_count is None else int(event_count)
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """Credit each coin, store the position of the last coin event and open any dispute, in one transaction.
+        """Credit each coin, store the acceptor's event counter and open any dispute, in one transaction.
 
-        ``coins``: for each coin its value in minor units, and whether the sorter sent it to the hopper.
+        ``coins`` has, for each coin, its value in minor units and whether the sorter sent it to the hopper.
+        ``event_position`` is the acceptor's event counter after these coins. ``disputed`` describes coins
+        that cannot be credited.
         """
         self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
         if self.find_event_position() != event_position and METER_JUMP in self._machine.faults:

@@ -92,7 +92,10 @@ class DisputedAmount:
         ticket: str = "",
         kind: str = "",
     ) -> Self:
-        """Return a new dispute about a device's operation ``subject`` (an id); without one, it gets a fresh id."""
+        """Return a new dispute about money that a device may have taken or paid.
+
+        ``subject`` is the id of the disputed operation; without it, the dispute gets a fresh id.
+        """
         return cls(
             id=subject or machine.fresh_id("disputed"),
             device=device,
@@ -141,7 +144,7 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """A ruling on a disputed amount that is being posted. ``story`` is the record of its journal entry."""
+    """A ruling on a disputed amount whose payment is not posted yet; ``story`` is the content of its journal entry."""
 
     disputed: DisputedAmount
     amount_cents: Count
@@ -194,7 +197,7 @@ def end_disputes(machine: Machine, _: Event) -> None:
 def finish_disputes(machine: Machine) -> None:
     """Post the payment of a recorded ruling on disputed money, and raise the faults of the open disputes.
 
-    This is done immediately, or after a restart in between.
+    It is called immediately after a ruling or a new dispute is recorded, and again after a restart.
     """
     ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
@@ -220,7 +223,7 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
 
 
 def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> int | None:
-    """Return the amount that a ruling's form awards to the player, or None if the form states none.
+    """Return the amount that a ruling's form awards to the player, in minor units, or None if it states no decision.
 
     For a printed ticket this is 0 if the ticket is ruled good and its full amount if it is ruled void.
     """
@@ -274,7 +277,10 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
 
 
 def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
-    """Return the machine state that closes a dispute and, if it is the device's last one, clears its fault."""
+    """Return the machine state that closes a dispute.
+
+    If the device has no other open dispute, the state also clears the device's fault.
+    """
     others = [dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id]
     is_last_of_device = all(dispute.device != disputed.device for dispute in others)
     fault = {f"{KernelKey.FAULT}{disputed.code}": None} if is_last_of_device else {}

@@ -89,7 +89,7 @@ class TicketDisputed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRejected:
-    """The acceptor rejected something by itself, or a bill or ticket was returned to the player."""
+    """The acceptor rejected a bill, ticket or other paper, or the machine returned a bill or ticket to the player."""
 
     reason: str
 
@@ -371,7 +371,7 @@ class CoinsOutOfVoided:
     """The number of coins ordered."""
     paid_coins: Count
     doubt: str = omit_if_default("")
-    """The reason why more coins may have left the hopper."""
+    """The reason why more coins may have left the hopper than it counted; empty if the count is certain."""
     in_coins: PaidInCoins | None = omit_if_default(None)
 
 
@@ -477,10 +477,10 @@ class HandpayPaid:
     slip: Positive
     """The slip's running number."""
     witness: str = omit_if_default("")
-    """The journal head before this entry, as printed."""
+    """The journal head (last entry's number and hash prefix) before this entry, as printed on the slip."""
     machine: Serial
     taxable: bool
-    """Whether the amount reaches the limit above which a win is reported for tax."""
+    """Whether the amount reaches the profile's limit from which a win is reported for tax."""
     person: Person
     persons: tuple[str, ...]
     """The people who filled in the form and those who paid: members of staff, a key switch, or a host."""
@@ -642,7 +642,7 @@ class OrphanCredits(_OrphanRuling):
     """Credit left on the meter was taken into the register of unclaimed money; restricted credit expires instead."""
 
     kind: Literal["credits"] = "credits"
-    """Always `credits`, in the register of orphans."""
+    """The kind of unclaimed money in the register: always `credits`."""
     amount_cents: Count
     """The amount taken into the register."""
     expired_cents: Count
@@ -666,7 +666,7 @@ class OrphanTicket(_OrphanRuling):
     """A ticket that was found was redeemed into the register of unclaimed money."""
 
     kind: Literal["ticket"] = "ticket"
-    """Always `ticket`, in the register of orphans."""
+    """The kind of unclaimed money in the register: always `ticket`."""
     amount_cents: Cents
     number: Masked
     commitment: str = omit_if_default("")
@@ -675,7 +675,7 @@ class OrphanTicket(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanRefused(_OrphanRuling):
-    """A ticket that was found cannot be redeemed."""
+    """A ticket that was found without an owner could not be redeemed into the register of unclaimed money."""
 
     answer: str
     """The reason why the ticket cannot be redeemed."""
@@ -769,12 +769,12 @@ CREDITS_FORFEITED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- the ticket ledger
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketsChecked:
-    """The ticket ledger agrees with the journal."""
+    """The ticket ledger was compared with the journal, and they agree."""
 
     place: Count
-    """The number of the ledger's last change."""
+    """The number of the ticket ledger's last move at the comparison."""
     begun: Mapping[str, JSON] | None = omit_if_default(None)
-    """The restoration by two people after which this ledger is used, as the ledger describes it."""
+    """The last restoration of the ticket ledger by two people: who, when and why; missing if there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,9 +42,9 @@ class TicketEscrowed(PaperEscrowed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRefused:
-    """Event: the acceptor has returned or rejected a bill or ticket, and why.
+    """Event: the acceptor has returned or rejected a bill, ticket or other paper; ``reason`` says why.
 
-    ``ticket``: whether it is known to be a ticket.
+    ``ticket`` is True if the paper is known to be a ticket.
     """
 
     reason: str
@@ -109,14 +109,17 @@ class CoinsStrayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOut:
-    """Event: the player's credits are to be paid out; a host may have declined to take them."""
+    """Event: the player's credits are to be paid out by the first available payout method.
+
+    ``is_declined_by_host``: a host was offered the credits first and has declined to take them.
+    """
 
     is_declined_by_host: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoPayoutDevice:
-    """Event: the player's credits can only be paid by hand, and why."""
+    """Event: the player's credits can only be paid by hand; ``why`` is the reason."""
 
     why: str = ""
 
@@ -163,7 +166,11 @@ class ForfeitCreditsForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmountForm(RulingForm):
-    """A ruling on the disputed amount with the id ``disputed``: an amount in minor units, or on a ticket its state."""
+    """The form of a ruling on the disputed amount with the id ``disputed``.
+
+    ``amount_cents`` is the amount awarded in minor units. For a printed ticket, ``ticket`` states instead
+    whether it is good or void.
+    """
 
     disputed: str = ""
     amount_cents: int | None = None

@@ -13,22 +13,22 @@ from egm.kernel.machine import Machine
 
 
 class Control(StrEnum):
-    """A function of the machine that a host can restrict."""
+    """A function of the machine that a host can restrict. Each member states which values a host may set."""
 
     BILL_ACCEPTOR = "bill_acceptor"
-    """False: bills and tickets are not accepted."""
+    """Whether the acceptor takes bills and tickets. A host sets it to False to disable the acceptor."""
     BILLS = "bills"
-    """The bill denominations that may be accepted, in minor units."""
+    """The list of bill denominations that may be accepted, in minor units."""
     GAME = "game"
-    """One game (``game.<id>``); False: the game is not offered."""
+    """Whether one game (``game.<id>``) is offered. A host sets it to False to disable the game."""
     SOUND = "sound"
-    """``no_play``: games are silent; ``off``: everything except alarms is silent."""
+    """The sound level: ``no_play`` mutes the games, ``off`` mutes everything except alarms."""
 
 
 def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
-    """Return the value that each host has requested for a control, such as the bills to accept.
+    """Return the values that the hosts have set for a control, one for each host that has set it.
 
-    ``of`` is the id of the game if the control is about one.
+    ``of`` is the id of the game if the control is :attr:`Control.GAME`.
     """
     name = f"{control}.{of}" if of else str(control)
     return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())

@@ -24,7 +24,10 @@ RING: Final = 31
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A ticket in escrow about whose value the host was queried. Its full number is stored nowhere else."""
+    """A ticket in escrow whose value the machine has requested from the host.
+
+    Its full number is stored nowhere else.
+    """
 
     id: str
     escrow: int
@@ -36,23 +39,29 @@ class Lock:
     """A host's lock on the machine for a transfer, requested or granted; it ends at a monotonic time in nanoseconds."""
 
     condition: int
-    """The transfers that must be possible for the lock, as the protocol numbers them."""
+    """The kinds of transfer that must be possible for the lock to be granted, in the protocol's code."""
     until_ns: int
     granted: bool = False
     cash_out: bool = False
-    """Whether the machine set the lock itself, because it offers the player's cash-out to the host."""
+    """Whether the machine set this lock itself, to offer the player's cash-out to the host."""
     cash_out_waits: bool = False
-    """Whether the host set the lock during such an offer, which it may still accept."""
+    """Whether the host requested this lock while a cash-out was offered to it; it may still accept the offer."""
 
     @property
     def is_offer(self) -> bool:
-        """Return whether the lock offers a cash-out to the host, which is paid another way if the host declines."""
+        """Return whether a cash-out is offered to the host under this lock.
+
+        If the host declines, the cash-out is paid by another method.
+        """
         return self.cash_out or self.cash_out_waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferOrder:
-    """A transfer ordered by the host; amounts by kind in minor units, absent if not requested."""
+    """A transfer of credits between host and machine, as the host ordered it.
+
+    ``cents`` has the amounts in minor units by kind of credit; a kind that is not requested is absent.
+    """
 
     identifier: str
     kind: TransferKind
@@ -74,7 +83,7 @@ class TransferOrder:
 
 @dataclass(slots=True)
 class HostMoney:
-    """Volatile state of the exchange with the host of the machine's money: queries, lock, transfer order."""
+    """Volatile data of the exchange with the machine's money host: ticket query, lock, transfer order."""
 
     validation: Validation = Validation.STAND_ALONE
     transfers: bool = False
@@ -101,7 +110,7 @@ class HostMoney:
 
 
 def build_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
-    """Return the state changes that add a printed ticket to the ring of tickets that the host reads."""
+    """Return the state changes that add a printed ticket to the 31 tickets that the host can read (a ring buffer)."""
     count = _read_count(journal, HostKey.RING_COUNT)
     return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
 
@@ -113,7 +122,7 @@ def _read_count(journal: JournalView, key: str) -> int:
 
 
 def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
-    """Return the ring indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
+    """Return the ring-buffer indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
     read_count, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
     return tuple(number % RING + 1 for number in range(read_count, count))
 
@@ -124,6 +133,6 @@ def build_next_read_state(journal: JournalView) -> Mapping[str, int]:
 
 
 def find_pay_out_in_ring(journal: JournalView, index: int) -> str | None:
-    """Return the id of the cash-out that printed the ticket at an index of the host's ring, or None."""
+    """Return the id of the cash-out that printed the ticket at an index of the host's ring buffer, or None."""
     pay_out_id = journal.state(f"{HostKey.RING}{index}")
     return pay_out_id if isinstance(pay_out_id, str) else None

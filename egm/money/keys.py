@@ -15,9 +15,9 @@ class MoneyKey(Key):
     COIN_EVENTS = "coins", ClearAction.IDENTITY, Owner.PLAYER
     """The coin acceptor's event counter up to which coins are recorded."""
     COINS_DISPENSED = "coins_gone", ClearAction.OWED, Owner.PLAYER
-    """The coins of an abandoned hopper payout that are not posted yet."""
+    """The coins that left the hopper in an abandoned payout and are not posted yet."""
     DISPUTED = "disputed:", ClearAction.OWED, Owner.PLAYER
-    """Prefix; one key per disputed amount."""
+    """Prefix of the keys of open disputes; each disputed amount has its own key."""
     RULING = "ruling", ClearAction.OWED, Owner.PLAYER
     """A ruling on a disputed amount that is not posted yet."""
     HANDPAY = "handpay", ClearAction.OWED, Owner.PLAYER
@@ -33,6 +33,6 @@ class MoneyKey(Key):
     RESTRICTED = "restricted", ClearAction.OWED, Owner.PLAYER
     """Expiry date and pool of the restricted credit on the meter."""
     TICKETS = "tickets", ClearAction.TRANSIENT, Owner.MACHINE
-    """How far the ticket ledger has progressed, and its state when this journal began."""
+    """The ticket ledger's last move known to the journal, and the ledger's end when this journal began."""
     TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, Owner.MACHINE
     """The ticket terms set by the host."""

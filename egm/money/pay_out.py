@@ -235,7 +235,7 @@ def _require_ticket(machine: Machine, pay_out_id: str) -> Ticket:
 
 
 def settle_ticket(machine: Machine, _: Event) -> None:
-    """Settle a cash-out by ticket: with the bar code printed, the credits have become the ticket (AGE 5.1.3)."""
+    """Settle a cash-out by ticket after its bar code is printed: the reserved credits become the ticket (AGE 5.1.3)."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _require_ticket(machine, pay_out.id).number
@@ -300,7 +300,7 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
 
 
 def is_disputed(printing: PrintingRecord | None) -> bool:
-    """Return whether the printed ticket waits for a ruling, or a ruling has declared it void."""
+    """Return whether the ticket being printed is disputed: it waits for a ruling, or a ruling has declared it void."""
     return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
@@ -439,15 +439,16 @@ def settle_coins(machine: Machine, event: Event) -> None:
 
 
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether coins of an abandoned hopper payout are not posted, or a stored remainder is out of date.
+    """Return whether a cash-out needs more work: unposted coins, or an outdated remainder.
 
-    A remainder is out of date once it differs from the player's cashable balance.
+    Unposted coins left the hopper in an abandoned payout. A stored remainder is outdated once it differs from
+    the player's cashable balance.
     """
     return machine.memory.get(MoneyKey.COINS_DISPENSED) is not None or has_stale_remainder(machine)
 
 
 def end_cash_out(machine: Machine, event: Event) -> None:
-    """Post the coins of an abandoned hopper payout, and clear a remainder that no longer equals the balance."""
+    """Post the coins of an abandoned hopper payout, and clear a stored remainder that differs from the balance."""
     post_coins(machine, event)
     if has_stale_remainder(machine):
         clear_remainder(machine)
@@ -505,7 +506,10 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
 
 
 def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
-    """Return the coins paid in this cash-out so far, with those just counted, and the amount owed at its start."""
+    """Return the progress of a cash-out in coins after the hopper has paid ``counted_cents`` more.
+
+    The result has the amount owed when the hopper started and the amount paid so far, in minor units.
+    """
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
     return PaidInCoins(
         owed_cents=before_cents + pay_out.amount_cents + machine.cash_cents,
@@ -534,7 +538,8 @@ def _void_payout(
 ) -> None:
     """Void the reservation of a payout and return its credits to the meter.
 
-    If the payout was paying a remainder and no coins left, its amount is stored as the remainder again.
+    If the payout was for the remainder of an earlier cash-out and no coins left the hopper, the amount is
+    stored as the remainder again.
     """
     was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_DISPENSED) is None
     remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0

@@ -73,7 +73,10 @@ def pay_complement(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- orphans
 def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
-    """Return whether there are credits, or bets left on a table between two games, without an owner."""
+    """Return whether the machine holds money that an absent player may have left.
+
+    That is credit on the meter, or bets that stay on a table between two games.
+    """
     has_standing_bets = bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
     return machine.credit_cents > 0 or has_standing_bets
 
@@ -145,7 +148,7 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether a hand-pay voided as unclaimed is still to be posted to the register of unclaimed money."""
+    """Return whether an unclaimed hand-pay was voided but not yet posted to the register of unclaimed money."""
     return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 

@@ -2,7 +2,7 @@
 
 If the profile allows it, the player requests a ticket, and the attendant's key returns the reservation to the
 credit meter; the cash-out then continues automatically. After any power loss the reservation is either active
-or void: the player never has both the hand-pay and the ticket, and never neither.
+or void: the player has either the hand-pay or the ticket, never both.
 """
 
 from dataclasses import replace
@@ -40,7 +40,7 @@ def ticket_is_requested(machine: Machine, _: Event) -> bool:
 
 
 def requested_ticket_is_impossible(machine: Machine, event: Event) -> bool:
-    """Return whether the player has requested a ticket instead of the hand-pay, and none can be printed any more."""
+    """Return whether the player has requested a ticket instead of the hand-pay, but none can be printed now."""
     return ticket_is_requested(machine, event) and not ticket_may_replace_handpay(machine, event)
 
 

@@ -61,7 +61,7 @@ _JOURNAL_REMEDY: Final = (
 def open_store(
     journal: Journal, folder: Path, second: Path, storage: Storage | None = None
 ) -> tuple[TicketStore | None, str]:
-    """Open the ticket ledger in ``folder``; return it and an empty text, or None and why it cannot be used.
+    """Open the ticket ledger in ``folder``; return it and "", or None and the reason why it cannot be used.
 
     A new ledger is created only if the journal has no tickets. Raises TicketLedgerUnwritable if the medium
     rejects the write: the machine stops and retries.
@@ -96,7 +96,10 @@ def compute_number_commitment(machine: Machine, number: str) -> str:
 def build_host_ticket_state(
     machine: Machine, ticket_id: str, status: Redeeming
 ) -> dict[str, HostTicketRecord]:
-    """Return the state change that stores a ticket's status for the host; empty if its last ticket is another."""
+    """Return the state change that sets the status of the last ticket that the host was queried about.
+
+    It is empty if ``ticket_id`` is not that ticket.
+    """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if host_ticket is None or host_ticket.id != ticket_id:
         return {}
@@ -104,7 +107,7 @@ def build_host_ticket_state(
 
 
 def is_accounted(machine: Machine, record: Record) -> bool:
-    """Return whether the journal knows a ticket that the ticket ledger lists as issued by this machine."""
+    """Return whether the journal accounts for a ticket that the ticket ledger lists as issued by this machine."""
     return is_known_to_journal(machine.journal, record)
 
 
@@ -190,9 +193,9 @@ def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
 
 
 def _has_entry(journal: Journal, head: JournalSeen) -> bool:
-    """Return whether the journal has the entry that the ticket ledger stored as the journal's last one.
+    """Return whether the journal contains the entry ``head``, which the ticket ledger stored as the journal's last.
 
-    If only the archive has the answer and cannot be read, return True.
+    If the entry is only in the archive, and the archive cannot be read, return True.
     """
     if head.sequence > journal.sequence:
         return False
@@ -253,7 +256,7 @@ def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: i
 
 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
-    """Return who restored the ticket ledger last, and the details; empty if nobody has."""
+    """Return who restored the ticket ledger last, when and why; empty if it was never restored."""
     restoration = store.find_last_restoration()
     return {} if restoration is None else {"by": restoration.by, **restoration.story}
 

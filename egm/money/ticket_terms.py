@@ -39,12 +39,13 @@ class TicketTerms:
     address2: str = ""
     """The second line of the printed address."""
     said: tuple[str, ...] = ()
-    """Names of the terms that the newer kind of message has set: the older kind of message must not change them."""
+    """Names of the terms set by the newer host messages (SAS 7B, 7C), which the older one (7D) must not change."""
 
     def with_changes(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
         """Return the ticket terms with a host's changes applied.
 
-        With ``outranked``, the terms that the newer kind of message has set stay as they are.
+        ``outranked``: the changes come from the older host message (SAS 7D), which does not change terms set
+        by the newer ones.
         """
         terms = to_json(self)
         if outranked:

@@ -142,7 +142,7 @@ def hopper_takes_coins(machine: Machine) -> bool:
 
 
 def stack_bill(machine: Machine, event: Event) -> None:
-    """Order the bill in escrow into the box; before that, the driver's ledger reserves its credit."""
+    """Order the acceptor to stack the bill in escrow; before that, the driver's ledger reserves its credit."""
     machine.notice = None
     bill = event.of(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
@@ -150,7 +150,7 @@ def stack_bill(machine: Machine, event: Event) -> None:
 
 
 def return_bill(machine: Machine, event: Event) -> None:
-    """Order the bill in escrow back to the player, with a notice."""
+    """Order the acceptor to return the bill in escrow to the player, and show a notice."""
     bill = event.of(BillEscrowed)
     machine.component(Devices).require_acceptor.return_bill(bill.escrow)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
@@ -159,7 +159,7 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 
 def return_ticket(machine: Machine, event: Event) -> None:
-    """Order the ticket in escrow back to the player, with a notice."""
+    """Order the acceptor to return the ticket in escrow to the player, and show a notice."""
     machine.component(Devices).require_acceptor.return_bill(event.of(TicketEscrowed).escrow)
     machine.component(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
@@ -300,10 +300,10 @@ def dispute_amount(machine: Machine, event: Event) -> None:
 
 
 def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
-    """Return the state change of the terms of restricted credit on the meter when a ticket is credited.
+    """Return the change of the stored terms of restricted credit when a ticket is credited.
 
-    A host's restricted ticket sets its terms. With any other ticket, expired terms left over from restricted
-    credit that is gone are cleared.
+    A restricted ticket validated by the host brings its terms. Any other ticket clears stored terms that have
+    expired, if no restricted credit is on the meter.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted
@@ -348,7 +348,10 @@ def record_bill_rejected(machine: Machine, event: Event) -> None:
 
 
 def redeem_ticket(machine: Machine, event: Event) -> None:
-    """Lock the ticket in escrow and order it into the box, or return it with the reason."""
+    """Lock the ticket in escrow in the ticket ledger and order the acceptor to stack it.
+
+    If the ledger refuses the ticket, the acceptor returns it and the screen shows the reason.
+    """
     desk, paper = machine.component(TicketDesk), event.of(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
     answer = desk.redeem_begin(ticket_id, paper.digits)

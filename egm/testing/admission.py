@@ -21,7 +21,10 @@ _ADMISSIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of an examination of games, as the key of a cache: equal if all files that it reads are equal."""
+    """The arguments of one examination of games, used as a cache key.
+
+    Two are equal if all files that the examination reads are equal.
+    """
 
     content: tuple[str, ...]
     slots: tuple[GameSlot, ...] = field(compare=False)
@@ -32,7 +35,7 @@ class _Request:
 def admit_once(
     slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...]
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
-    """Return the result of :func:`admit_games` for a cabinet with a wheel, from a cache if nothing changed."""
+    """Return the result of :func:`admit_games` for a cabinet with a wheel; equal arguments use a cached result."""
     try:
         digests = tuple(read_source(slot.game).digest for slot in slots)
     except PaytableError:  # admit reports the missing definition

@@ -23,16 +23,19 @@ class _Descriptor:
         self._fileno = fileno
 
     def fileno(self) -> int:
-        """Return the number of the descriptor."""
+        """Return the file descriptor's number."""
         return self._fileno
 
     def close(self) -> None:
-        """Close the descriptor."""
+        """Close the file descriptor."""
         os.close(self._fileno)
 
 
 class Cable(Port):
-    """The device's end of the line; :meth:`open` returns the machine's. ``quality`` states how reliable the line is."""
+    """A simulated serial line: the simulated device's port; :meth:`open` returns the machine's end.
+
+    ``quality`` states how reliable the line is.
+    """
 
     def __init__(self, quality: Quality = "perfect", seed: int = 1, character_seconds: float = 0.0) -> None:
         super().__init__(Path("cable"), character_seconds)
@@ -47,7 +50,7 @@ class Cable(Port):
         return ours.detach(), theirs.detach()
 
     def _spoil_message(self, data: bytes) -> bytes:
-        """Return a message after a lossy line: one in five is lost, changed, cut short or preceded by noise."""
+        """Return a message as a lossy line delivers it: one in five is lost, changed, cut short or follows noise."""
         if self._quality != "lossy":
             return data
         fate = self._dice.random()
@@ -73,11 +76,14 @@ class Cable(Port):
             super().send(data)
 
     def deliver_sent_data(self) -> None:
-        """Deliver what the machine has sent now, whatever happens to the machine next."""
+        """Deliver to the device what the machine has already sent, even if the machine stops next."""
         self._read_available()
 
     def open(self, path: str, settings: LineSettings) -> Handle:
-        """Return a new descriptor of the machine's end, without old bytes, as a UART's would be."""
+        """Return a new descriptor of the machine's end of the line.
+
+        Bytes received earlier are discarded, as a UART does when it is opened.
+        """
         del settings
         if not self.is_plugged_in:
             raise LineLostError(path, "no such port")

@@ -1,4 +1,4 @@
-"""An authorised clear by two people, which carries each claim over unless they decide otherwise."""
+"""Build an authorised memory clear by two people for tests; by default every claim is carried over."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,7 +47,10 @@ def build_paid_decision(cents: int) -> ClaimDecision:
 
 
 def build_clearance(found: ClaimInspection, **decisions: ClaimDecision) -> Clearance:
-    """Return a memory clear that carries over every claim not named in ``decisions`` (with ``_`` for a colon)."""
+    """Return a memory clear with these decisions; every claim without a decision is carried over.
+
+    The names in ``decisions`` are claim ids with ``_`` for each colon.
+    """
     named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: named.pop(each.id, build_carried_decision()) for each in found.proposals}
     return prepare_clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
@@ -56,7 +59,10 @@ def build_clearance(found: ClaimInspection, **decisions: ClaimDecision) -> Clear
 def clear_with_decisions(
     folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: ClaimDecision
 ) -> Path:
-    """Clear a machine's memory with these decisions on its claims, and return the folder of the old memory."""
+    """Clear a machine's memory with these decisions on its claims; return the folder of the old memory.
+
+    The names in ``decisions`` are claim ids with ``_`` for each colon.
+    """
     return clear(
         folder,
         build_clearance(inspect_claims(folder, features, second_dir=second), **decisions),

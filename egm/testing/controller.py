@@ -52,7 +52,7 @@ class SmallController:
         self.joined.clear()
 
     def list_values(self) -> list[m.Value]:
-        """Return what every level shows, as the controller publishes it."""
+        """Return the displayed amount of every level, as messages that a controller publishes."""
         self.value_sequence += 1
         return [
             m.Value(
@@ -83,7 +83,7 @@ class SmallController:
                 return [m.Closed(machine=message.machine, claim=message.claim)]
 
     def _handle_join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
-        """Enrol a machine that joins; return what the controller knows of it, or a refusal."""
+        """Enrol a machine at a level; return the level's terms and the contributions counted so far, or a refusal."""
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
             return self._refuse(
@@ -143,6 +143,9 @@ class SmallController:
         return self.awards[message.claim]
 
     def _refuse(self, message: m.FromMachine, reason: m.RefusalReason, of: str, **more: object) -> m.Refused:
-        """Return the refusal of a machine's message."""
+        """Return a refusal of a machine's message, and keep it in ``refusals``.
+
+        ``of`` is the kind of the refused message.
+        """
         self.refusals.append(m.Refused(machine=message.machine, reason=reason, of=of, **more))
         return self.refusals[-1]

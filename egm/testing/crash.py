@@ -5,25 +5,28 @@ from contextlib import contextmanager
 
 
 class Killed(Exception):
-    """Planted error: the machine process dies here."""
+    """Simulated death of the machine's process, raised at the point that a test has chosen."""
 
 
 class CrashingLedger:
-    """Mixin for a ledger of a driver that is killed: ``die_at`` counts the calls before and after each record."""
+    """Mixin for a device ledger that simulates the death of the process around its records.
+
+    It counts the points before and after each record; ``die_at`` is the number of the point to die at.
+    """
 
     die_at: int | None = None
-    """The number of the call at which the process dies; None: it survives."""
+    """The number of the point at which :class:`Killed` is raised, counted from 1; None: never."""
     _calls = 0
 
     @contextmanager
     def _die_if_due_around(self) -> Iterator[None]:
-        """Give the process a chance to die just before and just after the ``with`` block, which records something."""
+        """Wrap one write of a record: raise :class:`Killed` just before or just after it, if that point is chosen."""
         self._die_if_due()
         yield
         self._die_if_due()
 
     def _die_if_due(self) -> None:
-        """Count one call, and kill the process at the chosen one."""
+        """Count one point; raise :class:`Killed` if it is the chosen one."""
         self._calls += 1
         if self._calls == self.die_at:
             raise Killed

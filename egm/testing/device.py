@@ -1,4 +1,4 @@
-"""A device on a cable: the simulated device, a line of any quality, and any number of restarts of its driver."""
+"""A test rig for a device driver: the simulated device, a line of any quality, and any number of driver restarts."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,11 @@ from egm.testing.cable import Cable, Quality
 
 @dataclass
 class DeviceRig:
-    """A simulated device and its cable; ``react`` is the machine's reaction to an event. Use within ``jump``."""
+    """A simulated device connected by a simulated line, with the events that its driver reports.
+
+    ``react`` is called with each event in place of the machine. Use it inside
+    :func:`egm.testing.jumping_loop.jump`.
+    """
 
     protocol: str
     line: Quality = "perfect"
@@ -30,16 +34,16 @@ class DeviceRig:
         self._task: asyncio.Task[None] | None = None
 
     def serial_line(self) -> SerialLine:
-        """Return the machine's end of the cable as a line."""
+        """Return the machine's end of the simulated line, for a driver."""
         return SerialLine("cable", PROTOCOLS[self.protocol].line, self.cable.open)
 
     def sink(self, event: DeviceEvent) -> None:
-        """Record an event of the driver."""
+        """Record an event that the driver reports, and call ``react`` with it."""
         self.events.append(event)
         self.react(event)
 
     def of(self, *kinds: type[DeviceEvent]) -> list[object]:
-        """Return the events of these kinds so far."""
+        """Return the recorded events that are of any of these types, in order."""
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
@@ -70,9 +74,9 @@ class DeviceRig:
             await asyncio.sleep(0.01)
 
     def hand(self, action: str, **values: int | str | bool) -> str:
-        """Perform a manual action on the device; return its description."""
+        """Perform a manual action on the simulated device, such as opening it; return its description."""
         return self.twin.act(action, values)
 
     def close(self) -> None:
-        """Unplug the device."""
+        """Unplug the simulated device."""
         self.cable.unplug()

@@ -26,9 +26,9 @@ _numbers: Final = count()
 
 @dataclass(slots=True)
 class _Change:
-    """One unsynced change of a simulated medium's file: what it replaced, and what was written.
+    """One unsynced change of a file on a simulated medium: the bytes replaced, and the bytes written.
 
-    Nothing was written (None) if only the size changed.
+    ``written`` is None if only the size changed.
     """
 
     offset: int
@@ -39,7 +39,7 @@ class _Change:
 
 @dataclass(slots=True)
 class _File:
-    """A file on the simulated medium, with its unsynced changes, and with its content after its name was removed."""
+    """A file on the simulated medium: its unsynced changes, and its content once it no longer has a name."""
 
     changes: list[_Change] = field(default_factory=list)
     nameless: bytes = b""
@@ -79,10 +79,10 @@ _Naming = tuple[Path | None, Path | None, _File]
 
 
 class Medium:
-    """The unsynced changes on a computer's disks, and the computer's power.
+    """Simulated disks of one computer: their unsynced changes, and whether the power is on.
 
     At operation ``cut_at`` the power fails and ``gone`` is called. Later writes of the dying process have no
-    effect and its reads fail, so that nothing is concluded from half of a file.
+    effect and its reads fail, so that it cannot act on half of a file.
     """
 
     def __init__(self, dice: random.Random) -> None:
@@ -135,7 +135,7 @@ class Medium:
 
     # ------------------------------------------------------------ what happens to files
     def note_opened(self, path: Path, *, made: bool) -> _File:
-        """Note that a file of the simulated medium was opened; with ``made``, it did not exist before."""
+        """Register a file of the simulated medium that was opened; with ``made``, it was created by that."""
         if made and not self.dead:
             self._record_naming((None, path, _File()))
         if path not in self._names:  # it existed before, so it is durable
@@ -162,7 +162,7 @@ class Medium:
         self._record_naming((path, None, file))
 
     def _record_naming(self, naming: _Naming) -> None:
-        """Record that a file was created, renamed or removed; a power loss may undo that until the folder is synced."""
+        """Record that a file was created, renamed or removed; a power loss may undo it until the folder is synced."""
         self._namings.append(naming)
         _apply_naming(self._names, naming)
         self._count_operation()
@@ -215,7 +215,7 @@ def _apply_naming(names: dict[Path, _File], naming: _Naming) -> None:
 
 @dataclass(slots=True)
 class _Bytes:
-    """Functions that read, write and resize an open file's bytes, common to SQLite and to plain files."""
+    """The functions that read, write and resize one open file, as either SQLite or plain Python provides them."""
 
     read: Callable[[int, int], bytes]
     write: Callable[[int, bytes], object]
@@ -324,7 +324,10 @@ class ForgetfulStorage(DiskStorage):
 
 
 class _ForgetfulDatabase:
-    """:class:`~meters.storage.Database` by apsw. Locks and the WAL's index belong to the process, not a medium."""
+    """:class:`~meters.storage.Database` on a simulated medium, by apsw, with exclusive locking.
+
+    The locks and the index of the write-ahead log are in the process, not in files of the medium.
+    """
 
     def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
         write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -345,7 +348,7 @@ class _ForgetfulDatabase:
 
 
 class _medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
-    """Context manager that translates SQLite's errors into those of :mod:`meters.storage`."""
+    """Context manager that translates SQLite's errors into the storage errors of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
         pass
@@ -451,5 +454,5 @@ class _VfsFile(apsw.VFSFile):
             self._sync_name = False
 
     def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """Promise nothing: no atomic writes, no ordered appends, no safe overwrite."""
+        """Return that the medium guarantees nothing: no atomic writes, ordered appends or safe overwrites."""
         return 0

@@ -17,14 +17,14 @@ BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _JumpingSelector:
-    """Selector that never waits: when no descriptor is ready, the clock jumps."""
+    """Selector that never waits: when no descriptor is ready, it advances the simulated time."""
 
     def __init__(self) -> None:
         self._real = selectors.DefaultSelector()
         self.now = 1000.0
 
     def select(self, timeout: float | None = None) -> object:
-        """Return the descriptors that are ready; if none is, let the clock jump by ``timeout`` and return none."""
+        """Return the ready descriptors; if there are none, advance the simulated time by ``timeout``."""
         ready = self._real.select(0)
         if ready or timeout == 0:
             return ready
@@ -45,11 +45,11 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         super().__init__(self._jumping)  # type: ignore[arg-type]  # all of a selector that a loop needs
 
     def time(self) -> float:
-        """Return the seconds by which this loop has jumped."""
+        """Return the simulated time in seconds."""
         return self._jumping.now
 
     def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Run the function at once: a thread would finish at a random time, and no two runs would be the same."""
+        """Run the function at once instead of in a thread, so that every run of a test has the same order of events."""
         del executor
         done: asyncio.Future[T] = self.create_future()
         try:
@@ -60,7 +60,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 
 
 class LoopClock:
-    """The machine's clock on a jumping loop: an hour of it may take a second."""
+    """The machine's clock on a jumping loop, whose simulated time advances without waiting."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

@@ -92,7 +92,7 @@ class StoppedClock:
 
 
 class ScriptedStep:
-    """Substitute for one step of the generator: it supplies numbers that the test chose, and records them as draws."""
+    """Substitute for one step of the generator: it returns a test's numbers and records them as draws."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -151,7 +151,7 @@ class _BreakingStep(ScriptedStep):
     """A scripted step whose generator is out of service at the first draw."""
 
     def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (a step's)
-        """Raise OutOfService, as a generator that has failed."""
+        """Raise OutOfService, as a generator that fails at its first draw does."""
         raise OutOfService("planted")
 
 
@@ -202,7 +202,7 @@ class RepeatableEntropySource(KernelSource):
     """Entropy source with the same bytes in every run, so that no test fails by chance."""
 
     _started: Final[Counter[str]] = Counter()
-    """How many sources each test has created, so that each gives other bytes."""
+    """The number of sources that each test has created, so that each source gives different bytes."""
 
     def __init__(self) -> None:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" (")[0]
@@ -217,17 +217,17 @@ class RepeatableEntropySource(KernelSource):
 
 
 class _GeneratorTestedOnce(RandomService):
-    """The random number generator, with a self-test of the start that runs once in a process.
+    """The random number generator, whose start-up self-test runs only once in a process.
 
-    The inputs of that test are fixed, so that a second run shows nothing more; it was an eighth of what a new
-    machine costs.
+    The self-test has fixed inputs, so a second run shows nothing more, and it took an eighth of the time of
+    creating a test machine.
     """
 
     _test_chain = staticmethod(cache(run_self_test))
 
 
 def create_generator() -> RandomService:
-    """Return the real random number generator, with the test's bytes and a stopped clock."""
+    """Return the real random number generator, with repeatable entropy and a stopped clock."""
     who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
     policy = ReseedPolicy(fresh_input_each_step=False)
     return _GeneratorTestedOnce.start(
@@ -327,7 +327,7 @@ class MachineRig:
     def _install(
         self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
-        """Set the machine state that the features need at start-up."""
+        """Install the components that the machine's features need at start-up, such as games, host and devices."""
         hands: Any = self.hands
         returns = {game_id: r.return_min for game_id, r in installed.items()}
         for each in (
@@ -367,7 +367,7 @@ class MachineRig:
             self.machine.install(self.beside.machine.component(IdentityRegister))
 
     def _count_change(self) -> None:
-        """Count one call of the engine's ``changed``."""
+        """Count one change notice of the engine."""
         self.changes += 1
 
     def _take_next_generator(self) -> RandomService:
@@ -388,11 +388,11 @@ class MachineRig:
         return self
 
     def happen(self, event: Event) -> None:
-        """Submit an event to the machine, as an attachment does."""
+        """Submit an event to the machine's engine, as a driver or a host connection does."""
         self.engine.submit(event)
 
     def offer(self, amount_cents: int) -> None:
-        """Put a bill of this amount into escrow."""
+        """Report a bill of this amount in escrow, before the machine decides about it."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Note(amount_cents)
         self.engine.submit(
@@ -400,7 +400,7 @@ class MachineRig:
         )
 
     def insert(self, amount_cents: int) -> "MachineRig":
-        """Insert a bill, all the way into the box."""
+        """Insert a bill and let the acceptor stack it, so that its amount is credited."""
         self.offer(amount_cents)
         assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
         self.ledger.credit_stacked_paper()
@@ -408,7 +408,7 @@ class MachineRig:
         return self
 
     def offer_ticket(self, digits: str) -> None:
-        """Put a ticket with these digits into escrow."""
+        """Report a ticket with these digits in escrow, before the machine decides about it."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
         self.engine.submit(
@@ -416,7 +416,7 @@ class MachineRig:
         )
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
-        """Report a state of the open ticket, as the printer's driver does."""
+        """Report a state of the ticket being printed, as the printer's driver does."""
         record = self.ledgers.printing.find_open()
         assert record is not None
         self.ledgers.printing.record_print_state(record.job.job_id, state, detail)
@@ -458,7 +458,7 @@ class MachineRig:
             self.lose()
 
     def lose(self) -> None:
-        """Cut the power of the journal's disk and the process; release other disks."""
+        """Stop the machine as a power loss does, without a shutdown, and close its other files."""
         self.open = False
         if self.store is not None:
             self.store.close()
@@ -500,7 +500,10 @@ def write_undeclared(
     state: Mapping[str, object] | None = None,
     details: object = None,
 ) -> None:
-    """Append an entry that no feature declares, or of another form than declared: as an earlier version, or a liar."""
+    """Append a journal entry that no feature declares, or whose form differs from its declaration.
+
+    Tests use it for entries of earlier versions and for forged ones.
+    """
     machine.append(
         Transaction(
             id=transaction_id or machine.fresh_id(kind),

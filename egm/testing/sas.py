@@ -29,10 +29,10 @@ FILE = {
 def create_machine_context(
     room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
 ) -> MachineContext:
-    """Return the context of an attachment for a test machine."""
+    """Return the context with which the SAS lines of a test machine are created."""
 
     def handle(event: Event) -> None:
-        """Submit an event to the test machine."""
+        """Submit an event to the test machine's engine."""
         room.engine.submit(event)
 
     at = StateFolder(folder)
@@ -47,7 +47,7 @@ def create_machine_context(
 
 
 def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
-    """Notify the lines of what happens at a test machine."""
+    """Connect SAS lines to a test machine, so that each change of the machine reaches them."""
     lines = list(lines)
 
     def changed() -> None:
@@ -63,7 +63,7 @@ class LoopLine(SasChannel):
     """A SAS host's line on the machine's own loop, without a thread."""
 
     served = False
-    """Whether its machine is running."""
+    """Whether :meth:`run` is running, as it does while the machine serves the line."""
 
     async def run(self) -> None:
         """Serve the SAS line until cancelled."""
@@ -78,7 +78,7 @@ class LoopLine(SasChannel):
 
 
 class HostWire:
-    """A SAS host's end of a line without its thread: bytes in, bytes out, with immediate effects."""
+    """A host's end of a SAS line without a thread: bytes in, bytes out, with immediate effects on the machine."""
 
     def __init__(self, line: SasChannel, clock: Clock) -> None:
         self.line = line
@@ -87,7 +87,7 @@ class HostWire:
         self.channel: Channel = line._line._channel
         self.actions: list[object] = []
         self.slow = False
-        """Whether effects take longer than the host waits."""
+        """Whether the machine takes longer to carry out a command than the host waits for the reply."""
         self.waiting: list[RunEffect] = []
         self._strict = self.host.settings.framing == "strict"
         framing = WakeupBitFraming if self._strict else LenientFraming
@@ -99,7 +99,7 @@ class HostWire:
         return self.host.settings.address
 
     def _take_news(self) -> None:
-        """Process the machine's messages to the line in the test's own thread."""
+        """Pass the machine's queued messages (exceptions, replies) to the SAS channel, without its own thread."""
         line = self.line._line
         inbox, self.channel.readout = line._inbox, line._readout
         now = self.clock.monotonic_ns()
@@ -163,13 +163,13 @@ class HostWire:
         return self.exchange(mark_message(message) if self._strict else message)
 
     def general(self) -> int:
-        """Send a general poll; return the exception code that the machine replied."""
+        """Send a general poll; return the exception code of the machine's reply."""
         answer = self.send(bytes((0x80 | self.address,)))
         assert len(answer) == 1, answer.hex(" ")
         return answer[0]
 
     def sync(self) -> None:
-        """Poll another machine, which acknowledges the last reply of this one."""
+        """Poll another address, which implies acknowledgement of this machine's last reply."""
         assert self.send(b"\x80") == b""
 
     def exceptions(self) -> list[int]:
@@ -181,11 +181,14 @@ class HostWire:
         return found
 
     def read(self, code: int) -> str:
-        """Send a poll of type R; return the data of its reply in hex, '' for silence."""
+        """Send a type R poll with this code; return the data of the reply in hex, or "" if there is no reply."""
         return self._extract_reply_data(code, self.send(bytes((self.address, code))))
 
     def long(self, code: int, data: str = "") -> str:
-        """Send a poll with a CRC and data in hex; return the data of the reply, or its single byte."""
+        """Send a long poll with this code, data (hex) and a CRC; return the reply's data in hex.
+
+        A reply of a single byte is returned as it is.
+        """
         return self._extract_reply_data(
             code, self.send(append_crc(bytes((self.address, code)) + bytes.fromhex(data)))
         )
@@ -202,7 +205,7 @@ class HostWire:
 
 
 class Bench(HostWire):
-    """A SAS host's end of a test machine's line; time is the test machine's clock."""
+    """A SAS host's end of a line to a test machine that it creates the line for. Time is the test machine's clock."""
 
     def __init__(
         self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object

@@ -22,7 +22,10 @@ NUMBERS = {role: str(index) for index, role in enumerate(Role, 1)}
 
 
 def pin_of(number: str) -> str:
-    """Return the PIN of a staff number, too long to occur in a digest by chance: tests search journals for it."""
+    """Return the test PIN of a staff number.
+
+    It is so long that a digest never contains it by chance, because tests search journals for it.
+    """
     return f"90{number}748159362"[:12]
 
 
@@ -62,19 +65,19 @@ class Menu:
 
     @property
     def notice(self) -> str:
-        """Return the key of the page's notice about the last answer."""
+        """Return the key of the page's notice about the last input, or "" if there is none."""
         notice = self.page.notice
         return "" if notice is None else str(notice.value)
 
     def open(self, key: str = "operator") -> "Menu":
-        """Turn a key switch, which opens the menu."""
+        """Turn a key switch, which opens the service menu."""
         self.room.engine.submit(Event(EventType.MENU, MenuRequest(key=key)))
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
-        """Touch an action, with input for the prompt; it must be offered and enabled.
+        """Touch an action on the service page, with input for its prompt; fail unless it is offered and enabled.
 
-        An item in another subject of the menu is navigated to, as a person would.
+        If the action is in another section of the main menu, go to that section first.
         """
         if page is None and action not in list_enabled_actions(self.page) and self.page.title.value in TITLES:
             self._walk_to(action)
@@ -98,7 +101,7 @@ class Menu:
                 self.touch("back")
 
     def collect_all_actions(self) -> set[str]:
-        """Return everything that can be reached from the main menu: the lines of every subject."""
+        """Return the actions of all items in all sections of the main menu."""
         found: set[str] = set()
         for subject in [
             each for each in list_enabled_actions(self.home().page) if each.startswith("subject:")
@@ -114,7 +117,7 @@ class Menu:
         return self.touch("enter", text)
 
     def prove(self, role: Role, pin: str | None = None) -> "Menu":
-        """Sign with the staff number of a role and its PIN."""
+        """Identify as the member of staff with this role: enter staff number and PIN."""
         number = NUMBERS[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
             self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
@@ -127,7 +130,7 @@ class Menu:
         return self
 
     def home(self) -> "Menu":
-        """Return to the main menu."""
+        """Return to the main page of the service menu."""
         while self.page.title.value != "service.menu.title":
             self.touch("back")
         return self
@@ -145,7 +148,7 @@ class Menu:
         return self if second is None else self.prove(second)
 
     def lines(self) -> dict[str, str]:
-        """Return the page's two-column lines, in English."""
+        """Return the rows of the page's tables, in English: the last column by the first."""
         return {
             translate_words(row.cells[0], "en"): translate_words(row.cells[-1], "en")
             for table in self.page.tables
@@ -154,7 +157,7 @@ class Menu:
 
 
 def iter_page_words(page: ServicePage) -> Iterator[PageText]:
-    """Yield every text of a page."""
+    """Yield every text of a service page: title, labels and table cells."""
     yield page.title
     yield from (text for text in (page.person, page.notice) if text is not None)
     if page.prompt is not None:
@@ -171,17 +174,17 @@ def iter_page_words(page: ServicePage) -> Iterator[PageText]:
 
 
 def translate_words(text: PageText, language: str) -> str:
-    """Return a text in a language. Raises CatalogueError if the catalogue lacks it."""
+    """Return a service page's text in a language. Raises CatalogueError if the catalogue lacks it."""
     return _format_words(text, TEXTS[language])
 
 
 def _format_words(text: PageText, texts: Texts) -> str:
-    """Return a text in the language of ``texts``, with its values."""
+    """Return a service page's text in the language of ``texts``, with its values filled in."""
     return texts.format_page_text(text, lambda cents: texts.money(cents, "USD"))
 
 
 def list_enabled_actions(page: ServicePage) -> list[str]:
-    """Return the enabled actions."""
+    """Return the ids of the enabled actions of a service page: of its buttons and rows, and ``enter`` for a prompt."""
     found = [action.id for action in page.actions if action.enabled]
     found += [row.action for table in page.tables for row in table.rows if row.action]
     if page.pattern == "calibrate":

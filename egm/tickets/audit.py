@@ -27,11 +27,11 @@ ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """The ticket ledger's last move that the journal knows: its number (``place``) and digest.
+    """The last move of the ticket ledger that the machine's journal has recorded: its number (``place``) and digest.
 
-    ``begun`` identifies the restored ledger that the move belongs to (:func:`format_restoration`). ``from_``
-    (the number of a move) and ``base`` (minor units by account) state what the ledger already contained when
-    the journal began, after a clear or with a restored ledger.
+    ``begun`` identifies the restoration with which that ledger started (:func:`format_restoration`).
+    ``from_`` (the number of a move) and ``base`` (minor units by account) state what the ledger already
+    contained when the journal began, after a memory clear or with a restored ledger.
     """
 
     begun: str
@@ -45,7 +45,7 @@ class LedgerAnchor:
 class EarlierLedger:
     """The ticket ledger's last move when a memory clear began this journal, as the cleared journal had recorded it.
 
-    ``known`` are all ledgers that the cleared journal accepted as the machine's.
+    ``known`` identifies all ledgers that the cleared journal accepted as the machine's.
     """
 
     begun: str
@@ -56,7 +56,7 @@ class EarlierLedger:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One account of the journal compared with the tickets of the ticket ledger that it counts, in minor units."""
+    """One account of the journal compared with the sum of the same tickets in the ticket ledger, in minor units."""
 
     account: str
     journal_cents: int
@@ -72,12 +72,12 @@ class Comparison:
 
 
 def _find_issuers(records: Iterable[Record]) -> set[str]:
-    """Return the serials of the machines that issued these tickets."""
+    """Return the serial numbers of the machines that issued the given tickets."""
     return {record.ticket.machine_serial for record in records} - {ELSEWHERE}
 
 
 def _find_redeeming_machines(records: Iterable[Record]) -> set[str]:
-    """Return the serial numbers of the machines that redeemed tickets of this ledger (cages are left out)."""
+    """Return the serial numbers of the machines that redeemed any of the given tickets; cages are left out."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE)}
 
@@ -88,7 +88,7 @@ def compare(
     machine_serial: str | None = None,
     base_cents: Mapping[str, int] | None = None,
 ) -> list[Comparison]:
-    """Compare the amounts issued and redeemed by ticket, account by account: the journal's with the ticket ledger's.
+    """Compare, account by account, the amounts of issued and redeemed tickets in the journal and the ticket ledger.
 
     ``balance_cents`` returns the balance of an account of the machine's journal. ``machine_serial`` may be
     omitted if all tickets belong to one machine; otherwise :class:`OperatorError` is raised. ``base_cents``
@@ -145,12 +145,12 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
 
 
 def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
-    """Return why a ticket ledger is older than a machine's journal knows, or is another one; "" if neither.
+    """Return why a ticket ledger is older than the journal's record of it, or another ledger; "" if neither.
 
     It may be called while the machine runs. Sums are therefore not compared, because a ticket in progress is
-    in only one of them. The ledger also passes if the journal (or the one before a clear) has never seen a
-    ledger, or if two people have restored the ledger and the machine has not seen that yet. Later acts of
-    the cage are in the ledger's own head.
+    in only one of them. The ledger also passes if the journal (or the one before a memory clear) has never
+    recorded a ledger, or if two people have restored the ledger since the machine's last check. The cage's
+    own actions are checked against the ledger's stored head.
     """
     if mismatch := store.find_ledger_mismatch():
         return mismatch
@@ -171,7 +171,7 @@ def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
 
 
 def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
-    """Return the end of the ticket ledger when a memory clear began this journal; None without a clear."""
+    """Return the ticket ledger's last move when a memory clear began this journal; None without a clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
     ledger = record.get(STATE_KEY)
@@ -179,22 +179,23 @@ def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
 
 
 def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
-    """Return the ids of the last entries that ended tickets in the journal before a memory clear."""
+    """Return the ids of the last ticket entries of the journal before a memory clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     entry_ids = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
     return entry_ids if isinstance(entry_ids, list) else []
 
 
 def format_restoration(store: TicketStore) -> str:
-    """Return the text that identifies the ticket ledger's last restoration in a journal; "" if there was none."""
+    """Return the text by which a journal identifies the ticket ledger's last restoration; "" if there was none."""
     restoration = store.find_last_restoration()
     return "" if restoration is None else str(store.digest_at(restoration.place))[:DIGEST_DIGITS]
 
 
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
-    """Return whether this journal, or the one before a memory clear, has used the ledger that a restoration began.
+    """Return whether the machine has already used the ledger that a restoration created.
 
-    ``restoration`` is the text of :func:`format_restoration`; for "", the ledger without one, it is True.
+    It has if this journal, or the one before a memory clear, has recorded that ledger. ``restoration`` is the
+    text of :func:`format_restoration`; for "", a ledger that was never restored, the result is True.
     """
     earlier_ledger = find_ledger_before_clear(journal)
     if not restoration or (earlier_ledger is not None and restoration in earlier_ledger.known):
@@ -206,11 +207,12 @@ def was_ledger_known(journal: JournalView, restoration: str) -> bool:
 
 
 def is_known_to_journal(journal: JournalView, record: Record) -> bool:
-    """Return whether a machine's journal knows a ticket that the ticket ledger says the machine issued.
+    """Return whether the journal accounts for a ticket that the ticket ledger lists as issued by the machine.
 
-    Of the time before this journal began (by a clear or with a restored ledger), the journal only knows where
-    the ledger ended. Such a ticket must come before that end, or be among the last that ended. Any other
-    ticket is refused, because the credit that paid for it may have been carried over.
+    It does if it contains the issue with the same amount and kind. For the time before this journal began (by
+    a memory clear or with a restored ledger), it has recorded only the ledger's last move: the ticket must
+    have been issued up to that move, or be among the last tickets that the cleared journal completed. Any
+    other ticket is refused, because the credit that paid for it may have been carried over.
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
@@ -230,7 +232,7 @@ def is_known_to_journal(journal: JournalView, record: Record) -> bool:
 
 
 def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
-    """Return what the ticket ledger says one machine issued and redeemed, in minor units by account of its journal."""
+    """Return the ticket ledger's totals for one machine, in minor units by account of the machine's journal."""
     issued_cents = store.moved_cents(machine_serial, TicketAction.ISSUE)
     redeemed_cents = store.moved_cents(machine_serial, TicketAction.REDEEM)
     return {

@@ -23,7 +23,7 @@ _STOP: Final = (WIDE_MODULES, 1, 1)
 
 
 def encode_bars(digits: str) -> tuple[int, ...]:
-    """Return the widths of a bar code's bars and the spaces between them, in modules, without quiet zones.
+    """Return the widths of a bar code's bars and spaces in turn, in modules, without quiet zones.
 
     The first and the last are bars. Raises :class:`InvalidTicket` unless ``digits`` is an even number of
     digits, at least two.

@@ -111,7 +111,7 @@ class Cage:
         )
 
     def release(self, number: str, why: str) -> Record:
-        """Unlock a ticket whose redemption its machine will never complete, because the machine or its memory is gone.
+        """Unlock a ticket whose redemption will never be completed, because the machine or its memory is gone.
 
         This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
         stacks the ticket after all finds that it no longer holds the lock, and does not credit it.
@@ -119,11 +119,11 @@ class Cage:
         return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, why)
 
     def revive(self, number: str, why: str) -> Record:
-        """Declare a ticket owed regardless of its date, because a wrong clock dated or expired it."""
+        """Record that a ticket is owed regardless of its expiry date, because a wrong clock dated or expired it."""
         return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, why)
 
     def _record_act(self, number: str, action: TicketAction, act: CageAct, why: str) -> Record:
-        """Record a cashier's act on a ticket. Raises OperatorError if its state does not permit it."""
+        """Record a cashier's action on a ticket. Raises OperatorError if the ticket's state does not permit it."""
         if not why.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)
@@ -147,7 +147,7 @@ class Cage:
         return moved
 
     def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
-        """Raise OperatorError if the jurisdiction requires two people for this act on a ticket."""
+        """Raise OperatorError if the jurisdiction requires two people for this action and only one is given."""
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
@@ -167,7 +167,7 @@ class Cage:
 
 
 def is_ticket_number(number: str) -> bool:
-    """Return whether these digits can be a ticket number of any kind."""
+    """Return whether these digits have the form of a ticket number of any kind."""
     return any(can_be(number) for can_be in _READS)
 
 

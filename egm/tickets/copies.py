@@ -8,8 +8,9 @@ contains everything that was acknowledged. It follows:
 * If the log is ahead of SQLite by complete lines, the power failed in a transaction: the next opening completes it.
 * A damaged, lost or older SQLite file is rebuilt from the log; a damaged one is kept beside it.
 * A damaged or lost log is rewritten from SQLite.
-* If both are damaged, or disagree, nothing is guessed: :class:`TicketLedgerDamaged`. The same applies to a line
-  beyond SQLite that is not sealed by this machine: it may be a forged ticket, or a real one's last trace.
+* If both are damaged, or disagree, nothing is guessed: :class:`TicketLedgerDamaged` is raised. The same applies
+  to a line of the log that SQLite lacks and that has no valid digest of this machine: it may be a forged ticket,
+  or the only trace of a real one.
 * A reader writes nothing to either copy.
 * Information that a host can repeat (the enrolment, which tickets it knows) is in SQLite only.
 
@@ -91,7 +92,7 @@ _INSERT_TICKET: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.is
 
 
 class _CopiesContradict(TicketLedgerDamaged):
-    """The ticket ledger's copies contradict each other, or neither is intact; neither can be repaired."""
+    """The two copies of the ticket ledger contradict each other, or both are damaged; neither can be repaired."""
 
 
 class TicketLedgerCopies:
@@ -163,7 +164,7 @@ class TicketLedgerCopies:
             self._rebuild_database(str(why))
 
     def _prepare_reader(self) -> None:
-        """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if it has no ledger."""
+        """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if the database is empty."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         if not self._check_format_and_find_content():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
@@ -230,7 +231,10 @@ class TicketLedgerCopies:
         self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {why}"
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
-        """Make both copies of the ledger agree, under the write lock; compare only their ends unless ``thorough``."""
+        """Make both copies of the ledger agree, under the write lock.
+
+        Unless ``thorough``, only their last moves are compared.
+        """
         database_end = self.end()
         if database_end == self._log.end() and not thorough:
             return
@@ -298,7 +302,7 @@ class TicketLedgerCopies:
             self._changing, self._logged = False, None
 
     def insert(self, row: Row) -> None:
-        """Insert one move (a row) into the ledger's database; the first move of a ticket includes the ticket's data."""
+        """Insert one move into the ledger's database; a ticket's first move also brings the ticket's data."""
         if row[2] == FIRST_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
@@ -310,7 +314,10 @@ class TicketLedgerCopies:
         return START if last_move is None else (last_move[0], last_move[1])
 
     def read_ticket_rows(self, number: str) -> list[Row]:
-        """Return the rows with the moves of one ticket, each verified. Raises :class:`TicketLedgerDamaged`."""
+        """Return the database rows with the moves of one ticket, each verified.
+
+        Raises :class:`TicketLedgerDamaged` if one was altered.
+        """
         rows = self._select_rows("WHERE number = ? ORDER BY step", number)
         for step, row in enumerate(rows, 0 if number.startswith(BEGIN_NUMBER) else FIRST_STEP):
             previous_move = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()

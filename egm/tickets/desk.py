@@ -45,10 +45,10 @@ _TRIES: Final = 100
 class TicketRules:
     """The jurisdiction's and the venue's rules for tickets.
 
-    A greater amount than ``limit_cents`` is paid by hand. A ticket is valid until the end of the day (local
-    time) that is ``valid_days`` after its own; with None it never expires. ``allowance`` is how many tickets
-    this machine may number before the host knows them; ``unread`` is how many tickets in total the host may
-    not know, regardless of who numbered them. Both are None without a host.
+    An amount above ``limit_cents`` is paid by hand. A ticket is valid until the end of the local day that is
+    ``valid_days`` after the day of issue; None means that it never expires. ``allowance`` limits the tickets
+    that this machine numbered and the host does not know yet; ``unread`` limits all tickets that the host
+    does not know yet. Both are None without a host.
     """
 
     currency: str
@@ -92,12 +92,15 @@ Numbering = Callable[[TicketKind, Enrolment | None], str | None]
 
 
 def build_stand_alone_numbering(below: numbers.Below) -> Numbering:
-    """Return a numbering with unpredictable stand-alone numbers, from ``below`` of the random number generator."""
+    """Return a function that creates unpredictable stand-alone ticket numbers.
+
+    ``below`` is the random number generator's draw below a bound.
+    """
     return lambda kind, _: numbers.create_stand_alone_number(kind, below)
 
 
 def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
-    """Return the next number from the host's identifier and sequence (SAS enrolment), or None before an enrolment."""
+    """Return a ticket number made of the identifier and sequence that the host assigned; None before an enrolment."""
     if enrolment is None:
         return None
     return numbers.create_secure_enhanced_number(enrolment.validation_id, enrolment.sequence)
@@ -215,7 +218,7 @@ class TicketDesk:
         return self._move_once(number, TicketAction.ISSUE).ticket
 
     def failed(self, number: str, why: str) -> None:
-        """Record that a ticket was not printed, or may not have been: it is void. Durable; repeats change nothing.
+        """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
 
         If it was printed after all it is worthless, and the player is paid by hand.
         """
@@ -238,9 +241,9 @@ class TicketDesk:
     def admit(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> Redemption | Refusal:
-        """Lock a ticket whose value the host has stated, durably; return the redemption, or why it is refused.
+        """Lock a ticket whose value the host has stated; return the redemption, or why it is refused. Durable.
 
-        If this ledger does not know the ticket, the ticket is entered as issued by the host, so that it is
+        If this ledger does not have the ticket, the ticket is entered as issued by the host, so that it is
         not accepted twice even if the host loses its memory. A repeated call with the same id and digits
         returns the same result.
         """
@@ -375,11 +378,11 @@ class TicketDesk:
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
-        """Return a ticket number that no ticket has yet, or None; sequences skipped in the search stay used.
+        """Return a ticket number that is not in use, or None if the host's sequence gives only used ones.
 
-        A host may enrol a machine with a sequence that was already used. None is returned when the tries are
-        used up: the machine then pays by hand until it is past those sequences. Raises if the machine's own
-        source repeats numbers, because it is broken.
+        A host may enrol a machine with a sequence that was already used. After a fixed number of tries None
+        is returned, and the machine pays by hand; the sequence numbers that were tried stay used, so it gets
+        past them. Raises if the machine's own source repeats numbers, because it is broken.
         """
         for _ in range(_TRIES):
             enrolment = self._store.spend_sequence(self._machine.serial)
@@ -404,10 +407,7 @@ class TicketDesk:
         return None
 
     def _move_once(self, number: str, action: TicketAction, **story: str) -> Record:
-        """Record an action on a ticket unless it was recorded before; return the ticket's record.
-
-        ``story`` has the details of the action.
-        """
+        """Record an action on a ticket unless it was recorded before; return the ticket's record."""
         with self._store.transaction():
             record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):

@@ -8,7 +8,7 @@ class InvalidTicket(OperatorError):
 
 
 class TicketOrderError(InvariantError):
-    """A step that is not allowed in a ticket's present state; the text names ticket, step and state."""
+    """A step that is not allowed in the ticket's present state; the text names ticket, step and state."""
 
 
 class TicketLedgerUnwritable(LocalError):

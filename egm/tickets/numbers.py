@@ -18,7 +18,7 @@ from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import DIGITS, TicketKind
 
 WORD_24: Final = 1 << 24
-"""Upper bound of validation identifiers and sequences."""
+"""Exclusive upper bound of validation identifiers and sequences, which have 24 bits."""
 
 #: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
 #: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
@@ -83,9 +83,9 @@ def is_secure_enhanced(number: str) -> bool:
 
 
 def _encode_half(value: int) -> str:
-    """Return half of a secure enhanced number: eight digits for a value below 2^24.
+    """Return half of a secure enhanced number: eight digits that encode a value below 2^24.
 
-    The first digit (0 or 1) also encodes the others' sum modulo 5.
+    The first digit (0 or 1) also encodes the sum of the other digits modulo 5.
     """
     digits = f"{value:08d}"
     check = sum(map(int, digits)) % 5
@@ -113,12 +113,12 @@ def prepend_system_number(system_id: int, number: str) -> str:
 
 
 def is_system(number: str) -> bool:
-    """Return whether the digits can be a host's validation number; its sixteen digits are not checked here."""
+    """Return whether the digits can be a system number, created by a host; its sixteen digits are not checked here."""
     return _is_number(number) and not number.startswith("00")
 
 
 def is_host_number(number: str) -> bool:
-    """Return whether the digits can be a validation number that a host knows: its own, or one a machine made for it."""
+    """Return whether the digits can be a number that a host knows: a system number or a secure enhanced number."""
     return is_system(number) or is_secure_enhanced(number)
 
 

@@ -21,12 +21,12 @@ class TicketAction(StrEnum):
     REDEEM = "redeem"
     VOID = "void"
     EXPIRE = "expire"
-    """Only in old ledgers, which recorded expiry; no longer written."""
+    """The ticket expired. Only in old ledgers; no longer written."""
     REPRINT = "reprint"
     BEGIN = "begin"
-    """Not on a ticket: two people have restored the ledger (:mod:`egm.tickets.restoration`)."""
+    """Two people restored the ledger (:mod:`egm.tickets.restoration`); it belongs to no ticket."""
     REVIVE = "revive"
-    """Two people have found that it is owed whatever its date; it no longer expires."""
+    """Two people found that the ticket is owed regardless of its date; it no longer expires."""
 
 
 #: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).

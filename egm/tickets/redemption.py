@@ -57,7 +57,7 @@ class Redemption:
 
 @dataclass(slots=True)
 class LockedTicket:
-    """The ticket in a machine's escrow, locked in the ledger but not yet sent to the box."""
+    """The ticket in escrow, if any, that is locked in the ticket ledger but not yet ordered into the box."""
 
     redemption: Redemption | None = None
 
@@ -84,10 +84,10 @@ def lock(
 ) -> Redemption | Refusal:
     """Lock a ticket for redemption by ``by``, a machine or a cashier; return it, or why it is refused.
 
-    Every redemption starts here. ``reads`` returns whether the digits can be a number, ``refuse`` why this
-    redeemer may not have an issued ticket. Check and lock are one transaction. The result is repeated while
-    this redeemer holds the lock under this id, and never afterwards: a later use of the same id is an error
-    and yields no money.
+    Every redemption starts here. ``reads`` returns whether the digits have the form of a ticket number;
+    ``refuse`` returns why this redeemer may not redeem an issued ticket, or None. Check and lock are one
+    transaction. A repeated call with the same id returns the same result while this redeemer holds the lock.
+    A later use of the same id is an error and yields no money.
     """
     with store.transaction():
         locked_record = store.find_by_redemption(redemption_id)

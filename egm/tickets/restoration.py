@@ -1,11 +1,11 @@
 """Restoration of the ticket ledger: two people start a new ledger with everything that the old one proves.
 
 It is for a ledger that a machine does not trust. The ledger may be lost, damaged in both copies, reset to an
-earlier day, or sealed with a machine key that is gone; it may contain a line that this machine did not write,
-or have the old format without seals. Every move that can be proved is carried over under the present key. A
-record of who restored the ledger, when and why follows; the machine reads it at its next start and records it
-in the journal. All old files are kept under other names. A ticket that the new ledger does not prove is proved
-from the journal (``egm ticket prove``) and paid by hand.
+earlier day, or authenticated with a machine key that is gone; it may contain a line that this machine did not
+write, or have the old format without authenticated digests. Every move that can be proved is carried over
+under the present key. A record of who restored the ledger, when and why follows; the machine reads it at its
+next start and records it in the journal. All old files are kept under other names. A ticket that the new
+ledger does not prove is proved from the journal (``egm ticket prove``) and paid by hand.
 """
 
 import fcntl

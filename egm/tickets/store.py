@@ -6,10 +6,10 @@ leaves the whole change or none of it. Several processes of one computer may sha
 
 A ticket is a number and its *moves*, in order. The ledger only grows (triggers refuse anything else), the
 state of a ticket is that of its last move, and (number, step) is unique: of two redeemers who both saw the
-ticket issued, the database refuses the second. Every move is chained to the previous one and sealed with a
-key derived from the machine's, which is checked at each read: a move written by anybody else is rejected,
-even if it is in both copies. A ledger reset to an earlier day is detected by the machine, whose journal
-stores how far the ledger had come (:mod:`egm.money.ticket_ledger`).
+ticket issued, the database refuses the second. Every move is chained to the previous one and authenticated
+with a key derived from the machine's, which is checked at each read: a move written by anybody else is
+rejected, even if it is in both copies. A ledger reset to an earlier day is detected by the machine, whose
+journal stores how far the ledger had come (:mod:`egm.money.ticket_ledger`).
 """
 
 import contextlib
@@ -49,7 +49,7 @@ def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -
 
 
 class JournalSeen(NamedTuple):
-    """The journal's last durable entry, as the machine stored it with the ticket ledger's last move."""
+    """The journal's last durable entry at the time when the machine last stored the ticket ledger's head."""
 
     mark: str
     """The tag that identifies the journal."""
@@ -175,7 +175,10 @@ class TicketStore:
         return JournalSeen(*seen) if seen else None
 
     def find_ledger_mismatch(self) -> str:
-        """Return why the ticket ledger is not the one in which the cage last acted, or "" if it is."""
+        """Return why the ticket ledger lacks the move named by its stored head, or "" if it has it.
+
+        The move is missing if the ledger was replaced by an older copy or by another ledger.
+        """
         try:
             head = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
@@ -243,7 +246,7 @@ class TicketStore:
     ) -> None:
         """Copy the moves of an older ticket ledger into this one, and record who restored it, and why.
 
-        ``vouches`` states what proves the moves.
+        ``vouches`` states how the old moves were proved.
         """
         with self.transaction():
             for row in rows:
@@ -258,7 +261,7 @@ class TicketStore:
             self._copies.insert((*row, digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
-        """Move everything from SQLite's write-ahead log into the ledger's main file, before that is renamed."""
+        """Move the content of SQLite's write-ahead log into the ledger's main file, before that file is renamed."""
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
@@ -284,7 +287,7 @@ class TicketStore:
             return self.enrolment(machine_serial)
 
     def report(self, number: str, at: datetime) -> None:
-        """Record that the host knows a printed ticket; a repeat changes nothing."""
+        """Record that the host knows a printed ticket; repeats change nothing."""
         with self.transaction():
             self.require_ticket(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
@@ -401,7 +404,7 @@ class TicketStore:
         redemption_id: str | None,
         story: Mapping[str, JSON],
     ) -> None:
-        """Append one move to the ticket ledger, chained to the last move and sealed with the ledger's key."""
+        """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
         place, last_digest = self._copies.end()
         text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE[action][1].value

@@ -98,7 +98,7 @@ def to_french_words(number: int) -> str:
 def _word_french_to_999(number: int, *, is_before_noun: bool) -> str:
     """Return a number below a thousand in French words.
 
-    ``is_before_noun`` is whether a noun follows directly; then cent and quatre-vingt take their plural s.
+    ``is_before_noun``: a noun follows directly, so that *cent* and *quatre-vingt* take their plural s.
     """
     hundreds, remainder = divmod(number, 100)
     if not hundreds:

@@ -52,7 +52,7 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
 def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:
     """Return the values of a fault notice that state the player's money held by the faulty device.
 
-    They are an amount, or that a bill of unknown amount is held, or nothing.
+    The result has the amount; or states that a bill of unknown amount is held; or is empty.
     """
     amount_cents = find_held_cents(machine, code)
     if amount_cents:

@@ -19,22 +19,22 @@ class Redeeming(StrEnum):
     WAITING = "waiting"
     """The ticket is in escrow; the host has not yet replied with its value."""
     PENDING = "pending"
-    """The host has authorised it; it is being stacked."""
+    """The host has authorised the ticket, and it is being stacked."""
     REDEEMED = "redeemed"
-    """It is stacked and credited."""
+    """The ticket is stacked and credited."""
     MISREAD = "misread"
     REJECTED_BY_HOST = "rejected_by_host"
     NUMBER_MISMATCH = "number_mismatch"
     BAD_AMOUNT = "bad_amount"
     OVER_LIMIT = "over_limit"
     OTHER_POOL = "other_pool"
-    """Restricted credit of another pool is on the meter."""
+    """Refused: restricted credit of another pool is on the meter."""
     NOT_NOW = "not_now"
     TIMED_OUT = "timed_out"
     LINK_DOWN = "link_down"
     DISABLED = "disabled"
     NOT_STACKED = "not_stacked"
-    """Ordered into the box, but returned to the player."""
+    """The ticket was ordered into the box but returned to the player."""
 
 
 class TransferKind(StrEnum):
@@ -77,15 +77,15 @@ class TransferStatus(StrEnum):
     NOT_LOCKED = "not_locked"
     OTHER_POOL = "other_pool"
     RECEIPT = "receipt"
-    """The host requested a receipt, and this machine does not print receipts for transfers."""
+    """Refused: the host requested a receipt, and this machine does not print receipts for transfers."""
     UNSUPPORTED = "unsupported"
     INCOMPATIBLE = "incompatible"
-    """The host has not yet read the result of the previous transfer."""
+    """Refused: the host has not yet read the result of the previous transfer."""
     NONE = "none"
 
     @property
     def moved(self) -> bool:
-        """Return whether the transfer has moved value: all or part of the amount ordered."""
+        """Return whether the transfer moved value: all or part of the ordered amount."""
         return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
 
 
@@ -136,7 +136,7 @@ class TransferRecord:
     cents: Mapping[CreditKind, Count]
     """The amount moved, by kind of credit."""
     asked_cents: int
-    """The amount as ordered; if the order was refused for it, it may be negative."""
+    """The amount that the host ordered, in minor units; negative if the host ordered a negative amount (refused)."""
     expires: str
     pool: Count
     """The number of the host's pool of restricted credit; 0 for none."""

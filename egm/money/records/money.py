@@ -52,7 +52,10 @@ class PaidInCoins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutRemainder:
-    """The unpaid remainder of a cash-out, for the next payout method or ``by_hand``, and the coins paid so far."""
+    """The unpaid remainder of a cash-out, and the coins already paid.
+
+    The next payout method pays it; with ``by_hand``, an attendant does.
+    """
 
     rest_cents: int
     """The remainder in minor units."""
@@ -74,9 +77,9 @@ class HandpayRecord:
     in_coins: PaidInCoins | None = omit_if_default(None)
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
     progressive_pools: str = omit_if_default("", key="pool")
-    """The ids of the pools of the progressive levels that it pays, or empty."""
+    """The ids of the pools from which the hand-pay pays progressive awards, or empty."""
     play_id: str = omit_if_default("")
-    """The game of those levels, or empty."""
+    """The id of the game that won those progressive awards, or empty."""
     form: HandpayForm | None = omit_if_default(None)
     """The hand-pay form, once it is filled in."""
     instead_of: str = omit_if_default("")
@@ -153,8 +156,8 @@ class PrintingRecord:
 class PaperRecord:
     """The bill or ticket that is being stacked; ``ticket`` is its masked number, empty for a bill.
 
-    ``mark``: the driver's protocol position. ``outward``: whether the acceptor reports that it is returning
-    it.
+    ``mark`` is how far the driver has come in the protocol exchange for it. ``outward`` is whether the
+    acceptor reports that it is returning the bill or ticket; None if it has reported no direction.
     """
 
     id: str
@@ -179,9 +182,9 @@ class UnclaimedTransfer:
 
     @classmethod
     def from_json(cls, data: Sequence[str | int]) -> Self:
-        """Return a transfer of an unclaimed hand-pay, read from its journal form.
+        """Return a transfer of an unclaimed hand-pay, decoded from its journal form.
 
-        Journals older than prizes in kind have no target: all was money.
+        In journals older than prizes in kind, the target is missing; all of it was money.
         """
         source, *target, amount_cents = data
         return cls(str(source), str(*target) or "house:orphan", int(amount_cents))
@@ -191,7 +194,7 @@ class UnclaimedTransfer:
 class UnclaimedRecord:
     """A hand-pay voided because nobody claimed it, and not yet posted to the register of unclaimed money.
 
-    ``story``: the details for the entry that posts it.
+    ``flows`` are the transfers to post; ``story`` is the content of the journal entry that posts them.
     """
 
     id: str
@@ -200,5 +203,5 @@ class UnclaimedRecord:
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """Return the transfers to post with the journal entry that makes the voided hand-pay an unclaimed prize."""
+        """Return the transfers that post the voided hand-pay as unclaimed money or as an unclaimed prize."""
         return tuple(Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.flows)

@@ -104,10 +104,10 @@ class Bars(_Table):
 class Line(_Table):
     """One printed line of a ticket template.
 
-    ``at_mm`` is the middle of its height, and its start, middle or end as ``align`` says. ``text`` is by
-    language; the languages of a bilingual ticket are side by side in one line, or each has its own line
-    without the others. ``turn`` is in degrees counter-clockwise. A text wider than ``width_mm`` is printed
-    smaller.
+    ``at_mm`` is the position of the line's start, middle or end, as ``align`` says, at half its height.
+    ``text`` is by language. On a bilingual ticket, a line prints all of its languages side by side; a
+    language may also have a line of its own. ``turn`` is in degrees counter-clockwise. A text wider than
+    ``width_mm`` is printed smaller.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -156,13 +156,13 @@ class Template(_Table):
     locales: dict[str, str]
     bilingual: bool = False
     date: str = "yyyy-MM-dd"
-    """A CLDR date pattern; the default is unambiguous in every language."""
+    """The format of printed dates, a CLDR pattern; the default is unambiguous in every language."""
     register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """From this amount on the cage records the payee (H-14); None: never."""
+    """The amount from which the cage records the payee (H-14), in minor units; None: never."""
     kinds: dict[TicketKind, Text]
     duplicate: Text
     never: Text
-    """Printed instead of a date of expiry on a ticket that never expires."""
+    """The text printed instead of an expiry date on a ticket that never expires."""
     constants: dict[str, Text] = {}
     """Fixed texts that lines may use as fields, such as the lottery scheme's name."""
     cage: CageRules = CageRules()
@@ -239,7 +239,7 @@ class Template(_Table):
     # ------------------------------------------------------------------ checking
     @model_validator(mode="after")
     def _check_template(self) -> "Template":
-        """Refuse a ticket template that breaks any of the rules below."""
+        """Refuse a ticket template that breaks any of its rules (mandatory fields, texts, positions, locales)."""
         for code, locale in self.locales.items():
             _check_locale(code, locale)
         self._check_texts()
@@ -296,7 +296,7 @@ class Template(_Table):
 
 
 def _is_on_paper(line: Line) -> bool:
-    """Return whether a line of a ticket template stays on the paper at its full width."""
+    """Return whether a line of a ticket template fits on the paper at its full width."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
     start_distance = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
@@ -307,7 +307,7 @@ def _is_on_paper(line: Line) -> bool:
 
 
 def _check_locale(language: str, locale: str) -> None:
-    """Raise ValueError for an unknown locale, or for one of another language."""
+    """Raise ValueError if a locale is unknown or does not belong to the language."""
     try:
         parsed_locale = Locale.parse(locale)
     except (UnknownLocaleError, ValueError) as why:
