@@ -1,7 +1,7 @@
 """A game's certificate: the bundle signed by ``egm certify``, read by the machine that is to offer the game.
 
 ``manifest.json`` lists every file of the bundle with its SHA-256, the game with the digest of its definition,
-the jurisdiction, the lowest return and the day; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of its
+the jurisdiction, the lowest return and the date; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of its
 bytes. The cabinet file (``machine.certifier``) names the trusted key: the key in the bundle itself proves
 nothing.
 """
@@ -29,12 +29,15 @@ SIGNER: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
-    """The error that a certification bundle or key is not valid; the text says which file and why."""
+    """The certification bundle or key is not valid; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """A manufacturer's or laboratory's certificate about a game; ``return_min`` must match exactly."""
+    """A manufacturer's or laboratory's certificate for one game, with its jurisdiction and return.
+
+    ``return_min`` must equal the game's exact lowest return.
+    """
 
     game: str
     digest: str
@@ -42,7 +45,7 @@ class Certificate:
     return_min: Fraction
     on: date
     signer: str
-    """The public key, in hex."""
+    """The public key that signed the certificate, in hexadecimal."""
 
     @classmethod
     def read(cls, folder: Path, certifier: str) -> "Certificate":
@@ -64,7 +67,7 @@ class Certificate:
             raise BundleError(f"{location}: is not a certificate of a game: {error!r}") from None
 
     def check_certifies(self, game: str, digest: str, jurisdiction: str, return_min: Fraction) -> None:
-        """Raise OperatorError unless the certificate is for this game, digest, jurisdiction and return."""
+        """Raise OperatorError unless the certificate states this game, digest, jurisdiction and return."""
         if self.digest != digest:
             raise OperatorError(
                 f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, not of "
@@ -82,9 +85,9 @@ class Certificate:
 def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
     """Return the manifest of a certification bundle, after checking that it is complete and correctly signed.
 
-    Raises :class:`BundleError` naming the file that is wrong. ``public_key`` is the laboratory's, known from
-    elsewhere; None trusts the key in the bundle, which only shows that nothing has changed since it was
-    signed.
+    Raises :class:`BundleError` naming the file that is wrong. ``public_key`` is the laboratory's key,
+    obtained from a trusted source. None uses the key in the bundle, which only shows that nothing has changed
+    since the bundle was signed.
     """
     try:
         manifest = (folder / MANIFEST).read_bytes()
@@ -110,7 +113,10 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
 
 
 def _read_listed_files(manifest: bytes, location: Path) -> tuple[dict[str, object], dict[str, object]]:
-    """Return a bundle's manifest and its list of files, all of which must be in the bundle's own folder."""
+    """Return a bundle's manifest and the files that it lists.
+
+    Raises BundleError if a listed file is outside the bundle's own folder.
+    """
     try:
         data = json.loads(manifest)
     except (ValueError, RecursionError) as error:

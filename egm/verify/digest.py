@@ -44,7 +44,7 @@ SEED_BYTES_MAX: Final = 64
 
 
 def read_seed(text: str) -> bytes:
-    """Return the seed of a verifier's hexadecimal text, which may be empty. Raises OperatorError."""
+    """Return the seed that a verifier gave as hexadecimal text, which may be empty. Raises OperatorError."""
     try:
         seed = bytes.fromhex(text)
     except ValueError:
@@ -55,10 +55,10 @@ def read_seed(text: str) -> bytes:
 
 
 def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = ()) -> dict[str, str]:
-    """Return the SHA-256 of each file in hexadecimal, or why it cannot be read (:func:`is_readable`).
+    """Return the SHA-256 of each file in hexadecimal, or the reason why it cannot be read (:func:`is_readable`).
 
-    ``opened_files`` has the files that this process has already read and uses: the bytes it read count, whatever is
-    on the disk now. Those not in ``files`` are added under ``own/``.
+    ``opened_files`` has the files that this process has already read and uses. For these the bytes that it
+    read are digested, whatever is on the disk now. Those that are not in ``files`` are added under ``own/``.
     """
     opened_digests = {source.path: source.digest for source in opened_files}
     digests = {name: opened_digests.get(path) or _digest_file(path) for name, path in sorted(files.items())}
@@ -88,7 +88,7 @@ def is_readable(digest: str) -> bool:
 
 
 def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
-    """Return one SHA-256 per software component, computed over the lines ``<digest>  <name>`` of its files."""
+    """Return one SHA-256 for each software component, computed over the lines ``<digest> <name>`` of its files."""
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
         lines[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
@@ -98,10 +98,10 @@ def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
 def compute_signatures(
     files: Mapping[str, Path], algorithm: Algorithm, key: bytes, components: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the signature of each software component, or only of ``components``, in hexadecimal.
+    """Return the signature of each software component in hexadecimal.
 
-    Raises OperatorError for an unknown component, or for a key with an algorithm that takes none; LocalError
-    for a file that cannot be read.
+    ``components`` limits the result to these. Raises OperatorError for an unknown component, or for a key
+    with an algorithm that takes none; LocalError for a file that cannot be read.
     """
     if key and algorithm is Algorithm.SHA256:
         raise OperatorError(f"{algorithm} takes no seed; {Algorithm.SHA256_HMAC} does")
@@ -120,7 +120,7 @@ def compute_signatures(
 def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
     """Return a component's signature: the digest over names, lengths and contents of its files.
 
-    Of a symbolic link, the path it points to counts as the content.
+    For a symbolic link, the path to which it points is digested instead of a content.
     """
     hasher: _Hash
     if algorithm is Algorithm.SHA256:

@@ -30,21 +30,21 @@ _NICE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of a software examination; ``trouble`` lists each file that is not as signed."""
+    """The result of a software examination; ``trouble`` has a text for each file that differs from the manifest."""
 
     trouble: tuple[str, ...]
     names: tuple[str, ...] = ()
-    """The names of the differing files, up to the maximum."""
+    """The names of the differing files, up to a maximum number."""
     version: str = ""
     signer: str = ""
     """The fingerprint of the signing key; empty if no manifest could be trusted."""
     reason: str = ""
     components: Mapping[str, str] | None = None
-    """Component -> short digest, as signed."""
+    """The signed short digest of each software component, by name; None without a trusted manifest."""
 
     @property
     def is_all_as_signed(self) -> bool:
-        """Return whether every file of the software is as signed and no other file was found."""
+        """Return whether every software file is as the manifest states, and no unlisted file was found."""
         return not self.trouble
 
 
@@ -56,8 +56,8 @@ def examine(
 ) -> Findings:
     """Compare the installed software with the signed manifest now.
 
-    Every file is read, and no file can raise an exception. ``opened_files`` has the definitions that this process
-    has already read: those bytes are examined, not the ones on disk.
+    Every file is read; one that cannot be read is reported and raises nothing. ``opened_files`` has the
+    definitions that this process has already read: those bytes are examined, not the ones on disk.
     """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
@@ -77,10 +77,10 @@ def examine(
 
 
 def find_scope(cabinet_file: CabinetFile) -> Scope:
-    """Return which files belong to a cabinet's software, as its manifest states.
+    """Return which files belong to the software of a cabinet, as its signed manifest states.
 
-    Without a trusted manifest, they are the program and the cabinet's own files, so that a verifier gets
-    signatures in spite of a damaged manifest.
+    Without a trusted manifest, they are the program and the cabinet's own files, so that a verifier still
+    gets signatures if the manifest is damaged.
     """
     own, pinned = list_own_files(cabinet_file), cabinet_file.software
     try:
@@ -112,7 +112,7 @@ async def sign_in_child_process(
 
 
 async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Have a child process examine or sign the software, as ``order`` states; return the result.
+    """Start a child process that examines or signs the software as ``order`` states; return its result.
 
     Cancelling kills the process.
     """
@@ -136,7 +136,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Examine the software or sign it, as the order's JSON states, and return the result as JSON."""
+    """Examine or sign the software, as the order's JSON states, and return the result as JSON."""
     if "manifest" in order:
         own = tuple((name, path) for name, path in order["own"])
         return asdict(examine(Path(order["manifest"]), order["key"], own))
@@ -147,7 +147,7 @@ def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Carry out the examination or signing that standard input orders, and print the result as a JSON object."""
+    """Carry out the order (examine or sign) read from standard input, and print the result as a JSON object."""
     try:
         require_isolation("egm.verify.examine")
         os.nice(_NICE)

@@ -2,7 +2,7 @@
 
 A manifest file is one JSON object: ``manifest`` (the content), ``public_key`` and ``signature``. The
 signature (Ed25519, RFC 8032) covers a purpose prefix and the content's canonical JSON, so that it is not
-valid for anything else signed with the same key. Before signing, the last two are absent.
+valid for anything else signed with the same key. Before signing, ``public_key`` and ``signature`` are absent.
 """
 
 from collections.abc import Mapping
@@ -35,12 +35,12 @@ _PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
-    """The error that a software manifest cannot be trusted or used; the text says which file and why."""
+    """A software manifest cannot be trusted or used; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The manifest of one software release: its files, when and why it was made."""
+    """The manifest of one software release: its files, its date and its reason."""
 
     version: str
     made: str
@@ -48,9 +48,9 @@ class Manifest:
     reason: str
     """The manufacturer's reason for this release; recorded when it is installed (A-16)."""
     libraries: bool
-    """Whether the other packages of the environment are listed as well."""
+    """Whether the manifest also lists the other packages of the Python environment."""
     bytecode: bool
-    """Whether compiled modules are listed as well."""
+    """Whether the manifest also lists compiled Python modules."""
     files: Mapping[str, str]
     """The SHA-256 of each file in hexadecimal, by its name."""
 
@@ -88,7 +88,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A software file that is not as signed, and in which way."""
+    """A software file that differs from the manifest, and how it differs."""
 
     name: str
     fault: Fault
@@ -100,7 +100,7 @@ class Difference:
 def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Difference, ...]:
     """Return the files that differ from the manifest, ordered by name.
 
-    ``digests`` are the present ones, from :func:`~.digest.compute_digests`.
+    ``digests`` are the installed files' digests, from :func:`~.digest.compute_digests`.
     """
 
     def find_file_fault(name: str) -> Fault | None:
@@ -124,7 +124,7 @@ def encode_unsigned(manifest: Manifest) -> bytes:
 
 
 def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
-    """Return the manifest file ``data`` signed with this key, replacing any signature. Raises ManifestError."""
+    """Return the manifest file ``data`` with a signature by this key, replacing any other. Raises ManifestError."""
     content = _parse_manifest(data, where)["manifest"]
     _read_manifest(content, where)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -134,7 +134,7 @@ def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
 
 
 def load_signed(path: Path, public_key_hex: str) -> Manifest:
-    """Return a manifest after checking its signature with this key. Raises ManifestError."""
+    """Return the manifest in a file, after checking its signature with this public key. Raises ManifestError."""
     try:
         data = read_contents(path)
     except OSError as error:
@@ -155,7 +155,7 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
 
 
 def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
-    """Return the content of a manifest file and its signature. Raises ManifestError if it contains no manifest."""
+    """Return a manifest file as a dict: content, key and signature. Raises ManifestError if it is no manifest."""
     try:
         parsed = parse(data)
     except ValueError as error:
@@ -166,7 +166,7 @@ def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
 
 
 def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
-    """Return the manifest that the file's content states. Raises ManifestError for a missing or malformed value."""
+    """Return the manifest built from a file's content. Raises ManifestError for a missing or malformed value."""
     if content.get("format") != FORMAT:
         raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {FORMAT!r}")
     kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}
@@ -180,12 +180,12 @@ def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
 
 # ------------------------------------------------------------------ the manufacturer's key
 def create_key() -> bytes:
-    """Return a new manufacturer's key as PEM (PKCS #8); never store it on a machine."""
+    """Return a manufacturer's new private key as PEM (PKCS #8); it must never be stored on a machine."""
     return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def read_key(pem: bytes, where: str) -> Ed25519PrivateKey:
-    """Read a manufacturer's key. Raises ManifestError."""
+    """Return a manufacturer's private key from PEM. Raises ManifestError."""
     try:
         key = load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:

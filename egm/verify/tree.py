@@ -50,9 +50,9 @@ _BYTECODE: Final = "__pycache__"
 class Scope:
     """The choice of files that belong to a cabinet's software.
 
-    ``own`` has name and path of each definition of the cabinet. ``libraries`` includes everything else
-    installed in the environment. ``bytecode`` includes compiled modules; only a checkout that Python compiles
-    while running is verified without them.
+    ``own`` has name and path of each definition file that the cabinet brings itself. ``libraries`` includes
+    all other packages of the Python environment. ``bytecode`` includes compiled modules; it is False only for
+    a source checkout, which Python compiles while it runs.
     """
 
     own: tuple[tuple[str, str], ...] = ()
@@ -61,7 +61,7 @@ class Scope:
 
 
 def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
-    """Return the definition files that a cabinet file names (games and profile, not library ids).
+    """Return the name and path of each definition file that a cabinet file names (games and profile, not library ids).
 
     The pictures and sounds of a game are included, unless the game cannot be read; such a game is not
     offered.
@@ -112,7 +112,7 @@ def find_component(name: str) -> str:
 
 
 def list_software_files(scope: Scope) -> dict[str, Path]:
-    """Return the path of every file of the software by name, including a file of the cabinet that is missing.
+    """Return the path of every software file by name, including files of the cabinet that are missing.
 
     Links are followed for a cabinet's own file, as the machine follows them when it opens the file.
     """
@@ -138,9 +138,10 @@ def _find_package_folder(package: str) -> Path:
 def _iter_files_below(
     folder: Path, prefix: str, *, bytecode: bool, without: Collection[str] = ()
 ) -> Iterator[tuple[str, Path]]:
-    """Yield name and path of everything below a folder except folders; links are not followed.
+    """Yield name and path of every file below a folder; links are not followed.
 
-    The folders in ``without`` are left out.
+    ``prefix`` precedes each name. Compiled modules are left out unless ``bytecode``, and so are the folders
+    in ``without``.
     """
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -1,7 +1,7 @@
 """The journal entries of a tournament: its rules, its entries and rounds, and the games played with points.
 
-A game's entries are those of an ordinary game (a :class:`~egm.play.records.game_record.GameRecord` and its choices)
-under kinds of their own: no meter, register or recall of live games counts them.
+A game's entries are those of an ordinary game (a :class:`~egm.play.records.game_record.GameRecord` and its
+choices) but of separate kinds: no meter, register or recall of games for money includes them.
 """
 
 from dataclasses import dataclass
@@ -29,17 +29,17 @@ _WON: Final = "tournament:won:*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesInstalled(InstalledRules):
-    """Staff installed the rules of a tournament, which the machine shows from then on."""
+    """Staff installed the rules of a tournament; the machine shows them from then on."""
 
     machine: Serial
     persons: Persons
     number: str = omit_if_default("")
-    """The operator's number of this machine, by which the rules list it."""
+    """The operator's number of this machine, under which the rules list it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesRemoved:
-    """Staff removed the rules of a tournament after its end, or before an entry was sold here."""
+    """Staff removed the rules of a tournament: it has ended, or no entry was sold at this machine."""
 
     digest: Digest
     """The SHA-256 of the rules file."""
@@ -48,7 +48,7 @@ class RulesRemoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentEntered:
-    """Staff put the machine into a tournament: no money is accepted or paid until it leaves the tournament."""
+    """Staff put the machine into a tournament: it accepts and pays no money until it leaves the tournament."""
 
     digest: Digest
     """The SHA-256 of the rules file."""
@@ -95,7 +95,7 @@ class EntryVoided(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizePaid:
-    """Staff handed over the prize of an entry, in money that never was in the machine."""
+    """Staff handed over the prize of an entry, in money that was never credited on the machine."""
 
     digest: Digest
     """The SHA-256 of the rules file."""
@@ -110,7 +110,7 @@ class PrizePaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundBegun:
-    """An attendant gave a position the points of one round of an entry."""
+    """An attendant gave a player position the points for one round of an entry."""
 
     digest: Digest
     """The SHA-256 of the rules file."""
@@ -127,7 +127,7 @@ class RoundBegun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundEnded:
-    """A round of an entry ended; the points that were not played are removed, and those won count."""
+    """A round of an entry ended: its unplayed points are removed, and the points won are its result."""
 
     digest: Digest
     """The SHA-256 of the rules file."""
@@ -153,22 +153,22 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurseGameEnd:
-    """A game that was played with points ended."""
+    """A game played with tournament points ended."""
 
     play_id: str
     won_points: Count
     """The points that the game won."""
     push_points: Count = omit_if_default(0)
-    """The points of returned stakes, which can be played again and do not count."""
+    """The points of returned stakes, which can be played again and do not count as won."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurseGameVoid(RulingDetails):
-    """Staff declared a game void that was played with points; its stakes can be played again."""
+    """Staff declared a game void that was played with tournament points; the returned stakes can be played again."""
 
     play_id: str
     refund_points: Count
-    """The points of the stakes that can be played again."""
+    """The points of the returned stakes, which can be played again."""
 
 
 RULES_INSTALLED: Final = Entry(

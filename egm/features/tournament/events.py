@@ -9,32 +9,36 @@ from egm.staff.events import FilledForm, RulingForm
 
 
 class TournamentEvent(EventName):
-    """An event of a tournament."""
+    """The events of a tournament: the forms of staff, and the clock of a round."""
 
     INSTALL_RULES = "install_rules"
-    #: Staff install the rules of a tournament.
+    """Staff install the rules of a tournament."""
     REMOVE_RULES = "remove_rules"
-    #: Staff remove the rules.
+    """Staff remove the rules of a tournament."""
     ENTER_TOURNAMENT = "enter_tournament"
-    #: Staff put the machine into the tournament.
+    """Staff put the machine into the tournament."""
     LEAVE_TOURNAMENT = "leave_tournament"
-    #: Staff take the machine out of the tournament.
+    """Staff take the machine out of the tournament."""
     SELL_ENTRY = "sell_entry"
-    #: An attendant sells an entry.
+    """An attendant sells a tournament entry."""
     VOID_ENTRY = "void_entry"
-    #: Staff declare an entry void.
+    """Staff declare a tournament entry void."""
     PAY_PRIZE = "pay_prize"
-    #: Staff hand over a prize.
+    """Staff hand over a tournament prize."""
     BEGIN_ROUND = "begin_round"
-    #: An attendant gives a position the points of a round.
+    """An attendant gives a player position the points for a round."""
     END_ROUND = "end_round"
+    """Staff end a round early."""
     ROUND_TIME = "round_time"
-    """Staff end a round before its end."""
+    """The round clock has advanced: the tournament starts, a minute of a round has passed, or its time is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryForm(FilledForm):
-    """Form: an entry is sold to a participant for the fee, and starts its first round here or later."""
+    """Form: an entry is sold to a participant, and the fee was received.
+
+    ``start``: whether its first round starts at this position now (``here``) or ``later``.
+    """
 
     entry: int = 0
     participant: str = ""
@@ -44,7 +48,10 @@ class EntryForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundForm(FilledForm):
-    """Form: an attendant gives this position the points of a round of an entry, for the first time or again."""
+    """Form: an attendant gives this player position the points for a round of an entry.
+
+    The round is the entry's next one, or an interrupted one that is repeated.
+    """
 
     entry: int = 0
     participant: str = ""
@@ -53,7 +60,7 @@ class RoundForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundEndForm(FilledForm):
-    """Form: staff end the round of this position before its end, and say why."""
+    """Form: staff end the round at this player position early, and give the reason."""
 
     status: Literal["interrupted", "failed"] | None = None
     reason: str = ""
@@ -68,7 +75,7 @@ class VoidForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForm(FilledForm):
-    """Form: the prize of an entry is handed over to its participant."""
+    """Form: staff hand over the prize of an entry to its participant."""
 
     entry: int = 0
     participant: str = ""

@@ -1,4 +1,4 @@
-"""The example of a tournament's rules file, to start from, with the meaning of each key."""
+"""An example of a tournament's rules file, as a starting point, with a comment on the meaning of each key."""
 
 import re
 import textwrap
@@ -25,7 +25,7 @@ _WIDTH: Final = 100
 
 
 def format_example() -> str:
-    """Return the example as TOML, with a comment at each key where it occurs first."""
+    """Return the example rules file as TOML, with a comment at the first occurrence of each key."""
     return "\n".join(_iter_lines(EXAMPLE.read_text(encoding="utf-8").splitlines())) + "\n"
 
 

@@ -331,13 +331,16 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class RoundClock(TimerService):
-    """Service that ends a position's round when its time is over, and updates the minutes that its player sees."""
+    """Service that ends a position's round when its time is over, and updates the minutes left on the screen."""
 
     name = "tournament"
     event = TournamentEvent.ROUND_TIME
 
     def compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the start or the round's next minute; None if no time runs or it is over."""
+        """Return the seconds until the round's next clock event: the tournament's start, or a full minute left.
+
+        None if no round has a running time limit, or its time is over.
+        """
         machine = self._context.engine.machine
         purse = find_open_purse(machine)
         starts = None if purse is None else find_future_start(machine)

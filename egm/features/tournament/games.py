@@ -1,8 +1,8 @@
-"""Games played with a purse of points: the same rules, random numbers and steps as games played with credits.
+"""Games played with tournament points (the purse): rules, random numbers and steps are those of games for money.
 
 Stakes and wins are booked on the accounts of the tournament; credits, meters and the last game played with
-credits do not change. The open game is stored under :attr:`PlayKey.PURSE_GAME` and is resumed after a restart as
-every game is.
+credits do not change. The open game is stored under :attr:`PlayKey.PURSE_GAME` and is resumed after a restart
+as every game is.
 """
 
 from dataclasses import dataclass, replace
@@ -56,7 +56,10 @@ _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 @dataclass(slots=True)
 class PurseBet:
-    """Cache of the last accepted bet with points, with the selection and the table state that it was accepted for."""
+    """Cache of the last valid bet with tournament points.
+
+    ``selection``, ``game`` and ``table`` are the input for which ``bet`` was computed.
+    """
 
     selection: Selection | None = None
     game: Game | None = None
@@ -66,27 +69,28 @@ class PurseBet:
 
 # ---------------------------------------------------------------------------------------------- guards
 def purse_is_open(machine: Machine, _: Event) -> bool:
-    """Return whether an entry plays a round at this position."""
+    """Return whether a tournament entry is playing a round at this position."""
     return find_open_purse(machine) is not None
 
 
 def tournament_has_started(machine: Machine, _: Event) -> bool:
-    """Return whether the start that the rules state has come."""
+    """Return whether the starting time stated in the tournament's rules has come."""
     rules = read_installed_rules(machine)
     return rules is not None and read_local_time(machine) >= rules.starts
 
 
 @refusal_code("bet_is_the_tournaments")
 def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
-    """Return whether the selected bet is the wager of the tournament, and the game accepts it."""
+    """Return whether the selected bet equals the wager fixed by the tournament, and the game accepts it."""
     return find_purse_bet(machine) is not None
 
 
 @refusal_code("bet_is_within_the_tournaments")
 def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
-    """Return whether the requested bet is the wager of the tournament, and the game accepts it.
+    """Return whether the player may select the requested bet in the tournament.
 
-    At a table the chips are laid one after the other, so the bet may be less than that wager.
+    It must equal the wager fixed by the tournament. At a table, where chips are laid one after the other, it
+    may be less. The game must accept it.
     """
     request, purse = event.of(BetRequest), find_open_purse(machine)
     credits_, options = request.value, dict(request.options or {})
@@ -102,18 +106,18 @@ def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
 
 
 def purse_game_is_open(machine: Machine, _: Event) -> bool:
-    """Return whether the open game is played with points."""
+    """Return whether the open game of this position is played with tournament points."""
     return find_purse_game(machine) is not None
 
 
 def purse_game_is_closed(machine: Machine, _: Event) -> bool:
-    """Return whether no game played with points is open at this position."""
+    """Return whether this position has no open game that is played with tournament points."""
     return find_purse_game(machine) is None
 
 
 # ---------------------------------------------------------------------------------------------- the bet
 def find_purse_bet(machine: Machine) -> Bet | None:
-    """Return the bet to be played with points, or None if the selected bet is not the wager of the tournament."""
+    """Return the bet to be played with points, or None if the selected bet is not the tournament's wager."""
     purse, selection = find_open_purse(machine), machine.selection
     if purse is None or selection.bet_credits != purse.bet_credits:
         return None
@@ -125,7 +129,7 @@ def find_purse_bet(machine: Machine) -> Bet | None:
 
 
 def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | None:
-    """Return a selection's bet at the purse's table state, or None if its game does not accept it."""
+    """Return the bet of a selection at the table state stored in the purse, or None if the game does not accept it."""
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
         return None
@@ -140,19 +144,22 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | No
 
 
 def _compute_needed_points(bet: Bet) -> int:
-    """Return the points that a bet and its round may cost by the certified strategy."""
+    """Return the points that a bet can cost in all: its wager, and later stakes by the certified strategy."""
     return bet.wager.credits + bet.game.rules.reserve(bet.wager)
 
 
 def are_points_used_up(machine: Machine, purse: Purse) -> bool:
-    """Return whether the points of the purse no longer cover a wager, with what its round may still cost."""
+    """Return whether the remaining points are too few for one more game.
+
+    A game needs the wager and the stakes that it may require later.
+    """
     bet = find_purse_bet(machine)
     return read_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_purse_game(machine: Machine, _: Event) -> None:
-    """Start a game with points: draw its first step, journal the stake and the result, then show the result."""
+    """Start a game with points: draw its first step, record stake and result in the journal, then show the result."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet, purse = find_purse_bet(machine), find_open_purse(machine)
     if bet is None or purse is None:
@@ -190,19 +197,22 @@ def start_purse_game(machine: Machine, _: Event) -> None:
 
 
 def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
-    """Return the state that starts the time of a round with its first game; empty without a limit or once it runs."""
+    """Return the state change that starts the time limit of a round at its first game.
+
+    It is empty if the round has no time limit or its time already runs.
+    """
     if purse.until or not purse.minutes:
         return {}
     return {PlayKey.PURSE: replace(purse, until=compute_round_end(machine, purse))}
 
 
 def compute_round_end(machine: Machine, purse: Purse) -> str:
-    """Return when the time of a round that begins now is over, ISO 8601."""
+    """Return the time at which a round ends that starts now (ISO 8601)."""
     return (machine.times.read_steady_time() + timedelta(minutes=purse.minutes)).isoformat()
 
 
 def continue_purse_game(machine: Machine, event: Event) -> None:
-    """Continue the open game: journal the choice, its stake in points and the next step, then show the result."""
+    """Continue the open game: record the choice, its stake in points and the next step, then show the result."""
     choice, game = event.of(ChoiceRequest).value, require_open_game(machine)
     conversation = machine.component(GameInProgress).conversation
     staked = conversation.decision.adds(choice)
@@ -226,7 +236,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
 
 
 def end_purse_game(machine: Machine, _: Event) -> None:
-    """Close the open game; its win counts, and returned stakes can be played again."""
+    """Close the open game: count its win, and add returned stakes to the points that can be played."""
     game, purse = require_open_game(machine), find_purse(machine)
     if purse is None or game.outcome is None:
         raise InvariantError(f"{game.play_id}: a game of points ended without its purse or its outcome")
@@ -256,7 +266,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
 
 
 def refund_purse_game(machine: Machine, event: Event) -> None:
-    """Declare the open game void: it counts as not played, and its stakes can be played again."""
+    """Declare the open game void without fault of the player: it does not count, and its stakes can be played again."""
     game = require_open_game(machine)
     _void_purse_game(machine, event, game, game.bet_credits + game.raised_credits)
 
@@ -267,7 +277,7 @@ def forfeit_purse_game(machine: Machine, event: Event) -> None:
 
 
 def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_points: int) -> None:
-    """Record that the open game is void, with the points that can be played again."""
+    """Record that the open game is void; ``refund_points`` of its stakes can be played again."""
     refund = Transfer("tournament:push", name_points_account(machine.position.number), refund_points)
     machine.post(
         PURSE_GAME_VOID,
@@ -282,5 +292,5 @@ def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_po
 
 
 def _list_stake_transfers(machine: Machine, points: int) -> tuple[Transfer, ...]:
-    """Return the transfer that stakes points of this position; empty if nothing is staked."""
+    """Return the transfer that books points of this position as a stake; empty if ``points`` is 0."""
     return (Transfer(name_points_account(machine.position.number), _WAGER, points),) if points else ()

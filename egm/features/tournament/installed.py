@@ -1,4 +1,4 @@
-"""The rules of a tournament on the machine: read from the state folder, compared with the machine, and installed."""
+"""The rules of a tournament on the machine: read from the state folder, checked against the machine, and installed."""
 
 import hashlib
 from dataclasses import dataclass
@@ -36,7 +36,10 @@ class RulesFile:
 
     path: Path | None = None
     accepted: str = ""
-    """The text of the file as a form has checked it; it is installed even if the file changes in the meantime."""
+    """The file's text as the form for installing it has checked it.
+
+    This text is installed even if the file changes in the meantime.
+    """
 
     def read(self) -> str | None:
         """Return the text of the rules file, or None if there is no readable file."""
@@ -47,16 +50,16 @@ class RulesFile:
 
 
 def read_installed_rules(machine: Machine) -> Tournament | None:
-    """Return the rules installed on this machine, or None if there are none or this version refuses them."""
+    """Return the rules installed on this machine, or None if there are none or this software version refuses them."""
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
     return None if installed is None else find_rules(installed.text)
 
 
 @lru_cache(maxsize=4)
 def find_rules(text: str) -> Tournament | None:
-    """Return the rules of a text that was accepted once, or None if this version of the software refuses them.
+    """Return the rules in a text that was accepted when it was installed.
 
-    A new version may check more, or have a library without the game.
+    None if this version of the software refuses them: it may check more, or lack the game.
     """
     try:
         return parse_rules(text)
@@ -70,7 +73,10 @@ def read_installed_digest(machine: Machine) -> str:
 
 
 def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
-    """Return the SHA-256 and the content of the installed rules. Raises InvariantError without readable ones."""
+    """Return the SHA-256 and the content of the installed rules.
+
+    Raises InvariantError if none are installed, or this version of the software refuses them.
+    """
     rules = read_installed_rules(machine)
     if rules is None:
         raise InvariantError("no rules of a tournament are installed that this version accepts")
@@ -78,7 +84,7 @@ def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
 
 
 def is_in_tournament(machine: Machine) -> bool:
-    """Return whether the machine is in a tournament."""
+    """Return whether staff have put the machine into a tournament."""
     return machine.memory.get(TournamentKey.MODE) is not None
 
 
@@ -88,7 +94,7 @@ def read_local_time(machine: Machine) -> datetime:
 
 
 def find_future_start(machine: Machine) -> datetime | None:
-    """Return when the tournament starts, with its time zone, or None without rules or after the start."""
+    """Return the tournament's start, with its time zone; None if no rules are installed or it has started."""
     rules = read_installed_rules(machine)
     if rules is None or read_local_time(machine) >= rules.starts:
         return None
@@ -101,14 +107,20 @@ def compute_end(rules: Tournament) -> datetime:
 
 
 def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
-    """Return this machine's line in the rules and its game, or None if it is not listed or does not offer the game."""
+    """Return this machine's line in the rules and its game.
+
+    None if the machine is not listed or does not offer the game.
+    """
     named = find_machine(rules, machine.identity.operator_number)
     game = None if named is None else machine.games.get(named.game or rules.game)
     return None if named is None or game is None else (named, game)
 
 
 def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
-    """Return why this machine does not match its line in the rules, or None if it does."""
+    """Return why this machine may not be used for a tournament by its rules, or None if it may.
+
+    The rules must list it with a game, denomination and wager that it offers.
+    """
     number = machine.identity.operator_number
     named = find_machine(rules, number)
     if named is None:
@@ -128,7 +140,7 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
 
 
 def _find_terms_fault(machine: Machine, named: ListedMachine, game_id: str) -> str | None:
-    """Return why this machine's denomination or wager does not match its line in the rules, or None."""
+    """Return why the wager in the rules is not allowed here or the game has a linked level, or None."""
     bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
@@ -139,7 +151,7 @@ def _find_terms_fault(machine: Machine, named: ListedMachine, game_id: str) -> s
 
 @lru_cache(maxsize=4)
 def list_file_faults(text: str, today: date) -> tuple[str, ...]:
-    """Return every fault that keeps a rules file from being installed.
+    """Return all reasons why a rules file may not be installed.
 
     These are faults of its form, violations of the by-law, and a day of publication that is missing or too
     late.
@@ -169,9 +181,10 @@ def rules_are_lawful(machine: Machine, _: Event) -> bool:
 
 @refusal_code("rules_describe_the_machine")
 def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
-    """Return whether the rules list this machine with its game, denomination and wager.
+    """Return whether this machine may be used for the tournament of the rules file.
 
-    The machine may not have a linked progressive level.
+    The rules must list it with a game, denomination and wager that it offers, and the game may not have a
+    linked progressive level.
     """
     file = machine.component(RulesFile)
     text = file.read()
@@ -187,18 +200,18 @@ def rules_are_installed(machine: Machine, _: Event) -> bool:
 
 
 def tournament_is_on(machine: Machine, _: Event) -> bool:
-    """Return whether the machine is in a tournament."""
+    """Return whether the machine has been put into a tournament."""
     return is_in_tournament(machine)
 
 
 def tournament_is_off(machine: Machine, _: Event) -> bool:
-    """Return whether the machine is not in a tournament."""
+    """Return whether the machine is outside any tournament, so that it is played with credits."""
     return not is_in_tournament(machine)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def install_rules(machine: Machine, event: Event) -> None:
-    """Record the accepted rules file and install it; the machine shows the rules from now on."""
+    """Install the rules file that the form has checked, and record it; players can read it from now on."""
     text = machine.component(RulesFile).accepted
     digest = hashlib.sha256(text.encode()).hexdigest()
     machine.post(
@@ -215,13 +228,13 @@ def install_rules(machine: Machine, event: Event) -> None:
 
 
 def remove_rules(machine: Machine, event: Event) -> None:
-    """Record that the rules are removed; the machine no longer shows them."""
+    """Remove the installed rules and record it in the journal; the machine no longer shows them."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
     removed = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(RULES_REMOVED, removed, state={TournamentKey.RULES: None})
 
 
 def build_mode(machine: Machine) -> TournamentMode:
-    """Return the record of a tournament that begins now with the installed rules."""
+    """Return the record that puts the machine into the tournament of the installed rules from now on."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
     return TournamentMode(digest=installed.digest, since=machine.times.now().isoformat(timespec="seconds"))

@@ -1,4 +1,4 @@
-"""Storage keys of tournaments; the purse of each position belongs to play (:class:`egm.play.keys.PlayKey`)."""
+"""Storage keys of tournaments. The points of each position are stored by play (:class:`egm.play.keys.PlayKey`)."""
 
 from egm.kernel.keys import ClearAction, Key, Owner
 
@@ -7,6 +7,6 @@ class TournamentKey(Key):
     """Storage keys of tournaments: the installed rules, and whether the machine is in the tournament."""
 
     RULES = "tournament_rules", ClearAction.IDENTITY, Owner.MACHINE
-    """The rules of the tournament that the machine is used for, shown to players from their installation on."""
+    """The rules of the tournament for which the machine will be used; players can read them once installed."""
     MODE = "tournament", ClearAction.TRANSIENT, Owner.MACHINE
-    """Set while the machine is in the tournament."""
+    """The record of the tournament that the machine is in; absent outside a tournament."""

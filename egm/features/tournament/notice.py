@@ -1,4 +1,4 @@
-"""The published notice of a tournament, complete as s. 125 of the by-law asks, in English and in French."""
+"""The public notice of a tournament in English and French, complete as required by s. 125 of the by-law."""
 
 import textwrap
 from collections.abc import Callable, Iterator
@@ -149,7 +149,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
 
 
 def build_notice(rules: Tournament, language: str) -> str:
-    """Return the notice as plain text. ``rules`` without a day of publication have a notice without one."""
+    """Return the public notice of a tournament as plain text.
+
+    If the rules have no day of publication yet, the notice has none.
+    """
     notice = _Notice(rules, language)
     parts = [notice.choose(rules.name), notice.say("title")]
     if rules.published is not None:
@@ -162,7 +165,7 @@ def build_notice(rules: Tournament, language: str) -> str:
 
 
 def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the sections of the notice: the heading and the sentences of each."""
+    """Return the sections of a tournament's public notice: the heading and the sentences of each."""
     notice = _Notice(rules, language)
     sections: dict[str, Callable[[], Iterator[str]]] = {
         "event": notice.iter_event,
@@ -190,15 +193,15 @@ class _Notice:
         self._rules, self._language, self._locale = rules, language, _LOCALES[language]
 
     def say(self, key: str, **values: object) -> str:
-        """Return the notice's text of a key, with its values filled in."""
+        """Return the notice's text for a key, with ``values`` filled in."""
         return TEXTS[self._language][key].format(**values)
 
     def choose(self, text: Bilingual) -> str:
-        """Return a text of the rules file in this language."""
+        """Return a bilingual text of the rules file in the notice's language."""
         return str(getattr(text, self._language))
 
     def format_day(self, day: date) -> str:
-        """Return a day with its weekday."""
+        """Return a date in words, with its day of the week."""
         text = str(format_date(day, "full", locale=self._locale))
         return text.replace(" 1 ", " 1er ") if self._language == "fr" else text
 
@@ -228,7 +231,7 @@ class _Notice:
         return f"{percent}\N{NO-BREAK SPACE}%"
 
     def iter_event(self) -> Iterator[str]:
-        """Yield date, place, length, game and machines."""
+        """Yield the sentences about date, place, length, game and machines."""
         rules = self._rules
         title = load_game(rules.game).title
         first = rules.machines[0]
@@ -244,7 +247,7 @@ class _Notice:
         )
 
     def iter_participation(self) -> Iterator[str]:
-        """Yield who may take part, until when, how often, and the fee."""
+        """Yield the sentences about who may take part, until when, how often, and the fee."""
         entries = self._rules.entries
         yield self.choose(entries.participation)
         yield self._say_moment("closes", entries.closes)
@@ -260,7 +263,7 @@ class _Notice:
         yield self.say("more_entries" if several else "one_entry", count=entries.per_participant)
 
     def iter_rounds(self) -> Iterator[str]:
-        """Yield each round with its points and length, and what counts."""
+        """Yield the sentences about each round with its points and length, and about what counts."""
         for n, each in enumerate(self._rules.rounds, 1):
             is_last = each.advance is None
             yield self.say(
@@ -275,14 +278,14 @@ class _Notice:
             yield self.say("carry.yes" if self._rules.carry_points else "carry.no")
 
     def iter_incidents(self) -> Iterator[str]:
-        """Yield what happens to interrupted and failed entries."""
+        """Yield the sentences about entries that are interrupted or fail."""
         yield self.say(f"interrupted.{self._rules.interrupted}")
         yield self.say(f"failed.{self._rules.failed}")
         if self._rules.can_void_entries:
             yield self.say("nobody")
 
     def iter_prizes(self) -> Iterator[str]:
-        """Yield the prize of each rank."""
+        """Yield the sentences about the prize of each rank."""
         for prize in self._rules.prizes:
             if prize.share is not None:
                 yield self.say("prize_share", rank=prize.rank, share=self._format_share(prize.share))
@@ -292,7 +295,7 @@ class _Notice:
                 )
 
     def iter_method(self) -> Iterator[str]:
-        """Yield how amounts that do not divide to the cent are shared."""
+        """Yield the sentences about how amounts are shared that do not divide to the cent."""
         rules = self._rules
         yield self.say("return")
         yield self.say("sold")

@@ -1,4 +1,4 @@
-"""The page of the tournament in the service menu: the rules file with its faults, the rules, and the rounds played."""
+"""The tournament page of the service menu: the installed rules, the rounds played, and the rules file's faults."""
 
 import hashlib
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ from egm.staff.words import (
 
 @dataclass(slots=True)
 class TournamentPage(MenuPage):
-    """The service page of the tournament: the installed rules, the rules file's faults, and this position's purse."""
+    """The service page of the tournament: the installed rules, the rounds played here, the rules file's faults."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page with the installed rules, the file's faults and this position's round."""
+        """Return the page with the installed rules, the rounds played at this machine and the rules file's faults."""
         tables = [build_pair_table(_iter_rows(machine))]
         if standings := _list_standings(machine):
             columns = build_column_titles("entry", "participant", "round", "points", "state")
@@ -56,7 +56,7 @@ class TournamentPage(MenuPage):
 
 
 def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
-    """Return the rounds played at this machine, the last round first and within it by points won."""
+    """Return one table row for each round played at this machine: latest round first, then by points won."""
     if read_installed_rules(machine) is None:
         return ()
     rounds: list[tuple[int, int, int, str, str]] = [
@@ -85,14 +85,14 @@ def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
 
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:
-    """Return why the installed rules cannot be played here, and what keeps the rules file from being installed."""
+    """Return why the installed rules cannot be played here, and why the rules file cannot be installed."""
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
     texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
     return tuple(fault for text in dict.fromkeys(texts) for fault in _list_text_faults(machine, text))
 
 
 def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
-    """Return the faults of the text of a rules file, and why it does not describe this machine; empty without one."""
+    """Return the faults of a rules file's text, or else why it does not fit this machine; empty without a text."""
     if text is None:
         return ()
     faults = list_file_faults(text, machine.local_date)

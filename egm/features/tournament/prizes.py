@@ -18,7 +18,7 @@ Unclaimed = Literal["shared", "not-awarded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizePlan:
-    """What the ranks win: by rank, from the first, an exact share of the fees and a fixed amount, one of them 0."""
+    """The prizes by rank: an exact share of the fees and a fixed amount for each rank, one of the two being 0."""
 
     shares: tuple[Fraction, ...]
     amounts_cents: tuple[int, ...]
@@ -28,7 +28,7 @@ class PrizePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeShortfall:
-    """The first number of entries at which the prizes may return less than 30 % of the fees, and by how much."""
+    """The smallest number of entries at which prizes may return less than 30 % of the fees; the missing amount."""
 
     entries: int
     ranked: int
@@ -37,14 +37,15 @@ class PrizeShortfall:
 
 
 def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:
-    """Return the cents that must be added to the prizes so that 30 % of the fees sold are returned."""
+    """Return the cents that must be added to the prizes so that they return 30 % of the fees sold."""
     return max(0, ceil(RETURN_MIN * sold_cents) - prizes_cents)
 
 
 def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remainders) -> list[int]:
-    """Divide an amount in proportion to ``weights``, each part rounded down; the first get the remaining cents.
+    """Divide an amount in proportion to ``weights``, each part rounded down, and distribute the cents left over.
 
-    With ``best-rank`` the first part gets them all, with ``in-order`` each part one cent, from the first on.
+    ``remainders``: with ``best-rank`` the first part gets all of them; with ``in-order`` each part gets one
+    cent, from the first on, until none is left.
     """
     whole = sum(weights, Fraction(0))
     parts = [floor(total_cents * weight / whole) for weight in weights]
@@ -58,10 +59,10 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remai
 
 
 def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
-    """Return the prize of each rank from the first, one for each of the ``ranked`` participants, ties not shared yet.
+    """Return the prize of each ranked participant, best rank first, before ties share their prizes.
 
-    The shares that are awarded are added first and rounded up to a whole cent, so that rounding never lowers
-    what is returned.
+    ``ranked`` is the number of participants with a rank. The shares that are awarded are added first and
+    rounded up to a whole cent, so that rounding never lowers what is returned.
     """
     if not ranked:
         return []
@@ -81,14 +82,15 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
 
 
 def _count_awarded(plan: PrizePlan, ranked: int) -> int:
-    """Return the number of ranks whose prizes are awarded, if ``ranked`` participants have a rank."""
+    """Return the number of ranks whose prizes are paid if ``ranked`` participants have a rank."""
     return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
 
 
 def share_ties(prizes: Sequence[int], ranks: Sequence[int], remainders: Remainders) -> list[int]:
-    """Return the prize of each participant in rank order; those of one rank share their prizes equally.
+    """Return the prize of each participant in rank order; participants with equal rank share their prizes equally.
 
-    ``ranks`` has the rank of each participant: 1, 2, 2, 4. Within a rank, the first get the remaining cents.
+    ``ranks`` has the rank of each participant, for example 1, 2, 2, 4. Cents left over are distributed as
+    ``remainders`` says (:func:`split_cents`).
     """
     shared: list[int] = []
     for _, group in groupby(ranks):
@@ -106,10 +108,10 @@ def find_shortfall(
     per_participant: int,
     one_ranked: bool,
 ) -> PrizeShortfall | None:
-    """Return the first number of entries whose prizes may be less than 30 % of the fees, or None.
+    """Return the smallest number of entries whose prizes may be less than 30 % of the fees, or None.
 
-    The fewest participants that can have bought the entries are ranked; with ``one_ranked`` only one of them,
-    for rules under which entries can lose their rank.
+    For each number of entries, the fewest participants that can have bought them are assumed to be ranked.
+    With ``one_ranked`` only one participant is, for rules under which entries can lose their rank.
     """
     fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.shares)]
     for entries in range(entries_min, participants_max * per_participant + 1):

@@ -20,7 +20,7 @@ _REPEATABLE: Final = frozenset({"", "interrupted"})
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A round of an entry as last played at one machine: its purse, and when the purse last changed."""
+    """The last attempt at a round of an entry at one machine: its stored result, and the time of its last change."""
 
     machine: str
     purse: Purse
@@ -29,7 +29,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Collected:
-    """The sales and rounds of one tournament, as collected from the journals of its machines."""
+    """The sales and rounds of one tournament, collected from the journals of its machines."""
 
     sold: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The participant of each entry that is not void, and the machine that sold it."""
@@ -38,7 +38,7 @@ class _Collected:
     attempts: dict[tuple[int, int, str, str], _Attempt] = field(default_factory=dict)
     """The last attempt at each round, by entry, round, participant and machine."""
     machines: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The serial number and the journal of each machine that had the rules installed, by its operator's number."""
+    """The serial number and the journal's name of each machine that had the rules installed, by operator's number."""
 
 
 def derive_results(
@@ -52,16 +52,21 @@ def derive_results(
     absent: Collection[tuple[int, int]] = (),
     unused: Collection[int] = (),
 ) -> Results:
-    """Return the results of the tournament with these rules, whose file has this SHA-256.
+    """Return a tournament's results, derived from the journals of its machines.
 
-    ``journals`` are the entries of each machine by the name to use in errors; every machine of the rules has one,
-    except those with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry
-    that never played has failed its first round. The entries ``renamed`` were played under another name by those who
-    bought them. The rounds ``ignored`` (entry, round, journal) were given by mistake and count for nothing; the rounds
-    ``absent`` (entry, round) were not played and have failed; the numbers ``unused`` were left out when entries were
-    sold. Raises :class:`ResultsError` if a journal is missing, if two machines have one number, if an entry or a round
-    occurs at two machines, if an entry was not sold or was played under another name or without the round before, if
-    the series of entries has a gap, or if a correction changes nothing.
+    ``rules`` are the tournament's rules; ``digest`` is the SHA-256 of their file. ``journals`` are the
+    entries of each machine by the name to use in errors; every machine of the rules has one, except those
+    with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry that
+    never played has failed its first round.
+
+    ``renamed``: entries that were played under another participant's name than they were sold to.
+    ``ignored``: rounds (entry, round, journal) that were given by mistake and do not count. ``absent``:
+    rounds (entry, round) that were not played and count as failed. ``unused``: entry numbers that were
+    skipped when entries were sold.
+
+    Raises :class:`ResultsError` if a journal is missing, if two machines have one number, if an entry or a
+    round occurs at two machines, if an entry was not sold or was played under another name or without the
+    round before, if the series of entries has a gap, or if a correction changes nothing.
     """
     collected = _Collected()
     for machine, entries in journals.items():
@@ -101,7 +106,7 @@ def derive_results(
 def iter_paid_prizes(
     digest: str, journals: Mapping[str, Iterable[StoredEntry]]
 ) -> Iterator[tuple[str, PrizePaid]]:
-    """Yield every prize paid of the tournament whose rules file has this SHA-256, with its journal's name."""
+    """Yield each prize paid in the tournament whose rules file has this SHA-256, with the journal's name."""
     for journal, entries in journals.items():
         for entry in entries:
             if entry.kind == PRIZE_PAID.kind:
@@ -113,7 +118,7 @@ def iter_paid_prizes(
 def _check_rounds(
     collected: _Collected, attempts: Mapping[tuple[int, int], _Attempt], absent: Collection[tuple[int, int]]
 ) -> None:
-    """Raise ResultsError if a round was played without the one before, or one cannot be absent."""
+    """Raise ResultsError if an entry skipped a round, or a round stated as absent was played or cannot be absent."""
     for number, round_number in sorted(absent):
         if number not in collected.sold:
             raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
@@ -134,7 +139,10 @@ def _check_rounds(
 
 
 def _check_series(collected: _Collected, unused: Collection[int]) -> None:
-    """Raise ResultsError if a number below the greatest entry sold is neither sold, void nor stated to be unused."""
+    """Raise ResultsError if the entry numbers have a gap.
+
+    Every number below the greatest entry sold must be sold, void or stated as unused.
+    """
     last = max(collected.sold, default=0)
     used = {*collected.sold, *(number for number, _ in collected.void)}
     if unneeded := sorted(number for number in unused if number in used or number > last):
@@ -150,7 +158,7 @@ def _check_series(collected: _Collected, unused: Collection[int]) -> None:
 
 
 def _require_all_machines(rules: Tournament, collected: _Collected, without: Collection[str]) -> None:
-    """Raise ResultsError if a journal is missing of a machine of the rules that is not in ``without``."""
+    """Raise ResultsError if a machine listed in the rules has no journal and is not named in ``without``."""
     listed = [machine.number for machine in rules.machines]
     if unknown := sorted({*without} - {*listed}):
         raise ResultsError(f"machine {unknown[0]}: it is not in the rules")
@@ -217,14 +225,17 @@ def _drop_ignored_rounds(collected: _Collected, ignored: Collection[tuple[int, i
 
 
 def _iter_purses(entry: StoredEntry) -> Iterable[Purse]:
-    """Yield the purse that an entry stores, if any."""
+    """Yield the stored points and results of a tournament round that a journal entry contains, if any."""
     for key, value in entry.state.items():
         if key.rpartition("/")[2] == PlayKey.PURSE and value is not None:
             yield from_json(Purse, value, f"entry {entry.sequence}, state.{key}")
 
 
 def _choose_attempt(first: _Attempt, second: _Attempt) -> _Attempt:
-    """Return the attempt at a round that counts: the one that was not interrupted, or else the later one."""
+    """Return which of two attempts at a round counts: the uninterrupted one; if both were interrupted, the later one.
+
+    Raises ResultsError if neither was interrupted.
+    """
     endings = {first.purse.ending, second.purse.ending}
     if endings <= _REPEATABLE:
         return max(first, second, key=lambda attempt: attempt.at)
@@ -243,7 +254,7 @@ def _build_entry(
     participant: str,
     absent: Collection[tuple[int, int]],
 ) -> EntryResult:
-    """Return the result of an entry: its rounds in order."""
+    """Return the result of a tournament entry: its rounds in order."""
     failed = RoundResult(points=0, best_game=0, status="failed")
     rounds: list[RoundResult] = []
     while (
@@ -256,7 +267,7 @@ def _build_entry(
 
 
 def _build_round(purse: Purse) -> RoundResult:
-    """Return the result of a round from its purse."""
+    """Return the result of a round from the purse stored at its end."""
     return RoundResult(
         points=purse.won_points, best_game=purse.best_points, status=purse.ending or "interrupted"
     )

@@ -82,15 +82,18 @@ _RECORDS: Final[Mapping[str, type[_Record]]] = {
 # ---------------------------------------------------------------------------------------------- what was before
 @dataclass(slots=True)
 class FirstInstallations:
-    """Cache of the journal entry at which each rules file was first installed; 0 if that was before a memory clear."""
+    """Cache: for each rules file, the number of the journal entry that first installed it.
+
+    The number is 0 if that was before a memory clear.
+    """
 
     sequence_by_digest: dict[str, int] = field(default_factory=dict)
 
 
 def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
-    """Yield the record of every entry about this tournament's entries and rounds, in order.
+    """Yield the records of this machine's journal entries about the tournament's entries and rounds, in order.
 
-    They begin with the first installation of the rules, which may have been removed and installed again.
+    They start at the first installation of the rules, which may have been removed and installed again.
     """
     digest = read_installed_digest(machine)
     known = machine.component(FirstInstallations).sequence_by_digest
@@ -107,7 +110,7 @@ def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
 
 
 def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
-    """Return the sales of the entries sold at this machine, by entry, without those that are void."""
+    """Return the sales of the valid (not void) tournament entries sold at this machine, by entry number."""
     sold: dict[int, EntrySold] = {}
     for record in iter_tournament_records(machine):
         if isinstance(record, EntrySold):
@@ -118,7 +121,7 @@ def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
 
 
 def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
-    """Return how each round of an entry ended at this machine, by the number of the round."""
+    """Return how each round of an entry ended at this machine, by round number."""
     return {
         record.round: record.status
         for record in iter_tournament_records(machine)
@@ -127,7 +130,7 @@ def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
 
 
 def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
-    """Return the purses of the rounds that are played now, at all positions."""
+    """Return the purses (points and progress) of all rounds that are being played, at all positions."""
     machines = (replace(machine.position, number=number) for number in range(1, machine.position.count + 1))
     names = (machine.keys.name(PlayKey.PURSE, position) for position in machines)
     stored = (machine.journal.state(name) for name in names)
@@ -137,7 +140,7 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
-    """Return whether no position has a host's lock or order, or a ticket whose reply is pending."""
+    """Return whether no position has a pending money transfer of a host or a pending ticket query."""
     positions = [
         position.engine.machine for position in machine.component(RunningPositions).by_number.values()
     ]
@@ -145,13 +148,13 @@ def no_transfer_waits(machine: Machine, event: Event) -> bool:
 
 
 def _has_no_transfer(machine: Machine, event: Event) -> bool:
-    """Return whether this position has no host's lock or order, and no ticket whose reply is pending."""
+    """Return whether this position has no pending money transfer of a host and no pending ticket query."""
     money = machine.component(HostMoney)
     return money.order is None and money.lock is None and no_ticket_query_waits(machine, event)
 
 
 def tournament_is_today(machine: Machine, _: Event) -> bool:
-    """Return whether the day of the tournament has come, and its stated length is not over."""
+    """Return whether the tournament's day has come, and its stated end has not passed."""
     rules = read_installed_rules(machine)
     if rules is None:
         return False
@@ -160,10 +163,11 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
 
 
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
-    """Return whether no rules are installed, their tournament is over, or this machine has no valid entry.
+    """Return whether the installed rules may be removed.
 
-    Rules that this version of the software refuses can be removed too: no round of them can be played.
-    The rules of a tournament are public until it ends (s. 125), and those who bought an entry play by them.
+    They may if the tournament is over, or this machine has no valid entry. Rules that this version of the
+    software refuses can be removed too: no round of them can be played. The rules of a tournament are public
+    until it ends (s. 125), and those who bought an entry play by them.
     """
     rules = read_installed_rules(machine)
     return rules is None or read_local_time(machine) >= compute_end(rules) or not read_sold_entries(machine)
@@ -171,23 +175,26 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
 
 @refusal_code("machine_fits_the_rules")
 def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
-    """Return whether the installed rules still describe this machine."""
+    """Return whether this machine still fits the installed rules (game, denomination and wager)."""
     rules = read_installed_rules(machine)
     return rules is not None and reason_machine_is_unsuitable(machine, rules) is None
 
 
 def no_round_is_played(machine: Machine, _: Event) -> bool:
-    """Return whether no position plays a round."""
+    """Return whether no position of the machine is playing a tournament round."""
     return not list_open_purses(machine)
 
 
 def position_is_free(machine: Machine, _: Event) -> bool:
-    """Return whether no entry plays a round at this position."""
+    """Return whether no tournament entry is playing a round at this position."""
     return find_open_purse(machine) is None
 
 
 def first_round_may_start(machine: Machine, event: Event) -> bool:
-    """Return whether the sold entry starts later, or this machine can give its round to this position now."""
+    """Return whether the first round of a sold entry may start as the form says.
+
+    It may always start later; to start here, the machine must be in the tournament and this position free.
+    """
     match event.of(EntryForm).start:
         case "later":
             return True
@@ -198,27 +205,30 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
 
 
 def entries_are_open(machine: Machine, _: Event) -> bool:
-    """Return whether registration is open by the rules."""
+    """Return whether the rules allow participants to register now."""
     rules = read_installed_rules(machine)
     return rules is not None and read_local_time(machine) <= rules.entries.closes
 
 
 @refusal_code("fee_is_the_published")
 def fee_matches_rules(machine: Machine, event: Event) -> bool:
-    """Return whether the fee that the form acknowledges is that of the rules."""
+    """Return whether the fee that the form states as received equals the fee in the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and event.of(EntryForm).fee_cents == rules.entries.fee_cents
 
 
 def entry_is_new(machine: Machine, event: Event) -> bool:
-    """Return whether the form names a participant, and an entry that was never sold here."""
+    """Return whether the form names a participant and an entry number that was never sold at this machine."""
     form = event.of(EntryForm)
     used = {record.entry for record in iter_tournament_records(machine)}
     return form.entry > 0 and has_texts(form.participant) and form.entry not in used
 
 
 def participant_may_enter(machine: Machine, event: Event) -> bool:
-    """Return whether the rules allow the participant another entry, as far as this machine has sold them."""
+    """Return whether the rules allow the participant one more entry.
+
+    Only the entries sold at this machine are known.
+    """
     rules, participant = read_installed_rules(machine), event.of(EntryForm).participant.strip()
     if rules is None:
         return False
@@ -228,10 +238,10 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
 
 
 def round_may_begin(machine: Machine, event: Event) -> bool:
-    """Return whether the form's participant may begin this round of the entry at this machine.
+    """Return whether the form's participant may play this round of the entry at this machine now.
 
-    The entry is not another participant's, and the round is the next one. An interrupted round may be
-    repeated if the rules say so. Rounds played at other machines are unknown here.
+    The entry must not be another participant's, and the round must be its next one. An interrupted round may
+    be repeated if the rules say so. Rounds played at other machines are unknown here.
     """
     rules, form = read_installed_rules(machine), event.of(RoundForm)
     if rules is None or not has_texts(form.participant) or not 1 <= form.round <= len(rules.rounds):
@@ -249,7 +259,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
 
 
 def _list_void_entries(machine: Machine) -> set[int]:
-    """Return the numbers of the entries that were declared void here."""
+    """Return the numbers of the tournament entries that were declared void at this machine."""
     return {record.entry for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)}
 
 
@@ -261,7 +271,7 @@ def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
 
 
 def entry_may_be_void(machine: Machine, event: Event) -> bool:
-    """Return whether the entry was sold here, is not void yet and is not being played."""
+    """Return whether the entry was sold at this machine, is not void yet and is not being played."""
     form = event.of(VoidForm)
     is_played = any(purse.entry == form.entry for purse in list_open_purses(machine))
     return has_texts(form.reason) and form.entry in read_sold_entries(machine) and not is_played
@@ -278,7 +288,10 @@ def prize_may_be_paid(machine: Machine, event: Event) -> bool:
 
 
 def round_is_over(machine: Machine, event: Event) -> bool:
-    """Return whether the round played here has come to its end and no game is open."""
+    """Return whether the round at this position has ended: by its last game, its time, or too few points.
+
+    While a game is open, the round has not ended.
+    """
     purse = find_open_purse(machine)
     if purse is None or not purse_game_is_closed(machine, event):
         return False
@@ -290,12 +303,12 @@ def round_is_over(machine: Machine, event: Event) -> bool:
 
 
 def is_time_over(machine: Machine, purse: Purse) -> bool:
-    """Return whether the time of a round is over."""
+    """Return whether the time limit of a round has passed."""
     return bool(purse.until) and machine.times.read_steady_time() >= datetime.fromisoformat(purse.until)
 
 
 def time_is_left(machine: Machine, _: Event) -> bool:
-    """Return whether the time of the round played here is not over."""
+    """Return whether the round at this position has no time limit, or some of its time is left."""
     purse = find_open_purse(machine)
     return purse is not None and not is_time_over(machine, purse)
 
@@ -316,7 +329,7 @@ def leave_tournament(machine: Machine, event: Event) -> None:
 
 
 def sell_entry(machine: Machine, event: Event) -> None:
-    """Record the sale of an entry and its fee; if it starts here, give the position the points of its first round."""
+    """Record the sale of an entry and its fee; if it starts here, give the position the points for its first round."""
     form, (digest, rules) = event.of(EntryForm), require_installed_rules(machine)
     persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()
     machine.post(
@@ -335,7 +348,7 @@ def sell_entry(machine: Machine, event: Event) -> None:
 
 
 def begin_round(machine: Machine, event: Event) -> None:
-    """Give the position the points of a round of an entry."""
+    """Give the position the points for a round of an entry, as the form says."""
     form, persons = event.of(RoundForm), tuple(list_event_persons(machine, event))
     _post_round(machine, form.entry, form.participant.strip(), form.round, persons)
 
@@ -343,7 +356,7 @@ def begin_round(machine: Machine, event: Event) -> None:
 def _post_round(
     machine: Machine, entry: int, participant: str, number: int, persons: tuple[str, ...]
 ) -> None:
-    """Record the beginning of a round: the position gets its purse, and the tournament's game is selected."""
+    """Record the start of a round: give the position its points, and select the tournament's game."""
     digest, rules = require_installed_rules(machine)
     terms, named_game = rules.rounds[number - 1], find_machine_in_rules(machine, rules)
     if named_game is None:
@@ -381,19 +394,19 @@ def _post_round(
 
 
 def end_finished_round(machine: Machine, _: Event) -> None:
-    """Record the result of the round that has come to its end."""
+    """Record the result of a round that has ended by itself."""
     _post_round_end(machine, "complete", "", ())
 
 
 def end_round(machine: Machine, event: Event) -> None:
-    """Record the result of the round as staff end it: interrupted or failed."""
+    """End the round early, as interrupted or failed, and record its result."""
     form = event.of(RoundEndForm)
     persons = tuple(list_event_persons(machine, event))
     _post_round_end(machine, form.status or "interrupted", form.reason, persons)
 
 
 def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tuple[str, ...]) -> None:
-    """Record the end of a round: its unplayed points are removed, and its result is stored in the purse."""
+    """Record the end of a round: remove its unplayed points, and store its result in the purse."""
     purse, digest = find_purse(machine), read_installed_digest(machine)
     if purse is None:
         raise InvariantError("a round ended without a purse")

@@ -1,8 +1,9 @@
 """The rules file of a tournament: its form, and the checks of the by-law on what it states.
 
-:func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` returns what
-the by-law or equal conditions forbid in complete rules: the week of publication (s. 125), the return of 30 % at
-every number of entries that can be sold (s. 127), the fee of Let It Ride (s. 124) and unequal machines.
+:func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` returns
+what complete rules violate of the by-law or of equal conditions for all participants: the week of publication
+(s. 125), the return of 30 % at every number of entries that can be sold (s. 127), the fee of Let It Ride (s.
+124) and unequal machines.
 """
 
 import hashlib
@@ -54,14 +55,14 @@ _Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 def _check_date(value: object) -> object:
-    """Refuse what TOML does not write as a date."""
+    """Raise unless a value of the rules file is written as a TOML date."""
     if type(value) is not date:
         raise ValueError("must be a date without a time, such as 2027-03-01")
     return value
 
 
 def _check_local_time(value: object) -> object:
-    """Refuse what TOML does not write as a local date and time."""
+    """Raise unless a value of the rules file is written as a TOML local date and time."""
     if not isinstance(value, datetime) or value.tzinfo is not None:
         raise ValueError("must be a date and a time at the venue, such as 2027-03-01T19:00:00")
     return value
@@ -83,7 +84,7 @@ class Bilingual(_Table):
 
 
 class Entries(_Table):
-    """Who may take part, how often, and for which fee."""
+    """The conditions of taking part: how many participants, how often, and for which fee."""
 
     fee_cents: _Cents
     """The fee of one entry, minor units, paid in place of every wager (s. 124)."""
@@ -100,7 +101,7 @@ class Entries(_Table):
 
     @model_validator(mode="after")
     def check_places(self) -> "Entries":
-        """Refuse a maximum of participants below the minimum."""
+        """Refuse rules whose maximum of participants is below the minimum."""
         if self.participants_min > self.participants_max:
             raise build_rule_error(
                 build_fault(
@@ -203,7 +204,7 @@ class Tournament(_Table):
         return self
 
     def _iter_errors_in_rounds(self) -> Iterator[Fault]:
-        """Yield the errors in the tournament's rules about its rounds."""
+        """Yield a fault for each error in the tournament's rules about its rounds."""
         qualified = self.entries.participants_max
         for n, each in enumerate(self.rounds, 1):
             where, is_last = f"rounds[{n}]", n == len(self.rounds)
@@ -232,7 +233,7 @@ class Tournament(_Table):
             )
 
     def _iter_errors_in_prizes(self) -> Iterator[Fault]:
-        """Yield what is wrong with the prizes."""
+        """Yield a fault for each error in the tournament's rules about its prizes."""
         for n, prize in enumerate(self.prizes, 1):
             where = f"prizes[{n}]"
             if prize.rank != n:
@@ -251,7 +252,7 @@ class Tournament(_Table):
             yield build_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
 
     def _iter_errors_in_machines(self) -> Iterator[Fault]:
-        """Yield what is wrong with the machines."""
+        """Yield a fault for each error in the tournament's list of machines."""
         seen: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
             if machine.number in seen:
@@ -267,7 +268,7 @@ class Tournament(_Table):
 
     @property
     def prize_plan(self) -> PrizePlan:
-        """Return the prizes by rank and how they are divided."""
+        """Return the prizes by rank, with the rules for unclaimed prizes and leftover cents."""
         return PrizePlan(
             shares=tuple(prize.share or Fraction(0) for prize in self.prizes),
             amounts_cents=tuple(prize.amount_cents or 0 for prize in self.prizes),
@@ -282,7 +283,7 @@ class Tournament(_Table):
 
     @property
     def can_void_entries(self) -> bool:
-        """Return whether an entry can lose its rank by the rules."""
+        """Return whether, by the rules, an entry can lose its rank by being refunded or excluded."""
         return self.interrupted == "refund" or self.failed == "excluded"
 
 
@@ -311,7 +312,10 @@ def parse_rules(text: str) -> Tournament:
 
 
 def list_violations(rules: Tournament, today: date) -> list[Fault]:
-    """Return what the by-law forbids in complete rules, seen on the day ``today`` if they are not public yet."""
+    """Return the by-law violations in complete rules, with the lines of their keys.
+
+    ``today`` is the day on which rules that are not public yet are checked.
+    """
     faults = (
         *_iter_publication_faults(rules, today),
         *_iter_fee_faults(rules),
@@ -341,7 +345,7 @@ def _load_library_game(name: str) -> Game:
 
 
 def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
-    """Yield why the library has no such game, or it is not suitable."""
+    """Yield a fault for each game named in the rules that the library does not have."""
     named = [
         ("game", rules.game),
         *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
@@ -355,7 +359,7 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
-    """Yield why the rules are not public in time (s. 125)."""
+    """Yield a fault if the rules are not made public at least a week before the start (s. 125)."""
     latest = find_latest_publication(rules)
     start = rules.starts.date()
     if rules.published is None:
@@ -373,7 +377,7 @@ def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
 
 
 def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
-    """Yield why the fee breaks the by-law (s. 124)."""
+    """Yield a fault if the fee breaks the by-law: that of Let It Ride is 30 % to 100 % of its side bet (s. 124)."""
     fee_cents = rules.entries.fee_cents
     if not rules.is_fee_from_side_bet:
         return
@@ -390,7 +394,7 @@ def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
-    """Yield why the prizes return too little (s. 127)."""
+    """Yield a fault if the prizes may return less than 30 % of the fees (s. 127)."""
     entries = rules.entries
     shortfall = find_shortfall(
         rules.prize_plan,
@@ -410,7 +414,10 @@ def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault for each machine that differs from the first in denomination or wager, or from any in return."""
+    """Yield a fault for each machine whose conditions are not equal to those of the others.
+
+    Denomination and wager must equal those of the first machine; the games' returns must be nearly equal.
+    """
     first = rules.machines[0]
     games: dict[str, Game] = {}
     for n, machine in enumerate(rules.machines, 1):
@@ -448,7 +455,7 @@ def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
 
 
 def _has_wager(game: Game, credits_: int) -> bool:
-    """Return whether a player can stake exactly that number of credits: as a bet, or on a spot of a table."""
+    """Return whether a player can stake exactly ``credits_``: as a bet option, or on the spots of a table layout."""
     spots = {spot.id: spot for spot in game.rules.layout()}
     if not spots:
         return credits_ in game.bet_options
@@ -465,7 +472,7 @@ def find_machine(rules: Tournament, number: str) -> ListedMachine | None:
 
 
 def _compare_returns(game: Game, first: Game) -> str:
-    """Return why two games are not equal for a tournament, or "" if they are."""
+    """Return why two games differ in their bets or by more than 1 % in their returns, or "" if they do not."""
     returns, expected = (
         {bet.bet: bet.rtp for bet in analyse(each, Depth.RETURN).bets} for each in (game, first)
     )

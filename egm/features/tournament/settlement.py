@@ -36,14 +36,15 @@ class Settlement:
         return Fraction(self.total_cents, self.sold_cents) if self.sold_cents else None
 
     def list_paid(self) -> list[tuple[Standing, int]]:
-        """Return every standing with its prize."""
+        """Return every final standing with its prize in minor units."""
         return [*zip(self.standings.ranked, self.prizes_cents, strict=True)]
 
 
 def settle(rules: Tournament, results: Results, added_cents: int = 0) -> Settlement:
-    """Return the settlement by the rules; the venue may add an amount, shared equally by all ranks.
+    """Return the settlement of a tournament by its rules.
 
-    If the prizes are less than 30 % of the fees sold, ``missing_cents`` is what must be added. Raises ResultsError.
+    ``added_cents`` is an amount that the venue adds, shared equally by all ranks. If the prizes are less than
+    30 % of the fees sold, ``missing_cents`` of the result is what must be added. Raises ResultsError.
     """
     standings = rank_participants(rules, results)
     fee_cents = rules.entries.fee_cents

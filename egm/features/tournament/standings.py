@@ -24,7 +24,7 @@ _Points = Annotated[int, Field(ge=0, le=10**15, strict=True)]
 
 
 class ResultsError(OperatorError):
-    """The error that results do not fit the rules; the text names the entry and the round."""
+    """The results of a tournament do not fit its rules; the text names the entry and the round."""
 
 
 class _Item(BaseModel):
@@ -42,7 +42,7 @@ class RoundResult(_Item):
 
 
 class EntryResult(_Item):
-    """One entry: who bought it, and its rounds in order."""
+    """The result of one entry: its number, its participant, and its rounds in order."""
 
     entry: Annotated[int, Field(gt=0, le=10**6, strict=True)]
     participant: Annotated[str, Field(min_length=1, max_length=80)]
@@ -53,13 +53,13 @@ class Results(_Item):
     """The whole content of a results file."""
 
     rules_sha256: str | None = None
-    """The SHA-256 of the rules file with which the results were derived; results of other origin need not have it."""
+    """The SHA-256 of the rules file for which the results were derived from journals; None if entered by hand."""
     entries: tuple[EntryResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One participant's final rank, with the entry that counts and the rounds and points it reached."""
+    """One participant's final rank, with the entry that decided it and the last round and points of that entry."""
 
     rank: int
     participant: str
@@ -81,7 +81,7 @@ class Standings:
 
 @dataclass(slots=True)
 class _Outcome:
-    """Intermediate result of the ranking: points and rounds of each entry, and the entries that lost their rank."""
+    """Intermediate result of the ranking: points and last round of each entry, and the entries that lost their rank."""
 
     points: dict[int, int] = field(default_factory=dict)
     rounds: dict[int, int] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def read_results(path: Path) -> Results:
 
 
 def _refuse_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object from its members. Raises ValueError if a key is given twice."""
+    """Return a JSON object as a dict. Raises ValueError if a key occurs twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key is given twice in one object")
@@ -119,7 +119,7 @@ def _refuse_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def rank_participants(rules: Tournament, results: Results) -> Standings:
-    """Return the final standings by the rules. Raises :class:`ResultsError` if the results do not fit them."""
+    """Return the final standings. Raises :class:`ResultsError` if the results do not fit the rules."""
     if results.rules_sha256 not in {None, rules.digest}:
         raise ResultsError(
             f"rules_sha256: the results were derived with the rules file {results.rules_sha256}; this one is"
@@ -156,7 +156,10 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
 def _iter_rounds(
     rules: Tournament, results: Results, outcome: _Outcome
 ) -> Iterator[tuple[list[EntryResult], list[Standing], list[Standing]]]:
-    """Yield for each round the entries that keep their rank, the standings, and those who go on to the next round."""
+    """Yield three lists for each round: the ranked entries, the standings, and the standings that qualify.
+
+    Qualified participants go on to the next round.
+    """
     entries = {each.entry: each for each in results.entries}
     playing = sorted(entries)
     for n, terms in enumerate(rules.rounds, 1):
@@ -168,11 +171,10 @@ def _iter_rounds(
 
 
 def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[Standing], list[Standing]]:
-    """Return the standings of one round, and those whose entries go on to the next round.
+    """Return the standings of one round, and the standings that qualify for the next round.
 
-    Entries with equal results go on together.
-
-    Raises :class:`ResultsError` if the results up to this round do not fit the rules, or there is no such round.
+    Entries with equal results qualify together. Raises :class:`ResultsError` if the results up to this round
+    do not fit the rules, or there is no such round.
     """
     if number > len(rules.rounds):
         raise ResultsError(f"round {number}: the rules have only {len(rules.rounds)} rounds")
@@ -188,9 +190,10 @@ def _restore_other_entries(
     scored_entries: Sequence[Sequence[EntryResult]],
     outcome: _Outcome,
 ) -> None:
-    """Let a participant's other entry count, in the round it reached, if their better one has lost its rank later.
+    """Rank a participant's other entry if their better entry has lost its rank in a later round.
 
-    Otherwise an interruption of the better entry would take the fee of the other one without a rank.
+    The other entry counts in the round that it reached. Otherwise an interruption of the better entry would
+    leave the participant without a rank, although the fee of the other one is kept.
     """
     lost = {*outcome.refunded, *outcome.excluded}
     for n in range(len(groups), 0, -1):
@@ -207,7 +210,7 @@ def _restore_other_entries(
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
-    """Refuse entries that the rules do not allow."""
+    """Raise ResultsError if there are entries that the rules do not allow."""
     counts: dict[str, int] = {}
     seen: set[int] = set()
     for each in results.entries:
@@ -227,7 +230,7 @@ def _check_entries(rules: Tournament, results: Results) -> None:
 
 
 def _score(rules: Tournament, result: EntryResult, n: int, outcome: _Outcome) -> bool:
-    """Add an entry's result of round ``n`` to the outcome; return whether it keeps its rank.
+    """Add an entry's result of round ``n`` to the outcome; return whether the entry keeps its rank.
 
     Raises :class:`ResultsError` if the result is missing or the rules do not allow it.
     """
@@ -263,7 +266,7 @@ def _score(rules: Tournament, result: EntryResult, n: int, outcome: _Outcome) ->
 def _list_best(
     rules: Tournament, results: Sequence[EntryResult], n: int, points: dict[int, int]
 ) -> list[Standing]:
-    """Return each participant's best entry of round ``n`` in rank order, with its rank in this round."""
+    """Return the standings of round ``n`` in rank order, with the best entry of each participant."""
     rows = sorted((_build_key(rules, result, n, points), result.entry, result) for result in results)
     best: list[Standing] = []
     seen: set[str] = set()
@@ -288,7 +291,7 @@ def _list_best(
 
 
 def _build_key(rules: Tournament, result: EntryResult, n: int, points: dict[int, int]) -> tuple[int, ...]:
-    """Return the sort key of an entry's result in a round, the best first; equal keys are a tie."""
+    """Return the sort key of an entry's result in a round, the best first; entries with equal keys are tied."""
     found = result.rounds[n - 1]
     if rules.ties == "earlier-entry":
         return (-points[result.entry], result.entry)
@@ -299,7 +302,7 @@ def _build_key(rules: Tournament, result: EntryResult, n: int, points: dict[int,
 
 
 def _number_ranks(groups: Sequence[Sequence[Standing]]) -> Iterator[Standing]:
-    """Yield all standings with their final ranks: those who left in a later round are ahead."""
+    """Yield all standings with their final ranks; participants who reached a later round rank higher."""
     ahead = 0
     for group in reversed(groups):
         first = group[0].rank if group else 1

@@ -1,4 +1,4 @@
-"""What the screen shows of a tournament: its rules, and the round played at this position."""
+"""Build the screen's view of a tournament: its rules, and the round played at this position."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -15,7 +15,7 @@ from egm.play.records.purse import Purse, find_purse, read_points
 
 
 def build_tournament_view(machine: Machine) -> TournamentView | None:
-    """Return the tournament that the machine announces or is in, or None without installed rules.
+    """Return the view of the tournament that is announced or in progress, or None without installed rules.
 
     Rules that this version of the software refuses are not shown.
     """
@@ -46,7 +46,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
 
 @lru_cache(maxsize=2)
 def _build_rules_view(text: str) -> TournamentView:
-    """Return the view of rules that are announced; cached, because each snapshot contains it."""
+    """Return the view of an announced tournament's rules; cached, because each screen update contains it."""
     rules = find_rules(text)
     if rules is None:
         return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), on=False)
@@ -66,7 +66,7 @@ def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
 
 
 def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
-    """Return the last game played with points at this position and what it returned, or None."""
+    """Return the last game played with tournament points at this position and its win, or None."""
     purse = find_purse(machine)
     last = None if purse is None else purse.last
     return None if last is None else (read_cached_game(machine, last.play_id), last)
