@@ -1,4 +1,4 @@
-"""The game definitions available to an audit: those of a shelf and those whose text the journal stores."""
+"""The game definitions available to an audit: from the library, from given folders and from the journal itself."""
 
 import binascii
 import zlib
@@ -17,7 +17,7 @@ _MADE: Final = 16
 
 
 class AvailableGames:
-    """Game definitions from a shelf and from texts stored in the journal (custom games, for example).
+    """Game definitions from a shelf (library and folders) and from the journal, which stores those of custom games.
 
     A definition is identified by the digest of its text. The journal stores that text, so the definition
     found here is the one that was played. Whether it is also the certified one can only be decided with the
@@ -30,7 +30,7 @@ class AvailableGames:
         """Definition texts stored in the journal, by digest."""
 
     def store_definitions(self, entry: StoredEntry) -> None:
-        """Store the definition texts that an entry records."""
+        """Store the texts of game definitions that a journal entry contains."""
         for key, stored_text in entry.state.items():
             if key.startswith(PlayKey.DEFINITION) and isinstance(stored_text, str):
                 self._texts[key.removeprefix(PlayKey.DEFINITION)] = stored_text
@@ -44,7 +44,7 @@ class AvailableGames:
         return self._shelf.find(game_id, digest) is None and self._find_in_journal(digest) is not None
 
     def _find_in_journal(self, digest: str) -> Game | None:
-        """Return the game definition whose text the journal stores under ``digest``, or None without a valid one."""
+        """Return the game definition that the journal stores under ``digest``, or None if it has no valid one."""
         stored_text = self._texts.get(digest)
         game = None if stored_text is None else _parse_game(stored_text)
         return game if game is not None and game.digest == digest else None

@@ -31,7 +31,7 @@ _DECLARED: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 
 @lru_cache(maxsize=1024)
 def is_of_a_clear(kind: str) -> bool:
-    """Return whether a memory clear writes this kind of entry, to carry over or settle an older claim."""
+    """Return whether only a memory clear writes entries of this kind, to carry over or settle older claims."""
     return kind.startswith(_OWN) or kind == CARRIED_GAME
 
 
@@ -96,7 +96,10 @@ class ClearAudit:
             self._report_finding(entry, f"record.cleared cannot be read: {why!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
-        """Check that the entry is the next one the clear authorised, and moves no more money than its claim allows."""
+        """Check that the entry is the next one that the memory clear authorised.
+
+        It may not move more money than the claim that it belongs to allows.
+        """
         entry_id, expected_digest = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
             self._report_finding(
@@ -123,14 +126,14 @@ class ClearAudit:
             self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
     def _check_declaration(self, entry: StoredEntry, declared: AnyEntry) -> None:
-        """Report a finding if the entry does not have the form that ``declared`` states."""
+        """Report a finding if the entry does not have the form that its declaration requires."""
         try:
             declared.check(entry.transaction, FEATURES.keys)
         except EntryError as why:
             self._report_finding(entry, str(why))
 
     def close(self) -> str:
-        """Return the error at the end of the journal, or "" if every authorised entry was found."""
+        """Return an error text if authorised entries are missing at the end of the journal, or ""."""
         return (
             f"{len(self._due)} entries that the clear authorised are missing, from {self._due[0][0]}"
             if self._due
@@ -139,7 +142,10 @@ class ClearAudit:
 
 
 def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:
-    """Return the most credit a claim may carry over: its amount, or the value of its paid or held coins."""
+    """Return the largest amount that a claim of a memory clear may carry over, in minor units.
+
+    It is the claim's amount, or, if more, the value of its paid or held coins.
+    """
     says = claim.get("says", {})
     return max(
         Fraction(claim["amount"]), Fraction(says.get("amount_cents", 0)), Fraction(says.get("held_cents", 0))

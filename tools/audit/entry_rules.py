@@ -1,6 +1,6 @@
-"""The check of every entry against the table of rules: whatever no rule allows is a finding.
+"""The check of every journal entry against a table of rules: an entry that no rule allows is a finding.
 
-The chain proves that a journal is complete, and the ledger that its sums are right. Whether an entry may
+The hash chain proves that a journal is complete, and the ledger that its sums are right. Whether an entry may
 exist at all is decided by the table of rules (:mod:`tools.audit.rules`).
 """
 
@@ -61,16 +61,16 @@ _NOT_AS_BEFORE: Final = (
 
 
 def _format_moved_money(entry: StoredEntry) -> str:
-    """Return the entry's first transfers as text for a finding, or "" if it moves no money."""
+    """Return the first transfers of a journal entry as text for a finding, or "" if it moves no money."""
     moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN])
     return f" (the entry moves {', '.join(moved)})" if entry.transfers else ""
 
 
 class EntryRulesAudit:
-    """Checks every journal entry against the audit rules for its kind; ``report_finding`` takes each that fits none.
+    """Checks every journal entry against the audit rules for its kind.
 
-    ``features`` are the features of the machine that wrote the journal; ``more`` are rules for the entries of
-    features added to it.
+    ``report_finding`` is called for each entry that fits no rule. ``features`` are the features of the
+    machine that wrote the journal; ``more`` are rules for the entries of features added to it.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class EntryRulesAudit:
         self.rules = group_by_kind(list_rules(features.entries, more)) if is_added else BY_KIND
         self.facts = Facts(features.keys)
         self.used: set[int] = set()
-        """Rules that have accepted an entry, by ``id()``; read by tests."""
+        """Python ids of the rules that have accepted an entry, so that tests can find unused rules."""
         self._entries_unlike_others: list[StoredEntry] = []
-        """Entries that name their position although earlier ones of the run do not, or the reverse, in order."""
+        """Entries that differ from earlier ones since the last power-up in whether they name their player position."""
         self._entries_without_terms: list[StoredEntry] = []
-        """Entries of positions that have not recorded their terms yet."""
+        """Entries of player positions that have not yet recorded their terms for residual credit."""
 
     def check_entry(self, entry: StoredEntry, ledger: Ledger) -> None:
         """Check one journal entry; ``ledger`` is the ledger before it."""
@@ -115,7 +115,7 @@ class EntryRulesAudit:
         self.facts.update(entry)
 
     def can_start_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
-        """Return whether the rules allow these plain games now; ``ledger`` is the ledger before them.
+        """Return whether the rules allow a run of plain games now; ``ledger`` is the ledger before it.
 
         The machine must have one position, no session and no conversion in progress, only cashable credit,
         and be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A
@@ -145,7 +145,7 @@ class EntryRulesAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the facts with plain games, as if their entries were read one by one."""
+        """Update the audit's facts with a run of plain games, as if their entries were checked one by one."""
         facts = self.facts
         if run.parse_stored_tables():
             facts.states.clear()
@@ -156,9 +156,9 @@ class EntryRulesAudit:
         facts.idle_at[1] = run.last_start_utc
 
     def _check_position(self, entry: StoredEntry, ledger: Ledger) -> None:
-        """Check the player position that the entry names.
+        """Check the player position that a journal entry names.
 
-        It must exist. If the entries since the last power-up name their positions, this one must too.
+        It must exist. Since the last power-up, either all entries name their position or none does.
         """
         dims = entry.transaction.dims
         has_position = "position" in dims
@@ -185,7 +185,7 @@ class EntryRulesAudit:
             self._entries_unlike_others.append(entry)
 
     def _check_converted(self, entry: StoredEntry) -> None:
-        """Check that a cash-out follows at once when nonrestricted credit becomes cashable."""
+        """Check that a cash-out follows immediately after nonrestricted credit is converted to cashable credit."""
         moves = entry.transfers or entry.phase is not Phase.POST
         if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
             self._report_finding(
@@ -194,13 +194,16 @@ class EntryRulesAudit:
             )
 
     def _report_odd_positions(self) -> None:
-        """Report every listed entry that names its position although others do not, or the reverse; clear the list."""
+        """Report the collected entries that differ from the others in whether they name their position.
+
+        The list is cleared.
+        """
         for entry in self._entries_unlike_others:
             self._report_finding(entry, _NOT_AS_BEFORE)
         self._entries_unlike_others.clear()
 
     def _collect_entries_without_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
-        """Collect the entries of a player position that has not recorded its residual credit terms yet.
+        """Collect the entries of a player position that has not recorded its terms for residual credit yet.
 
         :meth:`close` reports them, unless the position records its terms later. The terms of the first
         position are known from the start.
@@ -222,7 +225,7 @@ class EntryRulesAudit:
             self._entries_without_terms.append(entry)
 
     def close(self, books: Ledger) -> None:
-        """At the end of the journal, report the entries of positions that never recorded their terms."""
+        """At the end of the journal, report entries of positions that never recorded their residual credit terms."""
         if PlayKey.RESIDUAL in books.state:
             for entry in self._entries_without_terms:
                 self._report_finding(

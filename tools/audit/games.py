@@ -108,7 +108,10 @@ class Shelf:
 
 @dataclass(slots=True)
 class _Play:
-    """An open game play in the audit: its first entry, later entries, and record (``game``, None if unreadable)."""
+    """An open game play in the audit: its entries, and the record of its start.
+
+    ``game`` is None if that record cannot be read.
+    """
 
     start: StoredEntry
     game: GameRecord | None
@@ -146,7 +149,7 @@ class GameAudit:
         self._note = note
         self._open: dict[str, _Play] = {}
         self._won: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
-        """The prizes in kind in the register of wins, by play."""
+        """The lines of the register of wins about prizes in kind, by play."""
         self._latest: dict[int, str] = {}
         """The id of the most recently started play of each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
@@ -164,14 +167,20 @@ class GameAudit:
         return len(self._open)
 
     def close(self) -> None:
-        """At the end of the journal, check the open plays: their steps by replay, and a round that did not start."""
+        """At the end of the journal, check the plays that are still open.
+
+        Their steps are replayed, and a seat that started no game of the last shared round is reported.
+        """
         self._rounds.close()
         for play in self._open.values():
             if play.game is not None:
                 self._replay(play, play.game)
 
     def can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether a run of plain games may follow now: no play, shared round or table with bets is open."""
+        """Return whether a run of plain games may follow now.
+
+        No play or shared round may be open, and no bets may be left on the tables of these games.
+        """
         return (
             not (self._open or self._doubled)
             and self._rounds.has_all_started
@@ -179,7 +188,7 @@ class GameAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Count plain games, as if their entries were read one by one."""
+        """Update the game audit with a run of plain games, as if their entries were checked one by one."""
         self._latest[1] = run.last_play
         self.replayed += run.games
         self._stakes.add_plain_run(run)
@@ -224,7 +233,7 @@ class GameAudit:
         return None
 
     def _check_dims(self, entry: StoredEntry) -> None:
-        """Check that the transfers and counts of a play have the same dimensions as its first entry."""
+        """Check that all transfers and counts of a game play have the dimensions of its first entry."""
         play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
@@ -296,7 +305,7 @@ class GameAudit:
         )
 
     def _check_step(self, entry: StoredEntry) -> None:
-        """Check a step of an open play and add it."""
+        """Check a further step of an open play and add it to the play."""
         choice = self._read_record(entry, GameChoice)
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
         play = self._open.get(play_id)
@@ -447,7 +456,7 @@ class GameAudit:
     def _check_raise(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: Conversation
     ) -> None:
-        """Check that a player's choice stakes exactly what its decision costs."""
+        """Check that a player's choice adds exactly the stake that the game requires for it."""
         decision = conversation.decision
         expected_credits = 0 if decision is None else decision.adds(step.choice)
         moved_cents = sum(cents for _, cents in sum_stakes((entry,), start))
@@ -525,7 +534,7 @@ class GameAudit:
         owed: list[prizes.Flow],
         ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
-        """Check the merchandise prizes that the end of a play reserves."""
+        """Check that the end of a game reserves and records exactly the prizes in kind that the game won."""
         end, end_record = ended
         prizes_by_id = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won) != owed:
@@ -622,7 +631,7 @@ def _compare_outcomes(replayed: Outcome | None, recorded: Outcome | None) -> str
 
 
 def _drop_pay_row_marks(outcome: Outcome) -> Outcome:
-    """Return the outcome with the ``pays`` mark of every settlement cleared."""
+    """Return the outcome without the ``pays`` marks of its settlements, which earlier versions did not record."""
     return replace(
         outcome, settlements=tuple(replace(settlement, pays=False) for settlement in outcome.settlements)
     )

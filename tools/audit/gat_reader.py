@@ -55,7 +55,7 @@ def compute_crc(data: bytes) -> int:
 
 
 class Verifier:
-    """The host side of a GAT connection over one open port."""
+    """The verifier's side of a GAT connection over an open port."""
 
     def __init__(self, port: serial.Serial) -> None:
         self._port = port
@@ -75,14 +75,20 @@ class Verifier:
         )
 
     def last(self) -> tuple[int, int]:
-        """Return the level of the machine's last authentication, and how many seconds ago it ended. Raises GatError."""
+        """Return the level of the machine's last authentication, and how many seconds ago it ended.
+
+        Raises GatError.
+        """
         answer = self._ask(0x02, b"")
         if len(answer) != 5:
             raise GatError(f"last authentication: {answer.hex(' ')}: 5 bytes expected")
         return answer[0], int.from_bytes(answer[1:], "big")
 
     def initiate(self, *parameters: str) -> None:
-        """Start a special function of the machine. Raises GatError if it refuses or does not reply."""
+        """Order the machine to start a special function (such as a software signature) with these parameters.
+
+        Raises GatError if the machine refuses or does not reply.
+        """
         payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
@@ -90,7 +96,10 @@ class Verifier:
             raise GatError(f"{request}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
-        """Query the machine until its calculation ends. Raises GatError if it fails or exceeds ``limit_seconds``."""
+        """Query the machine until its calculation has ended.
+
+        Raises GatError if the calculation fails or takes longer than ``limit_seconds``.
+        """
         end = time.monotonic() + limit_seconds
         while (status := self.status()).calculating or status.state == "requested":
             if time.monotonic() > end:
@@ -100,7 +109,10 @@ class Verifier:
             raise GatError(f"the calculation ended in state {status.state}")
 
     def results(self, form: str) -> bytes:
-        """Return the frames of the last results joined, in ``form`` (``text`` or ``xml``). Raises GatError."""
+        """Return the machine's last results, joined from all frames, as ``text`` or ``xml`` (``form``).
+
+        Raises GatError.
+        """
         data = b""
         for frame in range(1, _FRAMES_MAX + 1):
             answer = self._ask(0x03, bytes((1 if form == "text" else 2,)) + frame.to_bytes(2, "big"))

@@ -5,8 +5,8 @@ it (:mod:`tools.audit.plain_games`), so ``jobs`` processes do it at the same tim
 auditor in the order of the journal; chain, books and every other check stay there. The number of processes
 therefore changes no report. At most a few batches per process are held at once, however long the journal is.
 
-A definition that only the journal contains is not known to the other processes: the auditor replays such
-games itself.
+The other processes do not have definitions that only the journal contains: the auditor replays such games
+itself.
 """
 
 import gc
@@ -30,9 +30,9 @@ BATCH_ENTRIES: Final = 500
 #: Bytes after which a batch ends at the next game.
 _BATCH_BYTES: Final = 4 << 20
 _FILL_MAX: Final = 2
-"""How much larger a batch may become that would end within a game."""
+"""The factor by which a batch may exceed its usual size, so that it does not end within a game."""
 _AHEAD: Final = 3
-"""The number of batches that wait or are processed for each process."""
+"""The maximum number of batches for each process, waiting or being processed."""
 
 #: The text of the error that a process of the audit has ended.
 _ENDED: Final = (
@@ -50,14 +50,14 @@ class JobError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A batch of entries that a worker process searches for plain games; ``first`` is its first entry's number."""
+    """A batch of entries that a worker process searches for plain games; ``first`` is the number of its first entry."""
 
     first: int
     batch: list[bytes]
     result: Future[list[PlainRun]]
 
     def wait(self) -> tuple[list[bytes], list[PlainRun]]:
-        """Return the batch with its runs of plain games when the search has ended. Raises :class:`JobError`."""
+        """Wait for the search to end; return the batch and its runs of plain games. Raises :class:`JobError`."""
         try:
             return self.batch, self.result.result()
         except BrokenProcessPool as why:
@@ -70,10 +70,11 @@ class _Job:
 def find_plain_runs(
     bodies: Iterable[bytes], games: Games, jobs: int, last_sequence: int = 0
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
-    """Yield the entries in batches, in order, each with the runs of plain games in it.
+    """Yield the journal's entries in batches, in order, each with the runs of plain games in it.
 
-    ``bodies`` are the entries that follow entry ``last_sequence``. What they raise is raised after the entries before
-    it. Raises :class:`JobError` if a process ends or fails.
+    ``bodies`` are the encoded entries that follow entry ``last_sequence``. An error that reading them raises
+    is raised again after the entries before it were yielded. Raises :class:`JobError` if a process ends or
+    fails.
     """
     if jobs == 1:
         plain_games = PlainGames(games)

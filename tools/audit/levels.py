@@ -1,9 +1,9 @@
 """The derivation of every progressive level: its value at each wager, its mystery draws, its hits, their payment.
 
-No amount the machine states is trusted: the terms come from the entry that opened the level, the share and
-the odds from the game's definition, the wager and the draws from the game's entry. The machine's transfers,
-state and awards must be the ones that follow from them. If a controller reports a mystery prize won, its
-secret must match the commitment that this machine received earlier.
+No amount recorded by the machine is trusted: the terms come from the entry that opened the level, the share
+and the odds from the game's definition, the wager and the draws from the game's entry. The machine's
+transfers, state and awards must be the ones that follow from them. If a controller reports a mystery prize
+won, its secret must match the commitment that this machine received earlier.
 """
 
 from collections import Counter
@@ -74,7 +74,10 @@ _HOUSE: Final = "house:progressive:"
 
 @dataclass(slots=True)
 class _Play:
-    """An open game: its progressive pools by level, and its hits so far, each as (pool, locked amount or claim)."""
+    """An open game in the level audit: its progressive pools by level, and its hits so far.
+
+    Each hit is a pool with the locked amount, or with the id of its claim.
+    """
 
     pools: Mapping[str, str] = field(default_factory=dict)
     hits: list[tuple[str, int | str]] = field(default_factory=list)
@@ -82,7 +85,10 @@ class _Play:
 
 
 class LevelAudit:
-    """Derives the progressive levels from the journal; ``report_finding`` takes each entry that differs from them."""
+    """Derives the amounts of all progressive levels from the journal, and compares them with the recorded ones.
+
+    ``report_finding`` is called for each entry that differs.
+    """
 
     def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
@@ -91,19 +97,19 @@ class LevelAudit:
         self._sequences: dict[str, int] = {}
         self._answers: dict[str, int] = {}
         self._seals: dict[tuple[str, int], str] = {}
-        """The commitment to each prize of a level, as first received."""
+        """The commitment to each mystery prize of a linked level, as first received, by pool and prize number."""
         self._registered: dict[str, list[tuple[StoredEntry, LevelHit]]] = {}
-        """The level hits in the register of wins, by play."""
+        """The lines about progressive hits in the register of wins, by play."""
         self._levelless: set[str] = set()
-        """Games without levels, by digest."""
+        """The digests of game definitions without progressive levels."""
         self._late: dict[str, LevelHit] = {}
         """Level hits registered after their play had ended, by the id of the register line."""
         self._ruled: set[str] = set()
-        """Claims on which two people have ruled."""
+        """The ids of progressive claims on which two people have ruled."""
         self._wagers: dict[tuple[str, int], str] = {}
-        """The play of each contribution to a controller's mystery level."""
+        """The play that made each contribution to a controller's mystery level, by pool and contribution number."""
         self._mysteries: dict[str, tuple[Fraction, int]] = {}
-        """What each wager adds to a controller's mystery level, and the level's ceiling, from the game's definition."""
+        """For each pool of a controller's mystery level: the contribution of a wager, and the ceiling of the level."""
         self.levels: dict[str, Level] = {}
         self._stakes: dict[str, tuple[str, str, int]] = {}
 
@@ -150,7 +156,8 @@ class LevelAudit:
     def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
         """Check an entry that neither starts nor ends a game.
 
-        It may be a choice of a player whose result hits levels, a level's own entry, or one carried over by a clear.
+        It may be a player's choice whose result hits levels, an entry about a level itself, or one that a
+        memory clear carried over.
         """
         if kind in PLAY_STEPS:
             if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
@@ -167,7 +174,7 @@ class LevelAudit:
             self._take_over_carried(entry, kind, started_game)
 
     def _take_over_carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
-        """Store the levels, contributions, claims, commitments and open games a memory clear carried over."""
+        """Store the levels, contributions, claims, commitments and open games that a memory clear carried over."""
         for name, value in entry.state.items():
             prefix, _, suffix = name.partition(":")
             if prefix == "level":
@@ -384,7 +391,7 @@ class LevelAudit:
             )
 
     def _check_linked_share(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
-        """Check the contribution to a linked level and its sequence number; return the number."""
+        """Check a contribution to a linked level and its running number; return the number."""
         pool, sequence = share.pool, share.sequence
         expected_sequence = self._sequences.get(pool, 0) + 1
         if sequence is None or sequence != expected_sequence:
@@ -487,10 +494,10 @@ class LevelAudit:
         changes: "_Moves",
         mysteries: list[tuple[str, str]],
     ) -> None:
-        """Lock the amounts of the progressive hits of a game step, given as (play, outcome, recorded hits).
+        """Lock the amounts of the progressive hits of one game step.
 
-        Mystery hits come first, then those of the outcome. A finding is reported if the record lists other
-        hits.
+        ``step`` is the play's id, the step's outcome and the recorded hits. Mystery hits come first, then
+        those of the outcome. A finding is reported if the record lists other hits.
         """
         play_id, outcome, recorded = step
         play = self._open[play_id]
@@ -525,7 +532,7 @@ class LevelAudit:
                 )
 
     def _check_game_end(self, entry: StoredEntry) -> None:
-        """Check the progressive wins that the end of a play pays; a void play gives its hits back."""
+        """Check the progressive wins that the end of a game pays; a void game returns its hits to the levels."""
         end_record: GameVoid | GameEndByHand
         end_record = (
             record_of(entry, GameVoid) if entry.kind == GAME_VOID.kind else record_of(entry, GameEndByHand)
@@ -561,7 +568,7 @@ class LevelAudit:
             )
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
-        """Record a line of the register of progressive wins, for the open play or an ended one paid next."""
+        """Store a line of the register of progressive wins until the end of the game that pays it is checked."""
         play = self._open.get(record.play_id)
         if play is None:
             self._late[entry.id] = record
@@ -577,7 +584,7 @@ class LevelAudit:
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
     ) -> None:
-        """Check that the register of progressive wins lists each hit of a play, its amount and payment method."""
+        """Check that the register of progressive wins lists each hit of a game with its amount and payment method."""
         payment_method = "hand" if end.phase is Phase.RESERVE else "credit"
         registered = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
@@ -597,7 +604,7 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ what must be the same
     def _check_moves(self, entry: StoredEntry, changes: "_Moves") -> None:
-        """Check that the entry makes the transfers of these level changes, and records the changed levels."""
+        """Check that the entry makes exactly the transfers of these level changes and records the new level amounts."""
         self._compare_pool_transfers(entry, tuple(changes.transfers))
         self._check_state(entry, changes.touched)
 
@@ -617,7 +624,7 @@ class LevelAudit:
             )
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
-        """Report a finding for each progressive pool whose present level the entry does not record."""
+        """Report a finding for each of these progressive pools whose present level the entry does not record."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
                 self._report_finding(
@@ -633,7 +640,7 @@ def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
 
 
 class _Moves:
-    """Changes of progressive levels in order, with the transfers they make."""
+    """Changes of progressive levels in order, with the transfers that they require."""
 
     def __init__(self, levels: dict[str, Level]) -> None:
         self._levels = levels
@@ -641,7 +648,7 @@ class _Moves:
         self.touched: list[str] = []
 
     def step(self, pool: str, level: Level) -> None:
-        """Change the level of a pool to ``level``, and add the transfers that this change makes."""
+        """Change the amount of a pool's progressive level, and add the transfers that the change requires."""
         self.transfers += posting.build_change_transfers(pool, self._levels[pool], level)
         self._levels[pool] = level
         if pool not in self.touched:
@@ -649,7 +656,10 @@ class _Moves:
 
 
 def _find_claim_or_amount(hit: Hit) -> int | str:
-    """Return the id of the claim for a hit, or else the amount locked for it. Raises ValueError if it has neither."""
+    """Return the claim id of a progressive hit, or else the locked amount in minor units.
+
+    Raises ValueError if the hit has neither.
+    """
     worth = hit.amount_cents if hit.claim is None else hit.claim
     if worth is None:
         raise ValueError(f"hit of {hit.pool}: expected an amount or a claim, found neither")
@@ -657,7 +667,10 @@ def _find_claim_or_amount(hit: Hit) -> int | str:
 
 
 def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Return whether a wager hit a mystery level; removes that level's draw from the front of ``draws``."""
+    """Return whether a wager hit a mystery level.
+
+    The level's draw is removed from the front of ``draws``.
+    """
     if odds is None:
         return False
     favourable, bound = odds

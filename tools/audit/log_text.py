@@ -22,9 +22,9 @@ _UNTOLD: Final = frozenset({*_HEAD, "outcome", "sas"})
 
 
 def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """Yield each log entry as lines of text of at most ``width`` characters; times are UTC.
+    """Yield the lines of text for each entry of the event log, at most ``width`` characters wide; times are UTC.
 
-    A word that is longer than the width is not split. Widths that are too small are raised to the least one.
+    A word that is longer than the width is not split. A width that is too small is raised to the least one.
     """
     width = max(width, _WIDTH_MIN)
     for row in rows:
@@ -44,7 +44,7 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[
 
 
 def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a log event does, who may clear it and who caused it, each only if the log states it."""
+    """Yield texts about an event: its effect, who may clear it and who caused it; each only if the log states it."""
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
     clear = row.get("clear")
@@ -69,7 +69,7 @@ def _wrap_text(text: str, width: int) -> list[str]:
 
 
 def _format_value(value: Any) -> str:
-    """Return a value of a log entry as printable text, other than text as JSON."""
+    """Return a value of a log entry as printable text; values other than texts are shown as JSON."""
     return (
         make_printable(value)
         if isinstance(value, str)

@@ -1,4 +1,4 @@
-"""Audit notices that are not faults: the memory was repaired or unavailable, or the clock moved.
+"""Audit notices, which are not faults: the memory was repaired or unavailable, or the clock was changed.
 
 The machine must write each of these entries, but a reader of the journal should ask for the reason.
 """
@@ -51,12 +51,12 @@ _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 
 
 def _format_place_and_reason(record: Mapping[str, Any]) -> str:
-    """Return the place in the memory and the reason that a record states, as text."""
+    """Return the location in the memory and the reason that an entry's record states, as text."""
     return f"{record.get('where')}: {record.get('why')}"
 
 
 def format_notice(entry: StoredEntry) -> str:
-    """Return a sentence about a memory or clock entry, or an empty string for any other entry."""
+    """Return the notice about an entry on memory or clock, or "" for any other entry."""
     kind = entry.transaction.kind
     if kind != MEMORY_EVENT.kind and not kind.startswith(_PREFIXES):
         return ""

@@ -38,9 +38,12 @@ from paytables import WHEEL_DECIDES, Choice, Game, Outcome, ReplayDraw, Wager
 #: The account of the first position's cashable credit.
 CASHABLE: Final = "credit:1:cashable"
 _SETTINGS_MAX: Final = 256
-"""The number of combinations of definition, denomination and wager that are remembered."""
+"""The maximum number of cached combinations of definition, denomination and wager."""
 _START_BYTES_MAX: Final = 64 << 10
-"""The longest start of a plain game; it limits what is remembered of a journal that somebody else wrote."""
+"""The maximum size of a plain game's first entry.
+
+It limits the memory used for a journal that a forger may have written.
+"""
 
 #: Matches an amount in minor units.
 _NUMBER: Final = rb"(0|[1-9][0-9]{0,14})"
@@ -80,11 +83,11 @@ _CHOICE: Final = re.compile(
 #: Matches the time of an entry.
 _LAST_TIME: Final = re.compile(_TIME)
 _LAST_BYTES: Final = 160
-"""The time of an end is among its last bytes."""
+"""The number of bytes at the end of a game's last entry that contain its time."""
 #: The storage keys of tables of a machine that stores none.
 _NO_KEYS: Final = TableStateKeys()
 NO_TABLE: Final = b"null"
-"""The JSON of a table that no game has left: its initial state."""
+"""The JSON of a table in its initial state, before any game."""
 
 
 class Games(Protocol):
@@ -96,7 +99,7 @@ class Games(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """A game as offered to the player: its definition, the wager and the denomination, all checked."""
+    """The checked terms of a plain game: its definition, the wager and the denomination."""
 
     game: Game
     wager: Wager
@@ -105,14 +108,14 @@ class _Setting:
     dims: bytes
     key: DimsKey
     game_name: bytes
-    """The JSON that names the definition."""
+    """The JSON with id, version and digest of the definition."""
     has_spots: bool
-    """Whether every stake must be decided by a settlement of its betting spot."""
+    """Whether the game has betting spots, so that every stake must be decided by a settlement of its spot."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The state of a game's table, as canonical JSON, and the game with it; no bets are standing."""
+    """The state of a game's table as canonical JSON, and the game that starts from it; no bets are standing."""
 
     json: bytes
     game: Game
@@ -120,7 +123,7 @@ class _Table:
 
 @dataclass(slots=True)
 class TableInRun:
-    """The state of a game's table before and after a run, as canonical JSON."""
+    """The state of a game's table before and after a run of plain games, as canonical JSON."""
 
     state_before: bytes
     state_after: bytes
@@ -130,12 +133,12 @@ class TableInRun:
 
 @dataclass(slots=True)
 class _Played:
-    """A plain game in progress: what its entries, checked so far, give."""
+    """A plain game being checked, with the values found in its entries so far."""
 
     setting: _Setting
     play: bytes
     previous_hex: str
-    """The hash of the entry before the game."""
+    """The hash of the journal entry before the game."""
     credit_before_cents: int
     start_time: str
     conversation: Conversation
@@ -145,25 +148,25 @@ class _Played:
     """The hash of the game's last entry so far; ``sequence`` is its number."""
     staked_cents: int
     table: _Table
-    """The table with which the game starts, and with which it ends once it is checked."""
+    """The table with which the game starts; once the outcome is checked, the table with which it ends."""
     table_before: bytes
     raises: int = 0
-    """The number of choices that added to the stake."""
+    """The number of choices of the player that added to the stake."""
     win_cents: int = 0
     push_cents: int = 0
-    """The returned stakes, which are not wins."""
+    """The returned stakes in minor units, which are not part of the win."""
     stored_table: bytes = b""
-    """The JSON stored under the table's storage key at the end; empty if there is none."""
+    """The JSON that the game's end stores under the table's storage key; empty if it stores none."""
 
     @property
     def journal_tag(self) -> str:
-        """Return the journal tag, which ends the id of the play."""
+        """Return the journal tag, which is the last part of the play's id."""
         return self.play[-TAG_DIGITS:].decode()
 
 
 @dataclass(slots=True)
 class PlainRun:
-    """A run of checked plain games that follow one another.
+    """A run of checked plain games that directly follow one another in the journal.
 
     It has what the games require of the journal before them, and what they change.
     """
@@ -174,7 +177,7 @@ class PlainRun:
     journal_tag: str
     """The journal tag in the ids of all its entries."""
     previous_hex: str
-    """The hash of the entry before the run."""
+    """The hash of the journal entry before the run."""
     credit_before_cents: int
     entries: int = 0
     games: int = 0
@@ -183,18 +186,18 @@ class PlainRun:
     last_play: str = ""
     last_win_cents: int = 0
     last_start: str = ""
-    """The time of the last start, as written."""
+    """The recorded time at which the last game of the run started."""
     last_moved: str = ""
-    """The kind of the last entry that moves money."""
+    """The kind of the last entry of the run that moves money."""
     smallest_stake_cents: int = AMOUNT_MAX
     names: set[str] = field(default_factory=set)
     """The ids of the games played."""
     tables: set[tuple[str, int]] = field(default_factory=set)
-    """The definitions played, by digest, each with the denomination in minor units."""
+    """The digest of each definition played, with the denomination in minor units."""
     flows: dict[Cell, list[int]] = field(default_factory=dict)
-    """Amount and number of transfers, by meter cell, in order of their first occurrence."""
+    """The sum (minor units) and the number of transfers for each meter cell, in order of first occurrence."""
     table_states: dict[str, TableInRun] = field(default_factory=dict)
-    """The tables of the games played, by digest."""
+    """The table of each game played, before and after the run, by the definition's digest."""
     counts: dict[tuple[str, DimsKey], int] = field(default_factory=dict)
 
     @property
@@ -213,7 +216,7 @@ class PlainRun:
         return {f"{TableKey.TABLE}{digest}": parse(table.stored) for digest, table in tables if table.stored}
 
     def is_continued_by(self, played: _Played) -> bool:
-        """Return whether a plain game follows this run directly, in the same journal, with its credit and its table."""
+        """Return whether a plain game directly follows this run in the same journal, with matching credit and table."""
         table = self.table_states.get(played.setting.game.digest)
         return (
             (table is None or table.state_after == played.table_before)
@@ -224,7 +227,7 @@ class PlainRun:
         )
 
     def add(self, played: _Played) -> None:
-        """Add a checked plain game, which begins this run or follows its last one."""
+        """Add a checked plain game: the first one of this run, or the one that follows its last."""
         setting, key, win_cents, push_cents = (
             played.setting,
             played.setting.key,
@@ -253,7 +256,7 @@ class PlainRun:
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
-        """Add transfers to what the run moves: their amount in minor units, and how many they are."""
+        """Add transfers to the run's sums for a meter cell: their amount in minor units and their number."""
         flow = self.flows.setdefault(cell, [0, 0])
         flow[0] += cents
         flow[1] += times
@@ -265,12 +268,12 @@ _OPEN_GAME: Final = tuple(
 
 
 def is_of_open_game(body: bytes) -> bool:
-    """Return whether this entry starts or continues a game, so that the next one may belong to the same plain game."""
+    """Return whether an entry starts or continues a game, so that the next entry may belong to the same game."""
     return any(kind in body for kind in _OPEN_GAME)
 
 
 class PlainGames:
-    """Finds the plain games in batches of encoded entries; ``games`` has the available definitions."""
+    """Finds the plain games in batches of encoded journal entries; ``games`` has the available definitions."""
 
     def __init__(self, games: Games) -> None:
         self._games = games
@@ -296,7 +299,10 @@ class PlainGames:
         return runs
 
     def _check_game(self, bodies: Sequence[bytes], at: int, run: PlainRun | None) -> PlainRun | None:
-        """Check the game that starts at index ``at``; return ``run`` or a new run with it, None if it is not plain."""
+        """Check the game that starts at index ``at`` of the batch.
+
+        Return ``run`` with the game added, or a new run with it; None if it is not a plain game.
+        """
         played = self._check_start(bodies[at])
         if played is None:
             return None
@@ -326,7 +332,7 @@ class PlainGames:
         return run
 
     def _check_start(self, body: bytes) -> _Played | None:
-        """Return the plain game that an entry starts, with its first step taken, or None if it starts none."""
+        """Return the plain game that an entry starts, with its first step played; None if it starts no plain game."""
         match = _START.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
         if match is None:
             return None
@@ -365,7 +371,10 @@ class PlainGames:
         )
 
     def _find_table(self, setting: _Setting, table_json: bytes) -> _Table | None:
-        """Return the table with which a game starts, or None if the game is not plain with it."""
+        """Return the table with which a game starts.
+
+        None if a game from this table is not plain: bets are standing, or the wager is not accepted.
+        """
         if table_json == NO_TABLE:
             return _Table(NO_TABLE, setting.game)
         table = self._tables.get(setting.game.digest)
@@ -379,7 +388,7 @@ class PlainGames:
         return table if accepts else None
 
     def _check_outcome(self, played: _Played, outcome: Outcome | None) -> bool:
-        """Return whether the outcome of a game is that of a plain one; if so, store what follows from it."""
+        """Return whether a game has the outcome of a plain game; if so, store its win, pushes and table."""
         setting = played.setting
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
@@ -404,7 +413,10 @@ class PlainGames:
         return not played.table.game.rules.list_standing_bets()
 
     def _find_setting(self, *parts: bytes) -> _Setting | None:
-        """Return the game, wager and denomination that a start record's parts state; None if it is not plain."""
+        """Return the cached terms (definition, wager, denomination) of a game, or None if it is not plain.
+
+        ``parts`` are the parts of the start record that state them.
+        """
         if parts not in self._settings:
             if len(self._settings) >= _SETTINGS_MAX:
                 self._settings.clear()
@@ -414,7 +426,7 @@ class PlainGames:
     def _check_setting(
         self, dims: bytes, game_name: bytes, wager_json: bytes, bet: bytes, unit: bytes
     ) -> _Setting | None:
-        """Return the game, wager and denomination stated by a start record's parts, or None if it is not plain."""
+        """Return the terms (definition, wager, denomination) stated by parts of a start record; None if not plain."""
         name, unit_cents, wager = parse(game_name), int(unit), Wager.from_json(parse(wager_json))
         definition = self._games.find(name["id"], name["digest"])
         if definition is None:
@@ -448,7 +460,10 @@ class PlainGames:
 
 
 def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
-    """Play a step of a game with recorded draws; return whether it gives the recorded outcome or a decision."""
+    """Play a step of a game with its recorded draws.
+
+    Return whether the result is the recorded outcome or, if none is recorded, a decision.
+    """
     draw = ReplayDraw(parse(draws))
     conversation.advance(draw, choice)
     draw.finish()
@@ -487,12 +502,12 @@ def _check_choice(played: _Played, body: bytes, number: int) -> bool:
 
 
 def _find_result_count(played: _Played) -> str:
-    """Return the name of the count of the game's result."""
+    """Return the name of the counter for the game's result: games won, pushed or lost."""
     return "games_won" if played.win_cents else "games_pushed" if played.push_cents else "games_lost"
 
 
 def _find_time(body: bytes) -> bytes | None:
-    """Return the valid time among the last bytes of an entry, or None."""
+    """Return the time stated in the last bytes of an entry, or None if there is no valid one."""
     match = _LAST_TIME.search(body, max(0, len(body) - _LAST_BYTES))
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
@@ -536,7 +551,7 @@ def _check_end(played: _Played, end: bytes) -> bool:
 
 
 def _follows_as_expected(played: _Played, body: bytes, expected: bytes) -> bool:
-    """Return whether an entry has the expected bytes; if so, it is the last one of the game so far."""
+    """Return whether an entry has exactly the expected bytes; if so, make it the game's last entry so far."""
     if body != expected:
         return False
     played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(body).hexdigest()

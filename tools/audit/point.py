@@ -1,8 +1,8 @@
-"""The saved state of a verifier, so that the next audit only has to process the entries written since.
+"""The saved state of an audit, so that the next audit only has to process the entries written since.
 
-The file belongs to the verifier and is stored with the verifier's exports: it holds what the verifier proved,
-not what the machine states. It is written only after a run without findings, and bound to the last entry of
-that run.
+The file belongs to the verifier (the person or authority who audits) and is stored with the verifier's
+exports: it contains what the verifier proved, not what the machine states. It is written only after a run
+without findings, and is bound to the last entry of that run.
 """
 
 import hashlib
@@ -48,14 +48,17 @@ _PLAIN: Final = {
 
 
 class _Writer(pickle.Pickler):
-    """A pickler of an auditor that omits game definitions, rules, keys and callbacks; the next run supplies them."""
+    """A pickler of an auditor's state that omits game definitions, rules, storage keys and callbacks.
+
+    The next audit supplies these itself.
+    """
 
     def __init__(self, out: io.BytesIO, auditor: Auditor) -> None:
         super().__init__(out, protocol=5)
         self._declared = _list_declared(auditor)
 
     def persistent_id(self, obj: object) -> str | None:
-        """Return the name of an object that a saved state omits, or None for an object that it contains."""
+        """Return the name that stands for an object which a saved state omits, or None for an object to be saved."""
         if isinstance(obj, Shelf):
             return _SHELF
         for name, declared in self._declared.items():
@@ -65,12 +68,12 @@ class _Writer(pickle.Pickler):
 
 
 def _list_declared(auditor: Auditor) -> dict[str, object]:
-    """Return the rules and storage keys that an auditor takes from the features' declarations, by name."""
+    """Return the rules and storage keys that an auditor takes from the features' declarations, by their names."""
     return {"rules": auditor.conduct.rules, "keys": auditor.conduct.facts.keys}
 
 
 class _Reader(pickle.Unpickler):
-    """An unpickler of an auditor that only creates plain values and the project's own types."""
+    """An unpickler of an auditor's saved state that creates only plain values and types of this project."""
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
@@ -89,7 +92,10 @@ class _Reader(pickle.Unpickler):
         return self._supplied[pid]
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the class of that name for unpickling. Raises UnpicklingError unless it is plain or this project's."""
+        """Return the class of that name for unpickling.
+
+        Raises UnpicklingError unless it is a plain value's or belongs to this project.
+        """
         if (module, name) in _PLAIN or module.startswith(_OURS):
             cls = getattr(importlib.import_module(module), name)
             if isinstance(cls, type) and cls.__module__ == module:

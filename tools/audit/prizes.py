@@ -35,12 +35,12 @@ def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[Flow]:
 
 
 def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
-    """Return those transfers that reserve or release the value of prizes in kind."""
+    """Return the transfers that reserve or release prizes in kind."""
     return [flow for flow in flows if flow[0].startswith(BOOK)]
 
 
 def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
-    """Return whether a transfer takes value out of the book of prizes in kind."""
+    """Return whether a transfer takes a prize in kind out of the accounts of prizes."""
     return any(part.source.startswith(BOOK) for part in transfers)
 
 
@@ -61,17 +61,17 @@ def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
 
 
 class PrizeAudit:
-    """Checks the merchandise prizes; ``report_finding`` is called for each entry that moves a prize wrongly."""
+    """Checks the movements of prizes in kind; ``report_finding`` is called for each entry that moves one wrongly."""
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
         self._owed: dict[str, list[Flow]] = {}
-        """Reservations that hold a prize, by id."""
+        """The transfers of each reservation that holds a prize in kind, by the reservation's id."""
         self._replaced: dict[str, str] = {}
         self._given_up: dict[str, list[Flow]] = {}
 
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check the merchandise prizes of one journal entry."""
+        """Check how one journal entry moves prizes in kind."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
         if phase is Phase.POST and kind != _ORPHAN and not _has_prize_transfer(transaction.transfers):
@@ -95,7 +95,10 @@ class PrizeAudit:
             self._close(entry, transaction.ref)
 
     def _check_exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
-        """Check that the entry exchanges the prizes that the reservation ``older`` owes for cash of the same value."""
+        """Check that an entry exchanges prizes in kind for a hand-pay of the same value.
+
+        ``older`` is the reservation that owes the prizes.
+        """
         owed = self._owed.get(older)
         if owed is None or older in self._replaced:
             self._report_finding(
@@ -116,7 +119,10 @@ class PrizeAudit:
         self._replaced[older] = entry.id
 
     def _close(self, entry: StoredEntry, ref: str) -> None:
-        """Close a reservation of prizes in kind: they were handed over, or something else replaced them."""
+        """Close a reservation of prizes in kind, and check its end.
+
+        Either the prizes were handed over, or a hand-pay in money replaced them, or nobody claimed them.
+        """
         flows = self._owed.pop(ref)
         if entry.phase is Phase.SETTLE and ref in self._replaced:
             self._report_finding(

@@ -19,7 +19,7 @@ _OWN_JSON: Final = ("wager", "outcome")
 
 
 def record_of(entry: StoredEntry, kind: type[R]) -> R:
-    """Return the record of an entry as ``kind``. Raises RecordError, which names its kind and key."""
+    """Return the record of an entry, decoded as a ``kind``. Raises RecordError, which names entry kind and key."""
     data = entry.transaction.record
     record = from_json(kind, data, entry.transaction.kind)
     for name in _OWN_JSON:
@@ -36,7 +36,7 @@ def record_of(entry: StoredEntry, kind: type[R]) -> R:
 # ---------------------------------------------------------------------------------------------- levels
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCarried:
-    """A progressive level carried over by a memory clear, and how it was opened if that is known."""
+    """A progressive level carried over by a memory clear; ``opened`` is how it was opened, None if unknown."""
 
     claim: str
     pool: str

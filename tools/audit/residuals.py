@@ -1,4 +1,4 @@
-"""The check of played-off residual credit: each is decided again from its recorded draw."""
+"""The check of residual credit that was played off: its result must follow from the recorded draw."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,10 @@ from tools.audit.records import record_of
 
 
 def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEntry, str], None]) -> None:
-    """Check a game played for residual credit; call ``report_finding`` if stake, draw and win do not agree."""
+    """Check an entry by which residual credit was played off for a chance of a larger amount.
+
+    ``report_finding`` is called if stake, draw and win do not agree. Other entries are ignored.
+    """
     if entry.transaction.kind != RESIDUAL_PLAYED.kind:
         return
     try:

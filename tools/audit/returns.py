@@ -1,8 +1,8 @@
 """The actual return of each game in operation, compared with its exact return for the wagers played.
 
 Every wager of a game is known, so the expected win and its variance are sums of exact figures: the z-score is
-the difference divided by the standard deviation, as in ``egm simulate``. Levels and prizes in kind are left
-out, as in a game's return.
+the difference divided by the standard deviation, as in ``egm simulate``. Progressive levels and prizes in
+kind are left out, as in the exact return of a game.
 """
 
 import math
@@ -34,7 +34,7 @@ _PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("dou
 
 
 class GameVersion(NamedTuple):
-    """A version of a game (the digest of its definition) and the value of a credit."""
+    """A version of a game (the digest of its definition) and the denomination."""
 
     game: str
     version: str
@@ -44,15 +44,15 @@ class GameVersion(NamedTuple):
 
 @dataclass(slots=True)
 class _Sums:
-    """The sums over the ended games of one :class:`GameVersion`: how often each wager was made, and the amounts won."""
+    """Sums over all ended games of one :class:`GameVersion`: how often each wager was made, stakes and wins."""
 
     games: int = 0
     staked_cents: int = 0
     won_cents: int = 0
     doubled: bool = False
-    """Whether a player doubled up."""
+    """Whether any player doubled up, which changes the variance."""
     has_standing_bets: bool = False
-    """Whether bets stayed on the table from one of its games to the next."""
+    """Whether bets stayed on the table from one game to the next."""
     wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
     """How often each wager was made, by its cost in credits and its options as text."""
     wager_by_key: dict[tuple[int, str], Wager] = field(default_factory=dict)
@@ -79,17 +79,21 @@ class Return:
     sigma_cents: float | None = None
     z: float | None = None
     why: str = ""
-    """The reason why there is no verdict."""
+    """The reason why the verdict is ``unknown``, or empty."""
 
     @property
     def verdict(self) -> str:
-        """Return ``explained`` (chance explains it at this volume), ``investigate``, or ``unknown``."""
+        """Return the verdict on a game's return.
+
+        ``explained``: chance explains the deviation at this volume; ``investigate``: it does not;
+        ``unknown``: there is no exact comparison.
+        """
         if self.z is None:
             return "unknown"
         return "explained" if abs(self.z) <= EXPLAINED_Z else "investigate"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison of returns for scripts, with returns as shares of the stakes."""
+        """Return the comparison of returns as JSON; returns are shares of the stakes."""
         return {
             **self.played._asdict(),
             "games": self.games,
@@ -108,7 +112,7 @@ class Return:
 
 
 def iter_returns(view: JournalView) -> Iterator[Return]:
-    """Yield the return of every game that ended on a machine, by game, version and denomination."""
+    """Yield the actual return, compared with the exact one, of each game that ended, by version and denomination."""
     reading = view.meters()
     for version, sums in sorted(_sum_ended_games(view).items()):
         if not sums.staked_cents:  # games without a stake, on bets that an earlier journal took
@@ -172,7 +176,7 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
 
 
 def _load_game(view: JournalView, version: GameVersion) -> Game:
-    """Return the definition of a version. Raises LookupError if the journal does not contain it."""
+    """Return the definition of a game version. Raises LookupError if the journal does not contain it."""
     stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
     if stored_text is None:
         raise LookupError(f"the journal does not contain the definition with digest {version.digest[:12]}")
@@ -180,7 +184,7 @@ def _load_game(view: JournalView, version: GameVersion) -> Game:
 
 
 def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[str, Any]) -> Return:
-    """Compare the amount won with the mean and the variance of all wagers together."""
+    """Return the actual return of a game version, compared with the mean and variance of all its wagers."""
     if sums.has_standing_bets:
         raise LookupError(
             "bets stand from one game to the next, so the return of a single game is not defined"

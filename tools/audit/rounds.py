@@ -1,4 +1,4 @@
-"""The comparison of the games of one shared round: they must have the same deal, table and replies."""
+"""The comparison of the games of one shared round: all must record the same draws, table bets and choices."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,7 +25,10 @@ _BETWEEN_ANY: Final = frozenset(
 
 @dataclass(slots=True)
 class _Round:
-    """A shared round at one table: its steps and who recorded each first, its players, and the bets on the table."""
+    """A shared round at one table: its bets, its steps with the play that recorded each first, and its players.
+
+    ``laid`` are the bets on the table; ``first`` has the id of the play that recorded each step first.
+    """
 
     id: str
     digest: str
@@ -35,16 +38,19 @@ class _Round:
     seats: dict[int, int | None] = field(default_factory=dict)
     """The seat of each position that plays the round; None at a table without seats."""
     open_plays: set[str] = field(default_factory=set)
-    """Its plays that have not ended; a seat may stay behind for any length of time."""
+    """The plays of the round that have not ended; a seat may be steps behind for any length of time."""
     has_void_play: bool = False
-    """Whether staff declared a play of it void."""
+    """Whether staff declared any play of the round void."""
     void_play: str = ""
-    """The play whose declaration as void ended the round, because the players win each other's stakes; or empty."""
+    """The play that was declared void and thereby ended the round, or empty.
+
+    A round ends that way if its players win each other's stakes.
+    """
     number: int | None = None
-    """The number that a physical wheel reported for it."""
+    """The number that a physical wheel reported for the round, or None."""
 
     def list_possible_positions(self, seat_number: int) -> range:
-        """Return the positions to which the seat number ``seat_number`` can belong.
+        """Return the player positions to which the seat ``seat_number`` can belong.
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
@@ -57,7 +63,8 @@ class _Round:
 class RoundAudit:
     """Checks shared rounds; ``report_finding`` is called for each entry that disagrees with its round.
 
-    ``may_play`` returns whether the machine's memory allows a position to start a game now. ``note`` takes notices.
+    ``may_play`` returns whether the machine's memory allows a position to start a game now. ``note`` is
+    called for each notice.
     """
 
     def __init__(
@@ -72,23 +79,26 @@ class RoundAudit:
         self._rounds: dict[str, dict[str, _Round]] = {}
         """Rounds by id, then by definition: one spin of a physical wheel decides all tables that wait for it."""
         self._round_of: dict[str, tuple[str, str]] = {}
-        """The round of each open play."""
+        """The round of each open play, as round id and definition digest."""
         self._over: dict[tuple[str, str], None] = {}
         """Rounds without an open play, in the order in which they ended."""
         self._spin = ""
-        """The round for which a physical wheel closed the bets last."""
+        """The id of the round for which a physical wheel last closed the bets."""
         self._spin_number: int | None = None
         self._beginning: tuple[StoredEntry, _Round] | None = None
-        """The round whose games are being started seat after seat, and the entry of the last start."""
+        """The round whose games are being started, one seat after the other, and the entry of the last start."""
         self._is_start_followed = False
-        """Whether a machine that runs has written an entry since the last start of that round."""
+        """Whether an entry follows that last start which shows that the machine kept running."""
 
     def start_spin(self, round_id: str) -> None:
-        """Store the round for which a physical wheel closed the bets; games that wait for this spin belong to it."""
+        """Store the round for which a physical wheel closed the bets.
+
+        Games at several tables may belong to it.
+        """
         self._spin, self._spin_number = round_id, None
 
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
-        """Check that a game of a round starts with the numbers and the table bets of the other games."""
+        """Check that a game of a shared round starts with the draws and the table bets of the round's other games."""
         seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
         laid = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
         tables = self._rounds.setdefault(game.round_id, {})
@@ -133,7 +143,11 @@ class RoundAudit:
             self._record_step(entry, game, number, step, first="")
 
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
-        """Check that tables share a round only by a physical wheel, and that no game starts after its number."""
+        """Check a game's round against the physical wheel.
+
+        Only a spin of the wheel may be shared by several tables (``apart``), and no game may start after the
+        spin's number was reported.
+        """
         if apart and game.round_id != self._spin:
             self._report_finding(
                 entry, f"record.game: other seats of the round {game.round_id} play another game"
@@ -149,11 +163,11 @@ class RoundAudit:
 
     @property
     def has_all_started(self) -> bool:
-        """Return whether no shared round is being started, so that no seat's game of it is missing."""
+        """Return whether all seats with a bet in the last shared round have started their games."""
         return self._beginning is None
 
     def check_all_started(self) -> None:
-        """Check, before another play starts, that every seat with a bet in the last round started its game.
+        """Check that every seat with a bet in the last shared round has started its game; called before another play.
 
         A game is not required if the machine could not start it, because the power failed or because its
         position had stopped in the meantime.
@@ -170,14 +184,14 @@ class RoundAudit:
                 )
 
     def _can_start(self, round_: _Round, seat: int) -> bool:
-        """Return whether no position that may have this seat has stopped."""
+        """Return whether every position that may have this seat was able to start a game."""
         return all(map(self._may_play, round_.list_possible_positions(seat)))
 
     def follow_start(self, entry: StoredEntry) -> None:
-        """Note an entry after the last start of the round that is being started.
+        """Register an entry that follows the last game start of a round whose games are being started.
 
-        The machine starts the games of all seats before it does anything else, but the journal, the clock or the
-        generator may write an entry between two of them, and the power may fail right after that.
+        The machine starts the games of all seats before it does anything else, but the journal, the clock or
+        the generator may write an entry between two of them, and the power may fail right after that.
         """
         if self._beginning is None or entry.sequence == self._beginning[0].sequence:
             return
@@ -187,7 +201,8 @@ class RoundAudit:
     def close(self) -> None:
         """At the end of the journal, report the seats with a bet in the last round that started no game of it.
 
-        If nothing of the machine's own follows the start, the power may have failed there, which is only noted.
+        If no entry shows that the machine kept running, the power may have failed: then only a notice is
+        given.
         """
         if self._beginning is None:
             return
@@ -203,13 +218,14 @@ class RoundAudit:
                 )
 
     def drop_starting_round(self) -> None:
-        """After a power loss, no longer expect the missing games of the round that was being started."""
+        """Stop expecting the missing games of the round that was being started, after a power loss."""
         self._beginning = None
 
     def end_play(self, play_id: str, steps: int, *, is_void: bool) -> None:
-        """Remove an ended play of ``steps`` steps from its round; a round's data is dropped some time after its last.
+        """Remove an ended play of ``steps`` steps from its round.
 
-        If a play is void, its round ends unless a seat is ahead, or each seat plays against the operator.
+        A void play ends its round if the players win each other's stakes, unless another seat has played
+        further. The data of ended rounds is kept for a limited number of rounds.
         """
         key = self._round_of.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
@@ -241,7 +257,7 @@ class RoundAudit:
     def process_game_step(
         self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice
     ) -> None:
-        """Check that a step shared by all seats is the same in each game; report one that names a wrong round."""
+        """Check that a step of a game equals the same step in the round's other games."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
             self._report_finding(
@@ -260,17 +276,20 @@ class RoundAudit:
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
     def is_behind(self, game: GameRecord) -> bool:
-        """Return whether another seat has already recorded the next step of an open game."""
+        """Return whether another seat of the round has already recorded the next step of this open game."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and len(round_.steps) > len(game.steps)
 
     def is_void(self, game: GameRecord) -> bool:
-        """Return whether another play of a game's round was declared void, which ended the round."""
+        """Return whether a play of another seat was declared void and thereby ended the game's round."""
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and round_.void_play not in {"", game.play_id}
 
     def are_stakes_between_players(self, game: GameRecord) -> bool:
-        """Return whether the players of an open or just ended game's round win each other's stakes."""
+        """Return whether the players of a game's round win each other's stakes, rather than the operator's.
+
+        The game is open or has just ended.
+        """
         round_ = None if game.wager.seat is None else self._find_round(game)
         return round_ is not None and are_stakes_between_players(round_.steps)
 
@@ -283,9 +302,9 @@ class RoundAudit:
         *,
         first: str | None = None,
     ) -> None:
-        """Record a step of a round, and report a finding if another seat recorded it differently.
+        """Store a step of a round, or report a finding if another seat recorded the step differently.
 
-        ``first`` is the play that recorded it first, if that is not this one ("" if unknown).
+        ``first`` is the id of the play that recorded the step first, if it is not this one ("" if unknown).
         """
         round_ = self._find_round(game)
         if round_ is None:
@@ -308,9 +327,10 @@ class RoundAudit:
         step: RecordedStep | GameChoice,
         decision: Decision,
     ) -> None:
-        """Check that a reply first recorded by a seat that was not asked is the decision's default reply.
+        """Check a choice that a game records on behalf of another seat: it must be the decision's default.
 
-        If the table was asked whether all stakes are wagered, the games of the round are the true answer.
+        Only the seat that must decide may choose otherwise. The decision whether all stakes are wagered is
+        compared with the games that the seats have started.
         """
         round_ = self._find_round(start)
         if decision.kind == SEATS_DECIDE:
@@ -329,7 +349,7 @@ class RoundAudit:
     def _check_all_staked(
         self, entry: StoredEntry, round_: _Round | None, step: RecordedStep | GameChoice
     ) -> None:
-        """Check that a round of players against each other is played just if every seat has wagered its stakes."""
+        """Check that a round of players against each other is played exactly if every seat has wagered its stake."""
         missing = [] if round_ is None else _list_missing_seats(round_)
         if missing and step.choice == ALL_STAKED:
             self._report_finding(
@@ -345,7 +365,7 @@ class RoundAudit:
 
 
 def _list_missing_seats(round_: _Round) -> list[int]:
-    """Return the seats with a bet on the table that have started no game of the round, ascending."""
+    """Return the seats that have a bet on the table but have started no game of the round, ascending."""
     return sorted({bet.seat for bet in round_.laid} - set(round_.seats.values()))
 
 

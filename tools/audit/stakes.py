@@ -1,7 +1,7 @@
-"""The derivation of stakes: what each game staked, returned and left on the table, and the table's final state.
+"""The derivation of stakes: what each game staked, what it returned, and the bets and the table that it left.
 
-A game starts with the table that the previous game left. What was on it and what the game staked must be
-decided by its settlements, returned, or left on the table.
+A game starts with the table that the previous game left. The bets on that table and the game's own stakes
+must be decided by its settlements, returned, or left on the table.
 """
 
 from collections.abc import Callable, Iterable
@@ -44,11 +44,11 @@ from tools.audit.rules.pattern import format_storage_key
 
 R = TypeVar("R")
 Staked: TypeAlias = tuple[tuple[str, int], ...]
-"""Minor units by account of credit."""
+"""Stakes as pairs of credit account and amount in minor units."""
 
 
 def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
-    """Return what the entries of a game stake, by credit account.
+    """Return what the entries of a game stake, by account of credit.
 
     For a game that a memory clear carried over, it is what the game's record states.
     """
@@ -66,21 +66,27 @@ def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
 
 
 class StakeAudit:
-    """Checks stakes and the bets left on tables; ``report_finding`` is called for each entry that differs from them."""
+    """Checks the stakes of games and the bets left on tables.
+
+    ``report_finding`` is called for each entry that differs from them.
+    """
 
     def __init__(self, games: Games, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._report_finding = report_finding
         self._tables: dict[str, TableRecord] = {}
-        """Tables by their storage key."""
+        """The last recorded table of each position and game, by storage key."""
         self._shared: dict[str, TableInCommon] = {}
-        """The part of a table that several positions share, by its definition."""
+        """The table state that several positions share, by the digest of the game's definition."""
         self._before: dict[str, JSON] = {}
-        """The shared part of each table before the most recently started round."""
+        """The shared table state before the most recently started round, by the definition's digest."""
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
 
     def can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether each table of these plain games is as they require, not shared, and has no standing bets."""
+        """Return whether the tables of a run of plain games are in the state that the run requires.
+
+        They must not be shared and must have no standing bets.
+        """
         return not self._pushed and all(
             digest not in self._shared
             and _encode_table(self._tables.get(_build_table_key(digest, 1))) == state.state_before
@@ -88,7 +94,7 @@ class StakeAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store the tables that plain games leave."""
+        """Store the table states that a run of plain games leaves."""
         for key, table in run.parse_stored_tables().items():
             self._tables.pop(key, None)
             if table is not None:
@@ -129,7 +135,7 @@ class StakeAudit:
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
-        """Check that all standing bets are returned when the table is left or withdrawn."""
+        """Check the entry that returns all standing bets when a player leaves a table or its game is withdrawn."""
         record, position = self._read(entry, TableReturned), _read_position(entry)
         if record is None:
             return
@@ -205,7 +211,7 @@ class StakeAudit:
             )
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
-        """Update the shared table if this step decides the round and no other round has started since."""
+        """Update the shared table after a step that decides the round, unless another round has started since."""
         self._check_standing_when_decided(entry, choice)
         keys, shared_table = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
         expected = None
@@ -224,7 +230,7 @@ class StakeAudit:
         self._check_shared_table_left(entry, start, expected)
 
     def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
-        """Report a finding if an undecided game records bets that it leaves standing."""
+        """Report a finding if a step records standing bets although the game is not decided yet."""
         if step.outcome is None and step.standing_credits:
             self._report_finding(
                 entry,
@@ -234,8 +240,8 @@ class StakeAudit:
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
         """Return the table state with which a game of a shared table must start.
 
-        Also store its round as the table's latest, and report a finding if the game's entry records another
-        table.
+        Also store the game's round as the latest one of the table, and report a finding if the entry records
+        another table.
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared.get(digest)
@@ -263,7 +269,7 @@ class StakeAudit:
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, expected: TableInCommon | None
     ) -> None:
-        """Report a finding unless the entry records the shared table ``expected`` and no other one."""
+        """Report a finding unless the entry stores exactly the shared table ``expected`` (None: stores none)."""
         name = f"{TableKey.SHARED}{game.game.digest}"
         recorded = entry.state.get(name)
         for key in entry.state:
@@ -375,7 +381,7 @@ class StakeAudit:
     ) -> None:
         """Check the stakes of a void game.
 
-        Bets that were already decided are paid. The undecided stakes are either all returned or none of them
+        Bets that were already decided are paid. The undecided stakes are either all returned, or none of them
         is.
         """
         end, void_record = void
@@ -430,7 +436,7 @@ class StakeAudit:
     def _part_stakes(
         self, entry: StoredEntry, staked: Staked, amounts: tuple[int, ...]
     ) -> tuple[Staked, ...] | None:
-        """Split stakes into these amounts; report a finding and return None if they do not add up."""
+        """Split stakes into these amounts; report a finding and return None if the sums differ."""
         try:
             return split_stakes(staked, amounts, Position(_read_position(entry)))
         except InvariantError as why:
@@ -475,14 +481,14 @@ def _build_table_key(digest: str, position: int) -> str:
 
 
 def _encode_table(record: TableRecord | None) -> bytes | None:
-    """Return the state of a table as canonical JSON, or None if bets are standing on it."""
+    """Return the state of a table as canonical JSON, or None if there are standing bets on it."""
     if record is None:
         return NO_TABLE
     return None if record.staked or record.table is None else encode_canonical_json(record.table)
 
 
 def _build_table_record(previous: TableRecord, table_left: JSON, standing: Staked) -> TableRecord:
-    """Return a table's record with its new state and standing bets; game and denomination stay."""
+    """Return a table's record with a new state and new standing bets, for the same game and denomination."""
     return TableRecord(
         game=previous.game, denomination_cents=previous.denomination_cents, table=table_left, staked=standing
     )

@@ -1,9 +1,9 @@
-"""A machine's statements by day, month or year: what its meters moved, and what was counted.
+"""A machine's statements by day, month or year: the movement of its meters, and the counted amounts.
 
 They are computed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal
-equals that of the machine. An entry belongs to the gaming day of its recorded time, even if the clock was set: in
-the time zone, and with the day's first hour, that the last power-up before it recorded (UTC and midnight if
-it recorded none).
+equals that of the machine. An entry belongs to the gaming day of its recorded time, even if the clock was
+set. The last power-up before it states the time zone and the first hour of the gaming day (UTC and midnight
+if it states none).
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,8 @@ def compute_statement(
 ) -> dict[str, dict[str, int]]:
     """Return the totals of each period, oldest first: meter movements, the operator's win and counted collections.
 
-    With ``position`` only what one player position moved; boxes are counted for the whole machine.
+    With ``position``, only the meters of one player position are included, and no counted collections,
+    because cash boxes are counted for the whole machine.
     """
     ledger, meters_before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
@@ -89,9 +90,9 @@ def _add_period_movement(
     meters_before: dict[str, int],
     position: int | None,
 ) -> dict[str, int]:
-    """Add to a period how far each meter has moved since ``meters_before``; return the meters now.
+    """Add to a period the movement of each meter since ``meters_before``; return the present meters.
 
-    With an empty ``period`` nothing is added.
+    If ``period`` is empty, nothing is added.
     """
     reading = read_meters(ledger)
     values = reading.values if position is None else reading.select(position=str(position)).values

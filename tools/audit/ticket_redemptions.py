@@ -2,8 +2,8 @@
 
 The journal stores a commitment instead of the number (:mod:`egm.tickets.proof`), which identifies the ticket.
 A ticket that this journal has not issued may be redeemed once: an earlier journal, or another machine of the
-same ledger, printed it. A machine must not go back to a ticket ledger that two people have replaced since,
-because its tickets could then be redeemed again.
+same ledger, printed it. A machine must not use a ticket ledger again that two people have replaced, because
+its tickets could then be redeemed twice.
 """
 
 from collections.abc import Callable
@@ -24,14 +24,17 @@ _IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 
 class TicketRedemptionAudit:
-    """Checks that each ticket is redeemed once and for its own amount; ``report_finding`` takes one that is not."""
+    """Checks that each ticket is redeemed at most once and for its own amount.
+
+    ``report_finding`` is called for each entry that redeems a ticket wrongly.
+    """
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
         self._issued_cents: dict[str, int] = {}
         """The amount of each issued ticket, by commitment."""
         self._redeemed_by: dict[str, int] = {}
-        """The entry that redeemed each ticket not issued again since."""
+        """The number of the entry that redeemed each ticket, by commitment; removed if the ticket is issued again."""
         self._committed = False
         self._ledger_starts: list[str] = []
 
@@ -67,7 +70,7 @@ class TicketRedemptionAudit:
             )
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
-        """Store which ticket ledger the entry names; report a finding if a ledger that was replaced is in use again."""
+        """Store which restored ticket ledger is in use; report a finding if a replaced one is used again."""
         ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return

@@ -1,4 +1,4 @@
-"""The ticket ledger stored with a journal, if it is available: a second record of the same money."""
+"""The comparison of a journal with the ticket ledger stored next to it: a second record of the same money."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from meters import open_view
 
 
 def find_ticket_ledger_error(folder: Path, second: Path) -> str:
-    """Return why a state folder's ticket ledger is not the one its journal names, or "" if it is.
+    """Return why the ticket ledger in a state folder does not belong to the journal, or "" if it does.
 
-    Every change in both copies of the ledger is verified. A journal that has never used a ledger is not
+    Every move in both copies of the ledger is verified. A journal that has never used a ledger is not
     compared with one.
     """
     with open_view(folder) as view:

@@ -1,6 +1,6 @@
-"""The audit of tournaments: the installed rules, each entry and round by them, and every game from its draws.
+"""The audit of tournaments: the installed rules, each entry and round, and every game replayed from its draws.
 
-Between entering and leaving a tournament, no meter that play moves may have moved.
+From entering the tournament to leaving it, no meter of games for money may change.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ _MOVED_BY_PLAY: Final = (
 
 @dataclass(slots=True)
 class _Play:
-    """An open game with points: its record so far, and whether the replay has given that record."""
+    """An open game played with tournament points: its record so far, and whether the replay agrees with it."""
 
     game: GameRecord
     replays: bool = True
@@ -55,15 +55,15 @@ class _Play:
 
 @dataclass(slots=True)
 class _Tournament:
-    """A tournament as far as the entries so far describe it."""
+    """The data of one tournament, collected from the journal entries so far."""
 
     digest: str
     text: str
     """The text of the rules file."""
     number: str = ""
-    """The operator's number of the machine, or empty if the journal does not say it: after a memory clear."""
+    """The operator's number of the machine; empty if the journal does not state it, as after a memory clear."""
     participants: dict[int, str] = field(default_factory=dict)
-    """The participant of each entry that was named."""
+    """The participant's number of each tournament entry, by entry number."""
     sold: set[int] = field(default_factory=set)
     """The numbers of the entries sold on this machine."""
     void: set[int] = field(default_factory=set)
@@ -71,7 +71,7 @@ class _Tournament:
     paid: set[int] = field(default_factory=set)
     """The entries whose prizes were paid on this machine."""
     endings: dict[tuple[int, int], str] = field(default_factory=dict)
-    """The way in which each round of each entry ended."""
+    """How each round ended, by entry and round number."""
 
     @property
     def rules(self) -> Tournament:
@@ -80,14 +80,17 @@ class _Tournament:
 
     @property
     def game_ids(self) -> frozenset[str]:
-        """Return the ids of the games that the machine may play: one, if its number is known."""
+        """Return the ids of the tournament's games that this machine may play.
+
+        If the machine's number is unknown, these are the games of all listed machines.
+        """
         rules = self.rules
         own = [machine for machine in rules.machines if machine.number == self.number] or rules.machines
         return frozenset(machine.game or rules.game for machine in own)
 
 
 class TournamentAudit:
-    """Follows tournaments entry by entry; ``report_finding`` is called for each entry that their rules do not allow."""
+    """Checks tournaments entry by entry; ``report_finding`` is called for each entry that the rules do not allow."""
 
     def __init__(
         self,
@@ -112,9 +115,9 @@ class TournamentAudit:
         self._report_finding = report_finding
         self._read_meters = read_meters
         self._tournament: _Tournament | None = None
-        """The tournament whose rules are installed."""
+        """The tournament whose rules are installed, or None."""
         self._known: dict[str, _Tournament] = {}
-        """Every tournament whose rules were installed, by their SHA-256: they may be installed again."""
+        """Every tournament whose rules were ever installed, by their SHA-256, because they may be installed again."""
         self._meters: dict[str, int] | None = None
         """The meters of play when the tournament was entered."""
         self._purses: dict[int, Purse] = {}
@@ -124,7 +127,7 @@ class TournamentAudit:
         self.replayed = 0
 
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check one entry; entries of other subjects are ignored."""
+        """Check one journal entry about a tournament; other entries are ignored."""
         if not entry.kind.startswith(_PREFIX):
             return
         try:
@@ -133,7 +136,7 @@ class TournamentAudit:
             self._report_finding(entry, f"the record of the tournament cannot be read: {why}")
 
     def _check_by_kind(self, entry: StoredEntry) -> None:
-        """Check an entry about a tournament with the check of its kind."""
+        """Check a journal entry about a tournament with the check for its kind."""
         if self._tournament is None:
             self._tournament = self._read_carried_rules()
         if entry.kind == entries.RULES_REMOVED.kind:
@@ -149,7 +152,7 @@ class TournamentAudit:
 
     @property
     def _checks(self) -> Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]]:
-        """Return the record class and the check of each kind of entry."""
+        """Return the record class and the check function for each kind of tournament entry."""
         return {
             entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._install),
             entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),

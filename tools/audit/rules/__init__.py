@@ -1,11 +1,11 @@
 """The table of allowed journal entries: kind of entry -> phase, transfers, counts, state, record, persons.
 
-An entry without a matching row is a finding, and so is an entry that no machine could write in its current
-state. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
-(:mod:`tools.audit.rules.pattern`). The rows are the ``RULES`` of the modules of this
-package, each about one subject: ``papers``, ``cash_outs`` and ``transfers`` (money in and out), ``games``,
-``wheel``, ``levels``, ``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what staff pay, note and
-decide), ``staff``, ``openings``, ``work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
+An entry without a matching row is a finding, and so is an entry that a machine could not write in the state
+in which it was. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
+(:mod:`tools.audit.rules.pattern`). The rows are the ``RULES`` of the modules of this package, each about one
+subject: ``papers``, ``cash_outs`` and ``transfers`` (money in and out), ``games``, ``wheel``, ``levels``,
+``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``,
+``openings``, ``work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
 value, or depends on what was before it, add a row to its group::
@@ -46,7 +46,7 @@ def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[
     """Return the audit rules for all declared journal entries.
 
     ``more`` are rules for the entries of added features. A declared entry without a rule gets one that
-    relates it to no other entry: it moves no money, and its id is a new one of its kind.
+    compares it with nothing else: it moves no money, and its id is a new one of its kind.
     """
     stated = (*_STATED, *more)
     ids_with_rule = {id(rule.entry) for rule in stated}
@@ -54,7 +54,7 @@ def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[
 
 
 def group_by_kind(rules: Iterable[Rule]) -> Mapping[str, tuple[Rule, ...]]:
-    """Return the rules by kind of entry, in the order they are tried."""
+    """Return the rules by the kind of entry that they check, in the order in which they are tried."""
     kinds: dict[str, tuple[Rule, ...]] = {}
     for rule in rules:
         kinds[rule.kind] = (*kinds.get(rule.kind, ()), rule)

@@ -59,7 +59,7 @@ def _find_restricted_pool(scope: Scope) -> int:
 
 
 def _check_validation_ring(scope: Scope) -> None:
-    """Check that a ticket the host will read takes the next index of the validation ring."""
+    """Check that a printed ticket is stored at the next index of the ring buffer of tickets that the host reads."""
     state = scope.entry.state
     ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
     if not ring_state:
@@ -74,7 +74,10 @@ def _check_validation_ring(scope: Scope) -> None:
 
 
 def _check_printed_ticket(scope: Scope) -> None:
-    """Check that the printed ticket is the open cash-out's, in its language; test tickets and slips always pass."""
+    """Check that the ticket being printed belongs to the open cash-out and has its language.
+
+    Test tickets and slips are not checked.
+    """
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if scope["id"].startswith(("test-", "slip-")):
         return
@@ -87,7 +90,7 @@ def _check_printed_ticket(scope: Scope) -> None:
 
 
 def _derive_dispensed_coins(scope: Scope) -> Any:
-    """Return the transfers for dispensed coins: all leave the hopper, and at most the amount owed leaves the credit."""
+    """Return the transfers for dispensed coins: all leave the hopper, and at most the owed amount leaves the credit."""
     payout = scope.record_before(CoinsGone, "coins_gone")
     counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
     if payout is None or not counted_cents:
@@ -99,7 +102,7 @@ def _derive_dispensed_coins(scope: Scope) -> Any:
 
 
 def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
-    """Return the coins paid so far for the open cash-out, with ``paid_cents`` more, and the amount first owed."""
+    """Return the progress of the open cash-out in coins after ``paid_cents`` more: owed at its start, and paid."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
         raise Differs("no cash-out was open before this entry")
@@ -199,7 +202,7 @@ _IN_COINS: Final = require(
 
 
 def _check_restricted_expiry(scope: Scope) -> None:
-    """Check that the last day of restricted credit has ended in every time zone."""
+    """Check that restricted credit expires only after its last day has ended in every time zone."""
     expires = scope["terms"]["expires"]
     if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
         raise Differs(

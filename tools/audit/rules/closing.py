@@ -1,4 +1,4 @@
-"""The rules of the tables' closing: who announces it, and how many rounds a table may still begin.
+"""The audit rules for the closing time of tables: who announces it, and how many more rounds a table may start.
 
 The check of a round (:func:`check_table_is_open`) belongs to the entry that starts a game.
 """
@@ -22,7 +22,11 @@ _KEY: Final = "tables_closing"
 
 
 def check_table_is_open(scope: Scope) -> None:
-    """Check that a game at a table is not a further round after its last. Raises :class:`Differs`."""
+    """Check that a game does not start a further round at a table that has closed.
+
+    After the announced closing time, a table may start a fixed number of last rounds. Raises
+    :class:`Differs`.
+    """
     announced = scope.value_before(_KEY)
     record = scope.record
     if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
@@ -46,7 +50,7 @@ def check_table_is_open(scope: Scope) -> None:
 
 
 def _is_table(scope: Scope, digest: str) -> bool:
-    """Return whether the definition that the journal stores under a digest has betting spots.
+    """Return whether the stored game definition with this digest is a table game, with betting spots.
 
     The wheel of a slot machine has several bets too, but no betting spots. A text that cannot be read is
     reported by another check.

@@ -31,7 +31,10 @@ from tools.audit.rules.rule import Rule
 
 
 def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
-    """Return the dispute that the entry opens, or None. Raises :class:`Differs` if it is not valid."""
+    """Return the dispute about money that the entry opens, or None.
+
+    Raises :class:`Differs` if its data is not valid.
+    """
     prefix = format_storage_key("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
@@ -53,14 +56,17 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
 
 
 def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
-    """Return the fields of a dispute that the record of its entry repeats."""
+    """Return the fields of a dispute that must also be in the record of the entry which opens it."""
     fields = {"id": dispute.id, "device": dispute.device, "why": dispute.why, "number": dispute.ticket}
     bounds = {"least_cents": dispute.least_cents, "most_cents": dispute.most_cents}
     return {**{key: value for key, value in fields.items() if value}, **bounds}
 
 
 def _check_opened_dispute(scope: Scope, **expected: Any) -> None:
-    """Check the dispute that the entry opens, if any: its record repeats it, and its fields equal ``expected``."""
+    """Check the dispute that the entry opens, if any.
+
+    The entry's record must repeat its fields, and its fields must have the values ``expected``.
+    """
     dispute, recorded = read_opened_dispute(scope), scope.names.get("told")
     if (dispute is None) != (recorded is None):
         missing = "state" if dispute is None else "record"
@@ -80,7 +86,10 @@ def _check_opened_dispute(scope: Scope, **expected: Any) -> None:
 
 
 def check_disputed_paper(scope: Scope) -> None:
-    """Check the dispute over a lost bill or ticket: at most its amount is owed, nothing if restricted."""
+    """Check the dispute about a lost bill or ticket.
+
+    At most its amount may be owed; nothing for a ticket of restricted credit.
+    """
     kind = scope["held_source"].rpartition(":")[2] if "number" in scope.names else ""
     most_cents = 0 if kind == "restricted" else scope["held_cents"]
     _check_opened_dispute(
@@ -97,7 +106,7 @@ def check_disputed_paper(scope: Scope) -> None:
 
 
 def check_disputed_ticket(scope: Scope) -> None:
-    """Check the dispute over a ticket in the cash box that this machine could no longer redeem."""
+    """Check the dispute about a ticket in the cash box that this machine could no longer redeem."""
     restricted = scope["held_source"].endswith(":restricted")
     _check_opened_dispute(
         scope,
@@ -112,12 +121,12 @@ def check_disputed_ticket(scope: Scope) -> None:
 
 
 def check_disputed_coins(scope: Scope) -> None:
-    """Check the dispute over coins that the acceptor has counted but not reported."""
+    """Check the dispute about coins that the acceptor has counted but not reported."""
     _check_opened_dispute(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
 def check_disputed_print(scope: Scope) -> None:
-    """Check the dispute over the ticket of the open cash-out, which may have been printed."""
+    """Check the dispute about the open cash-out's ticket, which may or may not have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(scope)
     if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
@@ -143,7 +152,7 @@ def check_disputed_print(scope: Scope) -> None:
 
 
 def _check_dispute_entry(scope: Scope) -> None:
-    """Check an entry that only opens a dispute: record and memory must contain the same one."""
+    """Check an entry that does nothing but open a dispute: record and memory must state the same dispute."""
     dispute = read_opened_dispute(scope)
     if (
         dispute is None
@@ -167,9 +176,9 @@ def _check_dispute_entry(scope: Scope) -> None:
 
 
 def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
-    """Return the dispute with the amount of the unaccounted coins of an abandoned payout.
+    """Return the dispute with the amount of the coins of an abandoned payout that may or may not have left the hopper.
 
-    That amount is held, and is the most that may be owed.
+    That amount is reserved, and is the most that may be owed.
     """
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None:
@@ -202,7 +211,10 @@ def _derive_dispute_transfers(scope: Scope) -> Any:
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _find_released_dispute(scope: Scope) -> DisputedAmount:
-    """Return the open dispute that the record names. Raises :class:`Differs` if another one was released."""
+    """Return the open dispute that the entry releases.
+
+    Raises :class:`Differs` if none is open, or the stored ruling is about another one.
+    """
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
     if stored is None:
@@ -293,7 +305,7 @@ def _check_ruling(scope: Scope) -> None:
 
 
 def _derive_state_after_print_ruling(scope: Scope, dispute: DisputedAmount, cents: int) -> dict[str, Any]:
-    """Return the state after a ruling on a ticket that the printer could not confirm."""
+    """Return the state changes that a ruling on a ticket of unknown print result requires."""
     printing = scope.value_before("print")
     decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
     return decided if dispute.is_printed else {}
@@ -330,7 +342,7 @@ def _derive_ruling_payment(scope: Scope) -> Any:
 
 
 def _check_release(scope: Scope) -> None:
-    """Check that the entry ends the dispute on which the stored ruling was made."""
+    """Check that the ruling stored by the entry is about the dispute whose reserved credit it releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
     if ruling is None or ruling.disputed != stored or ruling.story.disputed.id != scope["id"]:

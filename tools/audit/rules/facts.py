@@ -1,4 +1,4 @@
-"""The facts known from the entries so far: about staff, and about the current run of the machine."""
+"""Facts that the audit collects from the entries so far: about staff, and about the time since the last power-up."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -35,77 +35,87 @@ _OFFER_CHANGES: Final = frozenset(
 
 
 def read_position(entry: StoredEntry) -> int:
-    """Return the number of the position an entry belongs to."""
+    """Return the number of the player position to which an entry belongs."""
     position = entry.transaction.dims.get("position", 1)
     return position if type(position) is int else 1
 
 
 class Facts:
-    """What the audit knows from earlier entries; every entry updates it, also one with findings."""
+    """Facts collected from earlier entries of the journal. Every entry updates them, even one with findings."""
 
     def __init__(self, keys: Keys = FEATURES.keys) -> None:
         self.keys = keys
-        """The keys of the machine's memory."""
+        """The declared storage keys of the machine's memory."""
         self.people: dict[str, str] = {}
         """The staff enrolled by the journal's own entries: number -> role."""
         self.disabled: set[str] = set()
         self.journal_tag = ""
-        """The journal tag, which ends the ids that this journal makes."""
+        """The journal tag, which is the last part of each id created in this journal."""
         self.serial = ""
         """The machine's serial number, from the first entry that contains it."""
         self.reserved_as: dict[str, str] = {}
-        """Reservations that a clear carried over: id -> the kind of entry that first made them."""
+        """For each reservation that a memory clear carried over, by id: the kind of entry that originally made it."""
         self.closed: dict[str, ClaimRecord] = {}
-        """Paid and closed hits of linked levels, by claim."""
+        """The paid and closed hits of linked levels, by the id of their claim."""
         self.positions: bool | None = None
-        """Whether the entries since the last power-up name their position; None until one entry has shown it."""
+        """Whether entries since the last power-up name their player position; None until one has shown it."""
         self.states: dict[tuple[int, bool], State] = {}
-        """Cached state of each position, by whether the first position has an open game.
+        """The cached machine state of each position, by position and whether the first position has an open game.
 
-        Plain games without tables change nothing else: :func:`tools.audit.rules.states.derive_machine_state`."""
+        Plain games without tables change nothing else: :func:`tools.audit.rules.states.derive_machine_state`.
+        """
         self.idle_at: dict[int, datetime] = {}
-        """The time at which the memory last showed each position idle."""
+        """The last time at which the machine's memory showed each position as idle."""
         self.moved: dict[int, str] = {}
         """The kind of each position's last entry that moved, reserved or released money."""
         self.converted: set[int] = set()
-        """Positions whose nonrestricted credit has become cashable, and whose cash-out must follow."""
+        """The positions whose nonrestricted credit was converted to cashable credit, so that a cash-out must follow."""
         self.played: set[tuple[str, int]] = set()
-        """Tables with bets played since the last power-up: by definition digest and denomination."""
+        """The table games played since the last power-up, by definition digest and denomination."""
         self.changed: set[tuple[str, int]] = set()
-        """Tables whose bets were returned since the last power-up with the reason ``changed``."""
+        """The table games whose bets were returned since the last power-up because the game changed."""
         self.least_stake_cents: int | None = None
-        """The smallest stake of a game since the offer last changed; None before the first game."""
+        """The smallest stake of a game since the games on offer last changed; None before the first game."""
         self.taxable_from_cents: int | None = None
         """The smallest hand-pay since the last power-up that was recorded as taxable."""
         self.untaxed_to_cents = 0
         """The largest hand-pay since the last power-up that was recorded as not taxable."""
         self.last_rounds: dict[str, set[str]] = {}
-        """The rounds of each table since the announced closing time, by definition digest and, alone, position."""
+        """The rounds that each table has started since the announced closing time.
+
+        A table is identified by its definition's digest, and also by the position if it is not shared.
+        """
         self._closes: datetime | None = None
         self.session: bool | None = None
-        """Whether the games since the last power-up count a session; None until one game has shown it."""
+        """Whether games since the last power-up are counted in a player session; None until one has shown it."""
 
     def is_serial(self, value: object) -> bool:
-        """Return whether this is the machine's own serial number; if none is known yet, store it as that."""
+        """Return whether the value is the machine's serial number.
+
+        If none is known yet, the value is stored as the machine's.
+        """
         if type(value) is not str:
             return False
         self.serial = self.serial or value
         return value == self.serial
 
     def is_staff(self, value: object) -> bool:
-        """Return whether this is a member of staff whose number is not disabled.
+        """Return whether the value is the number of a member of staff who is not disabled.
 
-        If the journal records no staff, any other text is accepted.
+        If the journal records no staff, any text is accepted.
         """
         is_enabled_number = type(value) is str and value not in self.disabled
         return is_enabled_number and (value in self.people or not self.people)
 
     def is_person(self, value: object) -> bool:
-        """Return whether this is a member of staff, a key switch, or a host."""
+        """Return whether the value names a member of staff, a key switch, or a host."""
         return self.is_staff(value) or (type(value) is str and (value in KEYS or value.startswith("host:")))
 
     def may(self, person: str, permission: Permission) -> bool:
-        """Return whether a staff member's role includes the permission; True if the journal records no role."""
+        """Return whether the role of a member of staff includes the permission.
+
+        True if the journal records no role for them.
+        """
         role = self.people.get(person)
         return role is None or permission in find_permissions(Role(role))
 
@@ -142,7 +152,7 @@ class Facts:
             self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
     def _follow_conversion(self, entry: StoredEntry) -> None:
-        """Track credit conversions that need a cash-out.
+        """Track conversions of nonrestricted to cashable credit, after which a cash-out must follow.
 
         A fault may be the reason why the cash-out was not recorded, and a power-up entry shows a power loss.
         """
@@ -154,9 +164,9 @@ class Facts:
             self.converted.discard(read_position(entry))
 
     def _follow_closing(self, entry: StoredEntry) -> None:
-        """Track when the last rounds of the tables begin, and the rounds that start from then on.
+        """Track the announced closing time of the tables, and the rounds that start after it.
 
-        What an entry has wrong is reported by its rule.
+        An entry that cannot be read is ignored: its rule reports what is wrong.
         """
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             if entry.kind in {CLOSING_ANNOUNCED.kind, TABLES_OPENED.kind}:
@@ -169,7 +179,7 @@ class Facts:
 
     @staticmethod
     def name_round(entry: StoredEntry) -> tuple[str, str]:
-        """Return the table of a game that an entry starts, and the id of its round."""
+        """Return an id of the table at which an entry starts a game, and the id of the game's round."""
         record = read_details(entry)
         digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
         if round_id:
@@ -177,7 +187,7 @@ class Facts:
         return f"{digest}/{read_position(entry)}", str(record["play_id"])
 
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
-        """Store which tables were played or changed, and the stake of a game start."""
+        """Store which table games were played or had bets returned, and the stake of a game start."""
         if kind in {PLAY_START, TABLE_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
@@ -192,14 +202,14 @@ class Facts:
             self.least_stake_cents = cents
 
     def record_handpay(self, worth_cents: int, *, taxable: bool) -> None:
-        """Store the amount of a hand-pay as a bound of the tax limit: from below if not taxable, else from above."""
+        """Store a hand-pay as evidence of the tax limit: below the limit if not taxable, else at or above it."""
         if not taxable:
             self.untaxed_to_cents = max(self.untaxed_to_cents, worth_cents)
         elif self.taxable_from_cents is None or worth_cents < self.taxable_from_cents:
             self.taxable_from_cents = worth_cents
 
     def may_be_taxable(self, worth_cents: int, *, taxable: bool) -> bool:
-        """Return whether this tax status agrees with the earlier hand-pays, which all have the same limit."""
+        """Return whether a hand-pay's tax status agrees with earlier hand-pays, which have the same tax limit."""
         if taxable:
             return worth_cents > self.untaxed_to_cents
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents

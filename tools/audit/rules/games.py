@@ -47,7 +47,10 @@ POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$
 
 
 def _check_claims_of_hits(scope: Scope) -> None:
-    """Check that exactly the hits of linked levels are claimed, and those of broadcast levels sent to the host."""
+    """Check that the entry makes a claim for each hit of a linked level, and for no other.
+
+    Hits of levels broadcast by a host must be stored as wins to be reported to the host.
+    """
     begins = scope.entry.kind == PLAY_START
     hits = scope.typed_record(GameRecord).levels.hits if begins else scope.typed_record(GameChoice).hits
     claims = {
@@ -82,7 +85,7 @@ def _iter_stored_records(scope: Scope, kind: type[R], prefix: str) -> Iterator[t
 
 
 def _derive_wager_transfers(scope: Scope) -> Any:
-    """Return the transfers of the stake by kind of credit, followed by contributions to levels.
+    """Return the transfers of a game's stake by kind of credit, followed by its contributions to progressive levels.
 
     The contributions are taken from the entry, because the audit of levels derives them.
     """
@@ -96,15 +99,15 @@ def _derive_wager_transfers(scope: Scope) -> Any:
 
 
 def _compute_raise_cents(scope: Scope) -> int:
-    """Return the stake, in minor units, that a choice adds; that the credits are right is checked elsewhere.
+    """Return the stake that a player's choice adds, in minor units, as the entry's transfers state it.
 
-    See :mod:`tools.audit.games`.
+    Whether it is the right one is checked by :mod:`tools.audit.games`.
     """
     return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
 
 
 def _derive_raise_transfers(scope: Scope) -> Any:
-    """Return the transfers of the added stake by kind of credit, followed by level hits.
+    """Return the transfers of a stake added by a choice, by kind of credit, followed by progressive hits.
 
     The hits are taken from the entry, because the audit of levels derives them.
     """
@@ -125,22 +128,25 @@ def _check_raise_counted(scope: Scope) -> None:
 
 
 def _sum_won_cents(scope: Scope) -> int:
-    """Return the money that the end of a game pays: all its transfers except prizes in kind."""
+    """Return the money that the end of a game pays, in minor units: all its transfers except prizes in kind."""
     return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
 
 
 def _sum_all_returned_cents(scope: Scope) -> int:
-    """Return what the end of a game pays in money, plus the stakes returned earlier."""
+    """Return what the end of a game pays in money plus the stakes returned earlier, in minor units."""
     return _sum_won_cents(scope) + scope.typed_record(GameEndByHand).push_cents
 
 
 def _sum_refunded_cents(scope: Scope) -> int:
-    """Return the sum of the stakes that the entry refunds because of a defect."""
+    """Return the sum of the stakes that the entry refunds because of a defect, in minor units."""
     return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
 
 
 def _compute_settled_cents(scope: Scope) -> int:
-    """Return what a void game pays for bets that were already decided (derived by tools.audit.games)."""
+    """Return what a void game pays for bets that were already decided, in minor units.
+
+    It is the sum of the entry's transfers; :mod:`tools.audit.games` checks it.
+    """
     win_sources = ("house:win", "house:push")
     return sum(t.amount_cents for t in scope.entry.transfers if t.source in win_sources)
 
@@ -177,15 +183,18 @@ _CLAIMS: Final = {
 
 
 def _require_removed(key: str, scope: Scope) -> Any:
-    """Return None if memory holds ``key``, which the entry must then remove, or else ABSENT."""
+    """Return None if the memory has a value under ``key``, which the entry must then delete; otherwise ABSENT."""
     return ABSENT if scope.value_before(key) is None else None
 
 
 def _require_closed_claims(payment_method: str) -> Any:
-    """Return the check that every claim of the game to a linked level is closed with this payment method."""
+    """Return the check of the claims to linked levels that the end of a game closes.
+
+    Each claim must be one of the game and be closed with this payment method.
+    """
 
     def check(scope: Scope) -> None:
-        """Check the game's claims that the entry closes: only their payment method is set; nothing is awaited."""
+        """Check that each closed claim changes only in its payment method, and that no award is awaited any more."""
         for key in ("awaiting_award", "undecided"):
             require_stored_value(key, partial(_require_removed, key))(scope)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
@@ -215,7 +224,11 @@ _SESSION: Final = require_stored_value(
 
 
 def _derive_double_up_transfers(scope: Scope) -> Any:
-    """Return the transfers of double-up stakes: each is won, then staked; the first comes from the game."""
+    """Return the transfers of all double-up stakes of a game.
+
+    Each stake is credited as a win and then wagered. The first is the game's own win, each further one that
+    of the double-up before it.
+    """
     credit = scope.credit("cashable")
     return [
         move
@@ -228,10 +241,7 @@ def _derive_double_up_transfers(scope: Scope) -> Any:
 
 
 def _derive_result_count(scope: Scope) -> Any:
-    """Return the occurrence to count for a game settled by hand: won, pushed or lost.
-
-    It is won if the entry moves money.
-    """
+    """Return the result counter for a game settled by hand: won if the entry moves money, else pushed or lost."""
     if scope.entry.transfers:
         return {"games_won": 1}
     return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}
@@ -244,7 +254,7 @@ def _list_slip_pools(scope: Scope) -> str:
 
 
 def _derive_handpay(scope: Scope) -> Any:
-    """Return the hand-pay owed at a game's end: money, prizes in kind, and the progressive levels named on its slip."""
+    """Return the hand-pay owed at the end of a game: money, prizes in kind, and the pools of its progressive levels."""
     transfers = scope.entry.transfers
     levels = any(t.source.startswith("house:progressive:") for t in transfers)
     prizes = any(t.source.startswith("prizes:") for t in transfers)

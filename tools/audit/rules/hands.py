@@ -51,12 +51,12 @@ def _read_pending_handpay(scope: Scope) -> HandpayRecord:
 
 
 def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
-    """Return the fields of the hand-pay that have one of these names, as JSON."""
+    """Return those fields of the hand-pay record that have one of the given names, as JSON."""
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 
 def _derive_slip(scope: Scope) -> Any:
-    """Return the hand-pay slip: the amount owed, payment methods, staff present, and the form's text if any."""
+    """Return the expected record of a paid hand-pay (its slip), with the data of the form if one was filled in."""
     handpay, record = _read_pending_handpay(scope), scope.record
     form = handpay.form
     form_persons = [] if form is None else list(form.persons)
@@ -86,7 +86,7 @@ def _derive_slip(scope: Scope) -> Any:
 
 
 def _check_tax_status(scope: Scope) -> bool:
-    """Return whether the tax status agrees with the other hand-pays, and store it for later ones."""
+    """Return whether the hand-pay's tax status agrees with earlier hand-pays, and store it for later checks."""
     worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
     fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
     scope.facts.record_handpay(worth_cents, taxable=taxable)
@@ -94,7 +94,7 @@ def _check_tax_status(scope: Scope) -> bool:
 
 
 def _derive_exchanged_handpay(scope: Scope) -> Any:
-    """Return the hand-pay in money that replaces one with prizes in kind."""
+    """Return the hand-pay in money that replaces a hand-pay with prizes in kind."""
     handpay = _read_pending_handpay(scope)
     return to_json(
         replace(
@@ -109,7 +109,7 @@ def _derive_exchanged_handpay(scope: Scope) -> Any:
 
 
 def _derive_unclaimed_record(scope: Scope) -> Any:
-    """Return the record of an unclaimed hand-pay: the accounts its money goes to, and the ruling."""
+    """Return the expected record of an unclaimed hand-pay: its transfers to unclaimed accounts, and the ruling."""
     reservation, handpay = scope.held, _read_pending_handpay(scope)
     if reservation is None:
         raise Differs("ref: no reservation of the unclaimed hand-pay is open")
@@ -329,7 +329,7 @@ _HANDPAYS: Final = (
 
 # ---------------------------------------------------------------------------------------------- rulings
 def _derive_forfeit_details(scope: Scope) -> Any:
-    """Return the details of a forfeit: the ruling of the record and the hand-pay it is about."""
+    """Return the expected details of a forfeit: the ruling in the record, and the forfeited hand-pay."""
     record, handpay_fields = (
         scope.record,
         _select_fields(_read_pending_handpay(scope), "id", "amount_cents", "prizes"),

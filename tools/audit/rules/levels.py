@@ -49,7 +49,11 @@ _PRIZE: Final = {"pool": "$pool", "claim": "$claim", "sequence": "$contribution"
 
 
 def _require_ruling(ruling: str) -> Check:
-    """Return the check that a progressive hit is closed by ``ruling`` if it was disputed, and otherwise proved."""
+    """Return the check of an entry that closes a progressive hit by ``ruling``.
+
+    If the prize is held because it is unproved, the stored ruling must be the same one; otherwise the prize
+    must be proved.
+    """
 
     def check(scope: Scope) -> None:
         """Check that the ruling on a claim agrees with the unproved prize that is held for it, if there is one."""
@@ -83,7 +87,7 @@ _HAS_NO_HITS: Final = require(
 
 
 def _check_held_prize(scope: Scope) -> None:
-    """Check that the stored prize, held until it is ruled on, equals the recorded one."""
+    """Check that an unproved mystery prize, held until staff rule on it, is stored as the record states it."""
     expected = {"claim": scope["claim"], **scope["kept"]}
     if not is_json_equal(scope.record, expected):
         raise Differs(
@@ -93,7 +97,10 @@ def _check_held_prize(scope: Scope) -> None:
 
 
 def _check_ruling(scope: Scope) -> None:
-    """Check a ruling of two people: on the amount of a game's own hit, or on whether a mystery prize was won."""
+    """Check a ruling by two people on a progressive hit.
+
+    It is about the amount of a hit of this machine's game, or about whether a mystery prize was won.
+    """
     record, memory = scope.record, scope.ledger.state
     claim = record["claim"]
     prizes = {
@@ -137,7 +144,7 @@ def _check_ruling(scope: Scope) -> None:
 
 
 def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
-    """Return the pattern of the claim of a mystery prize that is paid by this payment method."""
+    """Return the pattern of the stored claim of a mystery prize that is paid by this payment method."""
     return {
         **_CLAIM,
         "mystery": True,

@@ -1,4 +1,4 @@
-"""The rules for what staff write down: disputes, exclusions and incidents, and inspections of a machine."""
+"""The audit rules for what staff record in writing: disputes, exclusions, incidents and inspections."""
 
 from typing import Final
 

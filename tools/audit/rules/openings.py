@@ -1,4 +1,4 @@
-"""The rules for work at the open machine: interventions, bases, fills, counts of a collection."""
+"""The audit rules for work at the opened machine: interventions, cabinet stands, hopper fills, counts of cash boxes."""
 
 from typing import Any, Final
 
@@ -30,10 +30,10 @@ from tools.audit.rules.rule import Move, Rule
 
 
 def _check_collection(scope: Scope) -> None:
-    """Check what an intervention stores about a collection of the cash boxes.
+    """Check what the start of an intervention stores about a collection of the cash boxes.
 
-    A collection stores, for each box, its meter now and at the previous collection. Any other work stores
-    nothing.
+    If it is a collection, it stores each box's meter now and at the previous collection. Any other work
+    stores nothing.
     """
     opened: Any = scope.value_before("intervention")
     if opened["kind"] != "collection":
@@ -59,7 +59,7 @@ _is_slip = require(
 
 
 def _check_box_count(scope: Scope) -> None:
-    """Check that the cash box was not counted before, and that its metered amount and difference are right."""
+    """Check the entry of a cash box count: the box was not counted before; metered amount and difference are right."""
     collection, record = scope["last"], scope.record
     box = record["box"]
     metered_cents = collection["after"][box] - collection["before"][box]

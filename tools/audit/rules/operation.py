@@ -27,9 +27,9 @@ from tools.audit.rules.rule import Check, Rule
 
 
 def _has_failed(scope: Scope) -> bool:
-    """Return whether the RNG or a self-test had failed.
+    """Return whether the random number generator or a self-test had failed before the entry.
 
-    True for journals of earlier versions, which also restarted a working RNG.
+    True for journals of earlier versions, which also restarted a working generator.
     """
     return (
         PlayKey.RESIDUAL not in scope.ledger.state
@@ -50,7 +50,7 @@ def _is_gaming_day(scope: Scope) -> bool:
 
 
 def _derive_state_after_test(scope: Scope) -> Any:
-    """Return the state after a passed self-test, which lifts the stop of an earlier failed one."""
+    """Return the state change of a passed self-test, which ends the machine's stop after a failed one; else ABSENT."""
     stopped = scope.value_before("out_of_service")
     return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT
 
@@ -161,11 +161,11 @@ _LIFE: Final = (
 
 
 _CLEARED_BEFORE: Final = {"logic_access": "attendant"}
-"""Who cleared a fault under the rules of earlier versions, whose journals are audited too."""
+"""For each fault, who could clear it under the rules of earlier versions, whose journals are audited too."""
 
 
 def _require_clearable_faults(authority: str) -> Check:
-    """Return the check that each fault the record clears was active and may be cleared by this authority."""
+    """Return the check of an entry by which ``authority`` clears faults: each was active and may be cleared by it."""
 
     def check(scope: Scope) -> None:
         """Check that the record's faults were active, may be cleared by this authority, and are all cleared."""
@@ -208,7 +208,7 @@ def _check_declared_fault(scope: Scope) -> None:
 
 
 def _check_call(scope: Scope) -> None:
-    """Check that the entry starts an attendant call that was not active, or ends one that was."""
+    """Check that an entry starts an attendant call while none is active, or ends the active one."""
     is_on = scope["on"]
     if is_on is not (scope.value_before("service_call") is None):
         was = "no attendant call was" if scope.value_before("service_call") is None else "a call was already"

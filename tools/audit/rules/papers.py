@@ -1,4 +1,4 @@
-"""The rules for what a player inserts: bills and tickets, from the bezel to the box; coins."""
+"""The audit rules for money that a player inserts: bills and tickets, from insertion to the cash box, and coins."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -29,7 +29,7 @@ _CASHABLE: Final = "credit:{position}:cashable"
 
 
 def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
-    """Return the pattern of the stored bill or ticket in this phase of its acceptance."""
+    """Return the pattern of the stored bill or ticket in this phase of its stacking."""
     return {
         "id": "$paper",
         "amount_cents": "$held_cents",
@@ -41,10 +41,10 @@ def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
 
 
 def _derive_host_status(status: Redeeming) -> Any:
-    """Return the check that the host's record of the returned ticket gets ``status``."""
+    """Return the check that the stored result for the host about this ticket gets ``status``."""
 
     def due(scope: Scope) -> Any:
-        """Return the host's stored ticket with its new status, or ABSENT if it is another ticket."""
+        """Return the stored result for the host with the new status, or ABSENT if it is about another ticket."""
         stored = scope.record_before(HostTicketRecord, "host_ticket")
         return ABSENT if stored is None or stored.id != scope["paper"] else replace(stored, status=status)
 
@@ -52,7 +52,10 @@ def _derive_host_status(status: Redeeming) -> Any:
 
 
 def _check_host_sees_pending(scope: Scope) -> None:
-    """Check the host's record of a returned ticket: not stacked, or unchanged while in dispute."""
+    """Check the stored result for the host about a ticket that was not stacked.
+
+    It must become "not stacked", or stay unchanged if the ticket is disputed.
+    """
     if "told" not in scope.names:
         _derive_host_status(Redeeming.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
@@ -63,7 +66,7 @@ def _check_host_sees_pending(scope: Scope) -> None:
 
 
 def _derive_state_after_return(scope: Scope) -> Any:
-    """Return the host's record of a disputed ticket after its return, or ABSENT if it does not change."""
+    """Return the stored result for the host after a disputed ticket was returned, or ABSENT if it does not change."""
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if "told" not in scope.names or stored is None or stored.status is not Redeeming.PENDING:
         return ABSENT
@@ -71,9 +74,10 @@ def _derive_state_after_return(scope: Scope) -> Any:
 
 
 def _derive_restricted_terms(scope: Scope) -> Any:
-    """Return the terms of restricted credit after the ticket: those that the host stated for it, or None if expired.
+    """Return the terms of restricted credit that the entry must store after a ticket is credited.
 
-    Raises :class:`Differs` if the entry removes terms that have not expired.
+    They are the host's terms of the ticket, None if expired terms are deleted, or ABSENT if nothing is
+    stored. Raises :class:`Differs` if the entry deletes terms that have not expired.
     """
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is not None and stored.id == scope["paper"] and stored.kind == CreditKind.RESTRICTED:
@@ -109,13 +113,13 @@ def _check_host_value(scope: Scope) -> None:
 
 
 def is_denomination(cents: int) -> bool:
-    """Return whether some currency has a note or coin of this value: 1, 2, 2.5 or 5 times a power of ten."""
+    """Return whether a note or coin of this value is possible: 1, 2, 2.5 or 5 times a power of ten."""
     significant = str(cents).rstrip("0")
     return significant in {"1", "2", "25", "5"}
 
 
 def _build_order_pattern(ticket: str) -> dict[str, Any]:
-    """Return the pattern of the stored bill or ticket when its acceptance is ordered."""
+    """Return the pattern of the bill or ticket that is stored when the acceptor is ordered to stack it."""
     return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
 
 
@@ -236,7 +240,7 @@ _PAPERS: Final = (
 
 
 def _check_coin_transfers(scope: Scope) -> None:
-    """Check that the coins credited have possible values, and are those counted and inserted."""
+    """Check that credited coins have values that coins can have, and match the coins that entered the machine."""
     moves = scope.entry.transfers
     half = len(moves) // 2
     coins_cents = [t.amount_cents for t in moves[:half]]
@@ -257,7 +261,7 @@ def _check_coin_transfers(scope: Scope) -> None:
 
 
 def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
-    """Return the audit rule for coins accepted by the machine, entered by ``entry`` with this record."""
+    """Return the audit rule for an entry kind that credits coins, with this pattern for its record."""
     return Rule(
         entry=entry,
         allowed_states=EVERYWHERE,

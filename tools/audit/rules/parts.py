@@ -18,21 +18,21 @@ from tools.audit.rules.pattern import Differs, Scope, format_storage_key, format
 from tools.audit.rules.rule import Check
 
 ABSENT: Final = object()
-"""A key that an entry does not set."""
+"""The value that stands for a storage key which an entry does not set."""
 
 #: Matches what follows the kind in an id: a sequence number, and the journal tag.
 _ID_SUFFIX: Final = re.compile(rf"([0-9]+)(?:-({TAG_PATTERN}))?")
 
 
 def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
-    """Return the check that the text bound to ``name`` is an id of ``kind`` from this journal.
+    """Return the check that the value of the pattern name ``name`` is an id of ``kind`` given by this journal.
 
-    With ``is_entry_id``, it must be the id of the entry itself. Ids of earlier versions, which do not
-    identify their journal, are accepted.
+    With ``is_entry_id``, it must contain the number of the entry itself. Ids of earlier versions, which do
+    not identify their journal, are accepted.
     """
 
     def check(scope: Scope) -> None:
-        """Check that the id bound to ``name`` is one that this journal makes for this kind."""
+        """Check that the id is one that this journal gives for this kind of object."""
         value = scope[name]
         match = _ID_SUFFIX.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
         if (
@@ -51,7 +51,10 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
 
 
 def require_all_credit(kind: str, name: str = "cents") -> Check:
-    """Return the check that the amount bound to ``name`` is all of the player's remaining credit of a kind."""
+    """Return the check that an amount equals all the player's remaining credit of a kind.
+
+    ``name`` is the pattern name of the amount.
+    """
 
     def check(scope: Scope) -> None:
         """Check that the entry takes the whole remaining credit of this kind."""
@@ -67,12 +70,12 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
 
 
 def credit_cents(scope: Scope) -> int:
-    """Return the player's credit of every kind before the entry, in minor units, without reserved credit."""
+    """Return the player's credit of all kinds before the entry, in minor units; reserved credit is not included."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
 
 
 def sum_money_cents(scope: Scope) -> int:
-    """Return the player's credits that could be cashed out as money."""
+    """Return the player's credit that can be cashed out as money, before the entry, in minor units."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in MONEY)
 
 
@@ -122,18 +125,18 @@ def derive_debit_transfers(
 
 
 def format_head(scope: Scope) -> str:
-    """Return the journal head (last sequence number and hash) before the entry, in printed form."""
+    """Return the journal head (last sequence number and hash prefix) before the entry, in printed form."""
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
 
 def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
-    """Return the check that the entry stores under ``key`` exactly what ``make`` returns.
+    """Return the check that the entry stores under ``key`` exactly the value that ``make`` derives.
 
     The entry must not store the key if ``make`` returns :data:`ABSENT`.
     """
 
     def check(scope: Scope) -> None:
-        """Check that the entry stores the derived value under the key, or nothing if none is derived."""
+        """Check that the entry stores the derived value under the key, or does not store the key if none is derived."""
         derived = make(scope)
         expected = to_json(derived) if is_record(derived) else derived
         stored = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
@@ -156,9 +159,10 @@ def read_nonzero_meters(scope: Scope, *, since: bool = False) -> dict[str, int]:
 
 
 def require(finding: str | Callable[[Scope], str], test: Callable[[Scope], bool]) -> Check:
-    """Return the check that ``test`` returns True for the entry; otherwise it reports the text ``finding``.
+    """Return a check that raises the text ``finding`` unless ``test`` returns True for the entry.
 
-    ``finding`` says which field or figure is wrong. A function builds it from the entry's values.
+    ``finding`` says which field or figure is wrong. If it is a function, it builds the text from the entry's
+    values.
     """
 
     def check(scope: Scope) -> None:
@@ -170,9 +174,9 @@ def require(finding: str | Callable[[Scope], str], test: Callable[[Scope], bool]
 
 
 def require_equal(finding: str, found: Callable[[Scope], Any], expected: Callable[[Scope], Any]) -> Check:
-    """Return the check that two JSON values of the entry's scope are equal; otherwise it reports both of them.
+    """Return a check that two JSON values derived from the entry are equal; otherwise it reports both of them.
 
-    ``finding`` says which field differs and from what; the expected and the found value follow it.
+    ``finding`` says which field differs and from what; the expected and the found value are added to it.
     """
 
     def check(scope: Scope) -> None:
@@ -187,7 +191,7 @@ def require_equal(finding: str, found: Callable[[Scope], Any], expected: Callabl
 
 
 def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
-    """Return the player's session after a game, or ABSENT if the machine records no sessions."""
+    """Return the player's session counts after a game, or ABSENT if the machine records no sessions."""
     if scope.facts.session is None:
         scope.facts.session = format_storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.session:
@@ -210,7 +214,7 @@ def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) 
 
 
 def check_signed_in(scope: Scope) -> None:
-    """Check that the signed-in person is named first.
+    """Check that the first person named by the entry is the one signed in to the service menu.
 
     Nothing is checked if the menu is closed or the journal records no staff.
     """
@@ -226,7 +230,7 @@ def check_signed_in(scope: Scope) -> None:
 
 
 def check_first_position(scope: Scope) -> None:
-    """Check that the entry belongs to the first position, which represents the whole machine."""
+    """Check that the entry belongs to the first player position, which represents the whole machine."""
     if scope.position != 1:
         raise Differs(
             f"dims.position: only position 1 may write this entry of the whole machine, found {scope.position}"
@@ -234,7 +238,7 @@ def check_first_position(scope: Scope) -> None:
 
 
 def check_in_menu(scope: Scope) -> None:
-    """Check that somebody is signed in to the menu, if the journal records staff."""
+    """Check that a member of staff was signed in to the service menu, if the journal records staff."""
     menu = scope.value_before("menu")
     if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
         raise Differs("the entry was made with a staff form, but nobody was signed in to the menu before it")
@@ -255,7 +259,7 @@ TICKETS: Final = {
 
 
 def check_ticket_ledger_grows(scope: Scope) -> None:
-    """Check that the ticket ledger has only grown since the entry before."""
+    """Check that the recorded end of the ticket ledger never goes back between two records."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
         return

@@ -52,7 +52,7 @@ class Differs(Exception):
 
 
 class Scope:
-    """The context of one check: the entry, the ledger before it, and the values bound to names."""
+    """The context of one check: the journal entry, the ledger before it, and the values bound to pattern names."""
 
     __slots__ = ("entry", "facts", "held", "ledger", "names", "position")
 
@@ -61,7 +61,7 @@ class Scope:
         self.ledger = ledger
         self.facts = facts
         self.held: Reservation | None = None
-        """The reservation that the entry settles or voids."""
+        """The open reservation that the entry settles or voids, or None."""
         self.position: int = entry.transaction.dims.get("position", 1)  # type: ignore[assignment]  # see check
         self.names: dict[str, Any] = {
             "position": self.position,
@@ -100,7 +100,7 @@ class Scope:
         return None if data is None else parse_as(kind, data, f"state.{key}")
 
     def credit(self, kind: str) -> str:
-        """Return the account that holds this position's credits of a kind."""
+        """Return the name of the account that holds this position's credit of a kind."""
         return f"credit:{self.position}:{kind}"
 
 
@@ -120,9 +120,9 @@ def format_storage_key(key: str, position: int) -> str:
 # ------------------------------------------------------------------------------------------ kinds of patterns
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A pattern that an array matches if it has at least ``least`` values and all match ``pattern``.
+    """A pattern for an array of at least ``least`` values that all match ``pattern``.
 
-    A name bound by one value is not bound for the next.
+    A name bound by one value of the array is not bound for the next value.
     """
 
     pattern: Pattern
@@ -141,14 +141,14 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A pattern that only one value matches: the one that the function returns for the scope."""
+    """A pattern for exactly the value that ``make`` derives from the context of the check."""
 
     make: Callable[[Scope], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class But:
-    """A pattern for the object bound to ``name``, with ``changes`` to its members and without those in ``less``."""
+    """A pattern for an object equal to the one bound to ``name``, with ``changes`` and without members in ``less``."""
 
     name: str
     changes: Mapping[str, Pattern]
@@ -162,7 +162,7 @@ class But:
 
 @dataclass(frozen=True, slots=True)
 class Has:
-    """A pattern for an object with at least these members; a matching object is bound to ``name``."""
+    """A pattern for an object with at least the given members; the matching object is bound to ``name``."""
 
     name: str
     members: Mapping[str, Pattern]
@@ -174,7 +174,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A pattern for an entry id derived from the entry's own sequence number, in the present or an earlier form."""
+    """A pattern for an entry id that contains the entry's own sequence number, in the present or an earlier form."""
 
 
 #: The pattern of an entry's own id.
@@ -278,7 +278,7 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one fo
 
 
 def _compile_exact(expected: Any) -> Matcher:
-    """Return a function that accepts only this value."""
+    """Return a function that accepts only the value ``expected``."""
 
     def match(value: Any, _: Scope) -> None:
         """Check that the value is exactly the expected one."""
@@ -289,20 +289,23 @@ def _compile_exact(expected: Any) -> Matcher:
 
 
 def _match_own_id(value: Any, scope: Scope) -> None:
-    """Check that the id is derived from the entry's own sequence number."""
+    """Check that an entry's id contains the entry's own sequence number."""
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.journal_tag}", f"{kind}#{sequence}"):
         raise Differs(f"expected {kind}-{sequence}-{scope.facts.journal_tag}, found {format_value(value)}")
 
 
 def _compile_name(text: str) -> Matcher:
-    """Return the matcher of a text that begins with "$": it binds a name or compares the value bound to it."""
+    """Return the matcher of a pattern ``$name:type``.
+
+    It binds the value to the name, or compares it with the value already bound.
+    """
     name, _, kind = text.partition(":")
     kind, _, none = (kind or "any").partition("|")
     fits, nullable = TYPES[kind], none == "none"
 
     def match(value: Any, scope: Scope) -> None:
-        """Check that the value is of the pattern's kind, and bind it to the pattern's name or compare it with that."""
+        """Check the value's type, and bind it to the pattern's name or compare it with the value already bound."""
         if not (fits(value, scope) or (nullable and value is None)):
             raise Differs(f"{format_value(value)} is not a valid {kind}")
         if name:
@@ -322,7 +325,7 @@ class Template:
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
     def substitute_names(self, scope: Scope) -> str | None:
-        """Return the text with the bound values filled in, or None if a name is not bound yet."""
+        """Return the text with the bound values filled in, or None if one of its names is not bound yet."""
         bound_values = scope.names
         if any(name not in bound_values for name in self.names):
             return None
@@ -332,7 +335,7 @@ class Template:
         )
 
     def find_bindings(self, value: object, scope: Scope) -> dict[str, Any] | None:
-        """Return the values of the unbound names for which the template gives ``value``, or None if none exist."""
+        """Return the values of unbound names with which the template gives exactly ``value``, or None if it cannot."""
         if type(value) is not str:
             return None
         regex = ""
@@ -364,16 +367,16 @@ class Template:
 
 
 def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
-    """Return a function that matches only the members of an object that ``pattern`` lists.
+    """Return a function that matches only those members of an object that ``pattern`` lists.
 
-    Under a prefix that the pattern uses (``fault:{code}``, ``disabled:base``), the object may have no other
-    members.
+    Other members are ignored, except under a prefix that the pattern uses (``fault:`` of ``fault:{code}``):
+    there the object may have no other members.
     """
     return _compile_object(pattern, is_partial=True)
 
 
 def _find_prefix(key: str) -> str:
-    """Return the prefix that a pattern member's name shares with others (``fault:``), or "" if it has none."""
+    """Return the prefix of a storage key in a pattern, such as ``fault:`` of ``fault:{code}``; "" for none."""
     head, colon, _ = key.partition(":")
     return key[: key.index("{")] if "{" in key else f"{head}:" if colon else ""
 
@@ -448,7 +451,7 @@ def _match_at_key(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
 
 
 def _compile_array(parts: Sequence[Matcher]) -> Matcher:
-    """Return a function that matches a list of exactly these parts, in order."""
+    """Return a function that matches an array whose elements match these patterns one by one, in order."""
 
     def match(value: Any, scope: Scope) -> None:
         """Check that the value is a list of the right length, and match each element with its own pattern."""
@@ -478,7 +481,7 @@ def _compile_each(pattern: Each) -> Matcher:
 
 
 def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
-    """Return a matcher for the first alternative that fits; names bound by the others are discarded."""
+    """Return a matcher that tries alternatives in order; only names bound by the first that fits stay bound."""
 
     def match(value: Any, scope: Scope) -> None:
         """Match the first alternative that fits; only the names that it binds stay bound."""
@@ -501,7 +504,7 @@ def _compile_derived(make: Callable[[Scope], Any]) -> Matcher:
     """Return a function that accepts only the value that ``make`` returns for the scope."""
 
     def match(value: Any, scope: Scope) -> None:
-        """Raise :class:`Differs` unless the value equals the one that the pattern gives in this scope."""
+        """Raise :class:`Differs` unless the value equals the one derived from the context of the check."""
         expected = make(scope)
         if not is_json_equal(value, expected):
             raise Differs(f"expected {format_value(expected)}, found {format_value(value)}")
@@ -524,7 +527,7 @@ def _compile_has(pattern: Has) -> Matcher:
 
 
 def _compile_but(pattern: But) -> Matcher:
-    """Return a function that matches an object bound to a name, with the pattern's changes to its members."""
+    """Return a function that matches an object equal to the one bound to a name, except for the pattern's changes."""
     changed = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 

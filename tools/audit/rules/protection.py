@@ -12,13 +12,13 @@ from tools.audit.rules.rule import Rule
 
 
 def _compute_spent_cents(scope: Scope) -> int:
-    """Return what the player has lost in the session: wagers less wins."""
+    """Return what the player has lost in the session: wagers minus wins, in minor units."""
     session = scope.value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
 def _derive_limits(scope: Scope) -> Any:
-    """Return the player's limits before the entry, with the limit changed that the entry's record sets."""
+    """Return the player's limits after the entry: those before it, with the change that its record states."""
     record = scope.record
     return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
 

@@ -1,4 +1,4 @@
-"""Checks against the memory: why a game is offered, why bets are returned, what counts as residual credit."""
+"""Checks that the memory shows the reason for an entry: a game on offer, bets to return, residual credit."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,7 +19,7 @@ _WAYS: Final[Mapping[str, str]] = {"given_up": RESIDUAL_REMOVED.kind, "played": 
 
 
 def check_residual_credit(scope: Scope) -> None:
-    """Check that the credit is too small to buy a game, and that it may be treated this way here."""
+    """Check that the credit is less than any game costs, and that this machine may treat residual credit this way."""
     amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.least_stake_cents
@@ -72,7 +72,7 @@ def check_smallest_stake(scope: Scope) -> None:
 
 
 def check_game_is_offered(scope: Scope) -> None:
-    """Check that the game is offered: no host has disabled it, and its table was not withdrawn."""
+    """Check that the game may be played: no host has disabled it, and its table has not been changed."""
     if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
         raise Differs(
             f"record.game: {scope['game']} is not offered at {scope['denomination']} cents a credit, according to "
@@ -81,7 +81,7 @@ def check_game_is_offered(scope: Scope) -> None:
 
 
 def _is_withheld(scope: Scope) -> bool:
-    """Return whether a host has disabled the game of the entry."""
+    """Return whether a host has disabled the game that the entry names."""
     return is_game_withheld(scope["game"], scope.ledger.state)
 
 
@@ -92,7 +92,7 @@ def is_game_withheld(game: str, memory: Mapping[str, object]) -> bool:
 
 
 def check_return_reason(scope: Scope) -> None:
-    """Check that the memory shows the recorded reason for returning the bets left on a table."""
+    """Check that the memory before the entry shows the recorded reason for returning the bets left on a table."""
     why, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
     if why == "taken_down":
         fits = state is State.IDLE
@@ -108,13 +108,13 @@ def check_return_reason(scope: Scope) -> None:
 
 
 def _is_paused(scope: Scope) -> bool:
-    """Return whether the player's own limit has paused play."""
+    """Return whether play is paused because the player has reached a limit of their own."""
     reminder = scope.record_before(ReminderRecord, "reminder")
     return reminder is not None and reminder.kind in LIMITS
 
 
 def _is_off(scope: Scope) -> bool:
-    """Return whether staff have withdrawn the game of the entry, or its denomination, from the offer."""
+    """Return whether staff have taken the game, or its denomination, off the games on offer."""
     options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
     offered = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
     return scope["game"] in options["off"] or scope["denomination"] not in offered

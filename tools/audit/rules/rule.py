@@ -1,4 +1,4 @@
-"""A rule: what one kind of entry must be, field by field, and the money it may move."""
+"""An audit rule: the required form of one kind of journal entry, field by field, and the money that it may move."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -42,21 +42,24 @@ _IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
 
 
 class DiffersFromDeclaration(Differs):
-    """Raised if an entry does not have the form the rule's declaration states; another rule of its kind may fit."""
+    """The entry does not have the form that its declaration in the rule states.
+
+    Another rule for the same kind of entry may fit.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transfer that a rule requires: from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``."""
+    """A transfer that a rule requires, as patterns: ``source``, ``target``, ``cents`` (minor units) and ``dims``."""
 
     source: str
     target: str
     cents: Pattern = "$:cents"
     dims: Pattern = field(default_factory=dict)
     many: bool = False
-    """Whether any number of such transfers is allowed, each with its own bound names."""
+    """Whether any number of such transfers is allowed; names bound by one are not bound for the next."""
     may_miss: bool = False
-    """Whether the transfer is optional."""
+    """Whether the transfer may be absent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +70,13 @@ class Rule:
     """
 
     entry: AnyEntry
-    """The declaration of the entry, which the entry must fulfil."""
+    """The declaration of the journal entry; the entry must have the form that it states."""
     id: Pattern = OWN
-    """The entry's id."""
+    """The pattern of the entry's id."""
     ref: Pattern = None
-    """The id of the reservation that the entry ends."""
+    """The pattern of the id of the reservation that the entry ends; None if it ends none."""
     state_before: Mapping[str, Pattern] = field(default_factory=dict)
-    """What the memory must hold before the entry, by key; None: nothing."""
+    """The patterns of what the memory must hold before the entry, by storage key; None: nothing."""
     record: Pattern = field(default_factory=dict)
     """Patterns of members of the entry's record."""
     state: Mapping[str, Pattern] = field(default_factory=dict)
@@ -81,7 +84,7 @@ class Rule:
     counts: Pattern = field(default_factory=dict)
     """Pattern of the occurrences that the entry counts."""
     moves: Sequence[Move] | Derived = ()
-    """The transfers in order, or the function that derives them.
+    """The required transfers in order, or the pattern that derives them.
 
     If the entry settles or voids a reservation, the first transfer of that reservation is bound to
     ``held_source``, ``held_target`` and ``held_cents``.
@@ -94,17 +97,20 @@ class Rule:
     Only rules of entries that start something have them.
     """
     allowed_after_kinds: frozenset[str] = frozenset()
-    """Kinds of entries: after one of them has moved the position's money last, the entry is allowed in any state."""
+    """Kinds of entries after which this entry is allowed in any machine state.
+
+    The entry that last moved the position's money must be of one of these kinds.
+    """
     late_seconds: int = 0
-    """For how long after the machine was idle a device may still record an order."""
+    """The time in seconds, after the machine was last idle, during which a device may still record an order."""
     late_states: frozenset[State] = frozenset()
-    """States in which it may do so."""
+    """The machine states in which a device may still record an order within ``late_seconds``."""
     extra_checks: tuple[Check, ...] = ()
-    """Functions for what patterns cannot express; they raise :class:`Differs`."""
+    """Functions that check what patterns cannot express; they raise :class:`Differs`."""
     permission: Permission | None = None
     """The permission that every person in the record's ``persons`` (or its ``person``) needs."""
     persons: int = 0
-    """The least number of persons in the record."""
+    """The smallest number of persons that the record must name."""
 
     @property
     def kind(self) -> str:
@@ -153,7 +159,7 @@ class Rule:
     def _check_machine_state(self, scope: Scope) -> None:
         """Check that the rule allows the entry in the machine state derived from the memory before it.
 
-        Raises :class:`Differs` if it does not. A state of idle is stored with its time.
+        Raises :class:`Differs` if it does not. If the state is idle, the time is stored for later checks.
         """
         if self.allowed_states is None:
             return
@@ -186,7 +192,10 @@ class Rule:
         scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
 
     def _match_memory(self, scope: Scope) -> list[tuple[str, Matcher]]:
-        """Match what memory held before the entry; return (key, matcher) for keys with names not bound yet."""
+        """Match the memory before the entry against the rule's ``state_before``.
+
+        Return (key, matcher) for each key that contains a name not bound yet, to be matched later.
+        """
         late_matchers = []
         for key, matcher in self._before:
             if "{" in key:
@@ -196,7 +205,7 @@ class Rule:
         return late_matchers
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
-        """Return the state with the keys that the first position would use.
+        """Return an entry's state with its storage keys as the first position would write them, without a prefix.
 
         Raises :class:`Differs` for a key of another position.
         """
@@ -312,18 +321,18 @@ class Rule:
 
     @cached_property
     def _before(self) -> list[tuple[str, Matcher]]:
-        """Return what the memory must hold before the entry: each storage key with its compiled pattern."""
+        """Return the compiled patterns of what the memory must hold before the entry, each with its storage key."""
         return [(key, compile_pattern(part)) for key, part in self.state_before.items()]
 
     @cached_property
     def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
-        """Return the transfers that the entry must contain, each with the patterns of its parts (accounts, amount)."""
+        """Return the transfers that the entry must contain, each with the compiled patterns of its parts."""
         moves = () if isinstance(self.moves, Derived) else self.moves
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 
 
 def _compile_members(pattern: Pattern) -> Matcher:
-    """Return a function that matches a value; members of an object that the pattern does not list are ignored."""
+    """Return a function that matches a value; of an object, only the members that the pattern lists are compared."""
     if not isinstance(pattern, Mapping):
         return compile_pattern(pattern)
     return compile_part(pattern) if pattern else _accept_anything
@@ -343,7 +352,10 @@ def _match_at_name(name: str, matcher: Matcher, value: Any, scope: Scope) -> Non
 
 
 def _fits(transfer: Transfer, matchers: tuple[Matcher, ...], scope: Scope, *, keep_names: bool) -> bool:
-    """Return whether a transfer matches a rule's move; with ``keep_names``, names that it binds stay bound."""
+    """Return whether a transfer matches the patterns of a rule's move.
+
+    With ``keep_names``, names bound by the match stay bound.
+    """
     names_before = scope.names
     scope.names = dict(names_before)
     parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))

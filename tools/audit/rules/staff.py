@@ -1,4 +1,4 @@
-"""The rules for staff: the roster, the menu, wrong PINs."""
+"""The audit rules for staff: the list of staff, signing in to the service menu, wrong PINs."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ from tools.audit.rules.rule import Rule
 
 
 def _check_next_change(scope: Scope) -> None:
-    """Check that the entry is the next change of the staff list, and consistent with the list before it."""
+    """Check that the entry has the next number of the changes to the staff list, and agrees with the list before it."""
     facts, stored, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest, whom, role = scope.names.get("digest"), scope["whom"], scope["role"]
     expected_number = int((stored["number"] if type(stored) is dict else stored) or 0) + 1

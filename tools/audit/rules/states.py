@@ -1,4 +1,4 @@
-"""The state of a machine as derived from its memory, with the features' own declarations."""
+"""The derivation of the machine's state from its memory, by the rules that the features themselves declare."""
 
 from datetime import timedelta
 from typing import Any, Final, TypeVar, cast
@@ -28,7 +28,7 @@ _STATELESS: Final = tuple(
 
 
 class _Books:
-    """The values that a journal has stored in memory up to the current entry, by key."""
+    """The values stored in the machine's memory up to the current entry, as the journal's interface offers them."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
@@ -40,12 +40,12 @@ class _Books:
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, JSON]:
-        """Return all that the journal's memory holds under keys with a prefix."""
+        """Return all values in the journal's memory under keys with this prefix, by key."""
         return {key: value for key, value in self._many.items() if key.startswith(prefix)}
 
 
 class _Remembered:
-    """A stand-in for one position of a machine, derived from memory alone, as after a restart."""
+    """A substitute for one position of a machine, built from its memory alone, as after a restart."""
 
     doors_open = Machine.doors_open
     faults = Machine.faults
@@ -61,12 +61,12 @@ class _Remembered:
         return kind()
 
     def installed(self, _: type[T]) -> T | None:
-        """Return None: the audit has no other features installed."""
+        """Return None, because the audit has no installed components of a machine."""
         return None
 
 
 def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
-    """Return the machine state that follows from a position's memory."""
+    """Return the machine state that the rules derive from a position's memory before the entry."""
     key = position, PlayKey.GAME in ledger.state
     state = facts.states.get(key)
     if state is None:
@@ -76,7 +76,7 @@ def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
 
 
 def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
-    """Return the machine state that the first position's memory would give if it had an open game."""
+    """Return the machine state that the first position would have if, with its present memory, a game were open."""
     ledger.state[PlayKey.GAME] = {"play_id": ""}
     try:
         return derive_machine_state(ledger, 1, facts)
@@ -91,8 +91,8 @@ def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
 
 
 def is_within(state: State, states: frozenset[State]) -> bool:
-    """Return whether the machine can be in one of ``states`` if its memory gives ``state``.
+    """Return whether the machine may have been in one of ``states``, if ``state`` is derived from its memory.
 
-    A memory that gives idle also fits the states that are not stored in memory.
+    The memory does not show all states: a memory that gives idle also fits states that are not stored.
     """
     return state in states or (state is State.IDLE and bool(states & _UNREMEMBERED))

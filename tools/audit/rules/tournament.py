@@ -1,4 +1,4 @@
-"""The rules of a tournament: who installs, enters and sells, and which points each entry may move.
+"""The audit rules for tournaments: who installs, enters and sells, and which points each entry may move.
 
 What the published rules and the games' draws require is checked elsewhere (:mod:`tools.audit.tournaments`).
 """
@@ -39,7 +39,7 @@ def _is_without_credit(scope: Scope) -> bool:
 
 
 def _has_no_round(scope: Scope) -> bool:
-    """Return whether no position plays a round."""
+    """Return whether no position of the machine was playing a tournament round before the entry."""
     return not any(
         key.rpartition("/")[2] == "purse" and type(value) is dict and not value.get("ending")
         for key, value in scope.ledger.state.items()
@@ -47,13 +47,13 @@ def _has_no_round(scope: Scope) -> bool:
 
 
 def _is_position_free(scope: Scope) -> bool:
-    """Return whether the entry's own position plays no round."""
+    """Return whether the entry's own position was playing no tournament round before the entry."""
     purse = scope.value_before("purse")
     return purse is None or bool(purse.get("ending"))
 
 
 def _has_open_round(scope: Scope) -> bool:
-    """Return whether the entry's own position plays a round, and no game of it is open."""
+    """Return whether the entry's own position was playing a tournament round, with no game open."""
     return not _is_position_free(scope) and scope.value_before("purse_game") is None
 
 
@@ -76,7 +76,7 @@ _MAY_START_GAME: Final = require(
 
 
 def _derive_stake(scope: Scope) -> Any:
-    """Return the transfer of the points that a game's wager or a choice stakes."""
+    """Return the transfer of the points that a tournament game stakes, at its start or by a choice."""
     record = scope.record
     points = record["bet_credits"] if "bet_credits" in record else record.get("staked_credits", 0)
     account = name_points_account(scope.position)
@@ -84,7 +84,7 @@ def _derive_stake(scope: Scope) -> Any:
 
 
 def _derive_winnings(scope: Scope) -> Any:
-    """Return the transfers of what a game has won and of the stakes that it returns."""
+    """Return the transfers of the points that a tournament game has won and of the stakes that it returns."""
     won, pushed = scope.record["won_points"], scope.record.get("push_points", 0)
     moves = (
         ("tournament:win", name_won_account(scope.position), won),

@@ -1,4 +1,4 @@
-"""The rules for what a host decides: its replies about tickets, its transfers (AFT, bonuses) and its settings."""
+"""The audit rules for a host's decisions: its replies about tickets, its transfers (AFT, bonuses) and its settings."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -28,10 +28,10 @@ _HISTORY: Final = 35
 
 
 def _check_ledger_state(scope: Scope) -> None:
-    """Check the recorded anchor of the ticket ledger.
+    """Check the recorded end of the ticket ledger.
 
-    The people who replaced the ledger must be named exactly when it was replaced; otherwise it must only
-    grow.
+    If two people restored the ledger since the last record, they must be named, and only then. Otherwise the
+    ledger must only have grown.
     """
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if now is None:
@@ -47,7 +47,7 @@ def _check_ledger_state(scope: Scope) -> None:
 
 
 def _check_contradicted_amount(scope: Scope) -> None:
-    """Check the correction of an amount that the journal credited and the ticket ledger never will."""
+    """Check the correction for a ticket that the journal credited but the ticket ledger never redeemed."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
         raise Differs("state.tickets: a ticket ledger must be stored before this entry and by it")
@@ -154,7 +154,7 @@ def _read_result(scope: Scope) -> TransferRecord:
 
 
 def _derive_transfers(scope: Scope) -> Any:
-    """Return the entry's journal transfers, one for each kind of credit, that the host's recorded result requires."""
+    """Return the transfers, one for each kind of credit, that follow from the recorded result of a host's transfer."""
     transfer_type, cents = scope["way"], _read_result(scope).cents
     if transfer_type not in _WAYS:
         raise Differs(f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_WAYS)}")
@@ -190,14 +190,14 @@ def _check_moves_match_result(scope: Scope) -> None:
 
 
 def _derive_restricted_terms(scope: Scope) -> Any:
-    """Return the expiry and pool of the restricted credit that the transfer brings in, or ABSENT if it brings none."""
+    """Return the expiry and pool of the restricted credit that a host's transfer brings in, or ABSENT if none."""
     if scope["way"] == "in" and _read_result(scope).cents.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
     return ABSENT
 
 
 def _check_stored_failure(scope: Scope) -> None:
-    """Check that the result stored for the host is the recorded one, unless the host may already have it."""
+    """Check that the result stored for the host is the recorded one, unless the host may have read it before."""
     stored, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
     if recorded.told or recorded.position is not None:
         raise Differs(

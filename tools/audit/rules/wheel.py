@@ -16,14 +16,14 @@ _BEFORE: Final = {"wheel_spin": "$was:object"}
 
 
 def _are_earlier_recorded(scope: Scope) -> bool:
-    """Return whether the earlier wheel numbers that the new spin carries were recorded before."""
+    """Return whether the earlier numbers stored with a new wheel spin were recorded before."""
     was, now = scope.record_before(WheelSpin, "wheel_spin"), scope.record_after(WheelSpin, "wheel_spin")
     recorded_numbers = {} if was is None else was.numbers
     return now is not None and now.earlier.items() <= recorded_numbers.items()
 
 
 def _is_spin_awaited(scope: Scope) -> bool:
-    """Return whether the machine's memory awaits this spin of a physical wheel for this round."""
+    """Return whether the machine was waiting for this spin of a physical wheel, for this round."""
     was = scope.record_before(WheelSpin, "wheel_spin")
     return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
 

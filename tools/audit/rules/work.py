@@ -32,7 +32,7 @@ _NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
 def _check_installed_change(scope: Scope) -> None:
-    """Check that the recorded change of software version, signer and components is the actual one."""
+    """Check that the recorded change of software version, signer and components agrees with the memory."""
     before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {name: [before[name], now[name]] for name in ("version", "signer")}
@@ -49,7 +49,7 @@ def _check_installed_change(scope: Scope) -> None:
 
 
 def _is_only_recorded_change(scope: Scope) -> bool:
-    """Return whether the options changed in the recorded way and in no other."""
+    """Return whether the machine's options changed exactly as the record states, and in no other way."""
     record, before, after = scope.record, scope["before"], scope["after"]
     option, game, on = record["option"], record.get("game"), record.get("on") == "yes"
     if option == "game":
