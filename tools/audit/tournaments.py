@@ -180,7 +180,7 @@ class TournamentAudit:
         return self._known.setdefault(installed.digest, _Tournament(installed.digest, installed.text))
 
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
-        """Read the installed rules, which must have their digest and be allowed by the by-law."""
+        """Check newly installed rules and store them: the digest must be theirs, and the by-law must allow them."""
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
             found = hashlib.sha256(record.text.encode()).hexdigest()
             self._report_finding(
@@ -200,7 +200,7 @@ class TournamentAudit:
         self._tournament.number = record.number
 
     def _compare_meters(self, entry: StoredEntry) -> None:
-        """Check that no meter of play has moved since the tournament was entered."""
+        """Check that no meter of games for money has changed since the machine entered the tournament."""
         before, now = self._meters, self._read_meters()
         self._meters = None
         for name, value in () if before is None else before.items():
@@ -212,7 +212,7 @@ class TournamentAudit:
                 )
 
     def _check_sale(self, entry: StoredEntry, record: entries.EntrySold) -> None:
-        """Check that an entry is sold once, for the fee of the rules, and within their limits on participants."""
+        """Check that an entry is sold only once, for the fee in the rules, and within their limits on participants."""
         tournament = self._tournament
         if tournament is None:
             return
@@ -243,10 +243,11 @@ class TournamentAudit:
             )
 
     def _check_series(self, entry: StoredEntry, tournament: _Tournament, number: int) -> None:
-        """Note a sale out of order, or with numbers left out if no other machine can have sold them.
+        """Give a notice about an entry sold out of order, or about skipped entry numbers.
 
-        Entries have one series of numbers for all machines, in the order of sale; staff type them. Gaps between
-        several machines are found when their journals are put together (:mod:`egm.features.tournament.results`).
+        Entries have one series of numbers for all machines, in the order of sale; staff type them. Skipped
+        numbers are only noted if the tournament has one machine. Gaps between several machines are found when
+        their journals are put together (:mod:`egm.features.tournament.results`).
         """
         last = max(tournament.sold, default=0)
         if number < last:
@@ -300,7 +301,7 @@ class TournamentAudit:
         tournament.paid.add(record.entry)
 
     def _begin_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
-        """Check that the rules have the round and the entry may play it, and derive its purse."""
+        """Check that the rules allow the round to this entry with these points, and derive the stored purse."""
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
@@ -346,7 +347,7 @@ class TournamentAudit:
         self._purses[position], self._points[position] = purse, record.points
 
     def _check_selection(self, entry: StoredEntry, tournament: _Tournament) -> None:
-        """Check that a round begins with the tournament's game, value of a credit and wager selected."""
+        """Check that at the start of a round the tournament's game, denomination and wager are selected."""
         named = tournament.rules.machines[0]
         selection = from_json(
             Selection,
@@ -366,7 +367,7 @@ class TournamentAudit:
             )
 
     def _check_game(self, entry: StoredEntry, game: GameRecord) -> None:
-        """Check that a game is that of the tournament, at its value of a credit and with the points that are left."""
+        """Check that a game is one of the tournament, at its denomination, and starts with the points that are left."""
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
@@ -386,7 +387,7 @@ class TournamentAudit:
             )
 
     def _end_round(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
-        """Check that the result of a round is what its games have given."""
+        """Check that the recorded result of a round equals the sums of its games."""
         tournament, position = self._tournament, read_position(entry)
         purse = self._purses.get(position)
         if purse is None:
@@ -427,7 +428,7 @@ class TournamentAudit:
 
     # ------------------------------------------------------------------ games
     def _start_game(self, entry: StoredEntry, game: GameRecord) -> None:
-        """Check a game's wager against its purse, and replay its first step."""
+        """Check a game's wager against the points and rules of the round, and replay its first step."""
         position = read_position(entry)
         purse = self._purses.get(position)
         self._check_game(entry, game)
@@ -452,12 +453,15 @@ class TournamentAudit:
         self._replay(entry, play)
 
     def _move_points(self, position: int, points: int) -> None:
-        """Add points to those that a position has to play with; do nothing if they are not known."""
+        """Add ``points`` to the points left at a position; do nothing if these are unknown.
+
+        A stake is negative.
+        """
         if position in self._points:
             self._points[position] += points
 
     def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
-        """Return the purse after a game's start: the first game of a round with a time sets its end."""
+        """Return the purse after a game's start: the first game of a round with a time limit sets the round's end."""
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.minutes or purse.until:
             if stored is not None:
@@ -477,7 +481,7 @@ class TournamentAudit:
         return recorded
 
     def _continue_game(self, entry: StoredEntry, choice: GameChoice) -> None:
-        """Replay a game with one more choice, which stakes exactly what its decision costs."""
+        """Replay a game with one more choice, and check that it stakes exactly what the choice costs."""
         play = self._plays.get(read_position(entry))
         if play is None:
             return
@@ -486,7 +490,10 @@ class TournamentAudit:
         self._replay(entry, play, choice)
 
     def _replay(self, entry: StoredEntry, play: _Play, choice: GameChoice | None = None) -> None:
-        """Replay a game up to its last step, ``choice`` or its first one, and compare the result with the record."""
+        """Replay a game up to its last recorded step, and compare the result with the record of that step.
+
+        ``choice`` is the step's record, or None for the first step.
+        """
         game = play.game
         definition = self._games.find(game.game.id, game.game.digest) if play.replays else None
         if definition is None:
@@ -526,7 +533,7 @@ class TournamentAudit:
             self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
 
     def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
-        """Check that the end of a game books what its outcome gives, and derive its purse."""
+        """Check that the end of a game books what its outcome pays, and derive the stored purse."""
         position = read_position(entry)
         play, purse = self._plays.pop(position, None), self._purses.get(position)
         if play is None or purse is None:
@@ -575,7 +582,7 @@ class TournamentAudit:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
-        """Report a finding unless the entry stores the derived purse."""
+        """Report a finding unless the entry stores exactly the derived purse."""
         stored = entry.state.get(format_storage_key("purse", read_position(entry)))
         recorded = None if stored is None else from_json(Purse, stored, "state.purse")
         if recorded != expected:

@@ -36,26 +36,29 @@ from tools.audit.ticket_redemptions import TicketRedemptionAudit
 from tools.audit.tournaments import TournamentAudit
 
 FINDINGS_MAX: Final = 100
-"""The number of findings reported individually; more are only counted. The last notices kept are as many."""
+"""The maximum number of findings that are stored; further ones are only counted.
+
+It also limits the notices: only the last ones are stored.
+"""
 #: The most differing totals that a finding names.
 _TOTALS_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """One finding or notice: which entry it is about, and its text."""
+    """One finding or notice of the audit: the entry that it is about, and its text."""
 
     sequence: int
     """The sequence number of the entry, 0 for the file as a whole."""
     id: str
     """The id of the entry."""
     why: str
-    """What is wrong or notable."""
+    """The text that says what is wrong or notable."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The hash of a journal entry, or its first digits, known from outside the journal; and who or what supplied it."""
+    """The hash of a journal entry, or its first digits, known from outside the journal; ``source`` says from where."""
 
     hash_prefix: str
     source: str
@@ -69,7 +72,10 @@ class Report:
     """The fingerprint of the machine's signing key."""
     machine_id: str = ""
     key_compared: bool = False
-    """Whether the signing key was compared with one known from elsewhere; otherwise any key could have signed it."""
+    """Whether the machine's signing key was compared with a fingerprint obtained independently.
+
+    Otherwise a forger could have signed the journal with another key.
+    """
     witnessed: int = 0
     """The number of externally known journal heads found in the journal."""
     entries: int = 0
@@ -78,26 +84,26 @@ class Report:
     games: int = 0
     games_void: int = 0
     games_open: int = 0
-    """The number of games that have not ended."""
+    """The number of games that have not ended at the end of the journal."""
     head_hash: str = GENESIS_HASH
     seconds: float = 0.0
-    """How long the audit took."""
+    """The duration of the audit in seconds."""
     levels: int = 0
     """The number of progressive levels."""
     credits_cents: int = 0
-    """The players' credit at the end."""
+    """The players' credit at the end of the journal, in minor units."""
     meters: dict[str, int] = field(default_factory=dict)
-    """The meters at the end."""
+    """The meters at the end of the journal, by name."""
     wrong: int = 0
     """The number of findings, including those that are not stored."""
     findings: list[AuditFinding] = field(default_factory=list)
     noted: int = 0
     """The number of notices, including those that are not stored."""
     notices: list[AuditFinding] = field(default_factory=list)
-    """The last entries that are no faults but should be questioned; ``noted`` counts all."""
+    """The last notices: entries that are not faults but should be questioned; ``noted`` counts all of them."""
 
     def add(self, finding: AuditFinding) -> None:
-        """Count a finding, and store it while fewer than the greatest number are stored."""
+        """Count a finding; store it unless the maximum number is already stored."""
         self.wrong += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
@@ -108,7 +114,7 @@ class Report:
             self.point_out(entry, why)
 
     def point_out(self, entry: StoredEntry, why: str) -> None:
-        """Count a notice about the entry, and store it as the last one."""
+        """Count a notice about the entry, and store it; the oldest stored notice is dropped if there are too many."""
         self.noted += 1
         self.notices.append(AuditFinding(entry.sequence, entry.id, why))
         del self.notices[:-FINDINGS_MAX]
@@ -139,7 +145,7 @@ class Report:
 
 
 class Auditor:
-    """The audit of a journal's entry bodies, in order; :attr:`report` holds the result."""
+    """The audit of one journal, entry by entry in order; :attr:`report` has the result."""
 
     def __init__(
         self,
@@ -149,11 +155,12 @@ class Auditor:
         features: Features = FEATURES,
         rules: Iterable[Rule] = (),
     ) -> None:
-        """Create an audit with the available ``games``; ``heads``: sequence -> hash of an earlier export.
+        """Create an audit with the available ``games``.
 
-        ``witnesses``: journal heads that were printed or sent while the journal was written, as (sequence,
-        hash or its first digits). ``features``: those of the machine
-        that wrote the journal; ``rules``: rules for entries of added ones.
+        ``heads`` are the hashes of an earlier export, by sequence number. ``witnesses`` are journal heads
+        that were printed or sent while the journal was written, as (sequence, hash or its first digits).
+        ``features`` are those of the machine that wrote the journal; ``rules`` are audit rules for the
+        entries of added features.
         """
         self.report = Report()
         self._ledger = Ledger()
@@ -169,7 +176,7 @@ class Auditor:
         )
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
-        """The ids of each open game's entries, by the id of its first entry."""
+        """The ids of all entries of each open game, by the id of the game's first entry."""
         self._heads: dict[int, list[_Head]] = {}
         for sequence, hash_hex in (heads or {}).items():
             self._heads.setdefault(sequence, []).append(_Head(hash_hex, "an earlier export"))
@@ -177,7 +184,10 @@ class Auditor:
             self._heads.setdefault(sequence, []).append(_Head(hash_hex, "a witness"))
         self._seen_heads: set[int] = set()
         self._last_play_taken = 0
-        """The greatest number of a play of this journal whose ids are among ``_ids``: plain games may repeat them."""
+        """The highest number of a play for which an entry id is stored in ``_ids``.
+
+        Plain games up to that number are checked entry by entry, because they might use an id again.
+        """
         self.public_key: bytes | None = None
 
     @property
@@ -252,7 +262,7 @@ class Auditor:
         )
 
     def _check_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
-        """Check consecutive entries: the runs of plain games as a whole if possible, all others one by one."""
+        """Check consecutive entries: runs of plain games as a whole if possible, all other entries one by one."""
         at = 0
         for run in runs:
             for body in batch[at : run.batch_index]:
@@ -265,9 +275,9 @@ class Auditor:
             self.check_body(body)
 
     def _can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether the plain games of ``run`` may follow the entries so far.
+        """Return whether a run of plain games fits the entries before it.
 
-        If not, they are checked entry by entry, which names what is wrong.
+        If not, its games are checked entry by entry, which finds what is wrong.
         """
         ledger = self._ledger
         try:
@@ -285,7 +295,7 @@ class Auditor:
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
-        """Add checked plain games to the ledger, to the report, and to the other checks' data."""
+        """Add a checked run of plain games to the ledger, to the report, and to the data of the other checks."""
         self.report.entries += run.entries
         self.conduct.add_plain_run(run)
         self._games.add_plain_run(run)
@@ -358,7 +368,7 @@ class Auditor:
         return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
 
     def read_meters(self) -> Mapping[str, int]:
-        """Return the meters after the entries so far."""
+        """Return the meters after the entries checked so far."""
         return read_meters(self._ledger).values
 
     def memory(self, key: str) -> object:
@@ -366,7 +376,7 @@ class Auditor:
         return self._ledger.state.get(key)
 
     def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:
-        """Add a notice when a game is first played whose definition is only in the journal."""
+        """Add a notice at the first play of a game whose definition is available only from the journal."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
         if first and self._at_hand.is_only_in_journal(game.id, game.digest):
             text = (
@@ -405,14 +415,20 @@ class Auditor:
             self._last_play_taken = max(self._last_play_taken, self._find_play_taken(tx_id))
 
     def _find_play_taken(self, tx_id: str) -> int:
-        """Return the sequence of the entry that started the play to which an entry id belongs, or 0 for other ids."""
+        """Return the number of the play to which an entry id belongs, or 0 for other ids.
+
+        The number is the sequence number of the play's first entry.
+        """
         if not tx_id.startswith("play-"):
             return 0
         journal_tag = self.conduct.facts.journal_tag
         return parse_root_sequence(tx_id, journal_tag) or 0 if journal_tag else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
-        """Check the entry's sequence number and previous hash; the first entry supplies the public key."""
+        """Check the entry's sequence number and its hash of the previous entry.
+
+        The first entry supplies the public key.
+        """
         expected = self._ledger.sequence + 1
         if expected == 1:
             try:
@@ -433,7 +449,7 @@ class Auditor:
             )
 
     def _check_heads(self, entry: StoredEntry, heads: Iterable["_Head"]) -> None:
-        """Report a finding for each of the known hashes in ``heads`` that is not the entry's own."""
+        """Report a finding for each externally known hash of this entry that differs from the entry's own hash."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
             if not entry.hash_hex.startswith(head.hash_prefix):
@@ -489,7 +505,7 @@ class Auditor:
 
 
 def _compare_totals(name: str, derived: Any, signed: Any) -> str:
-    """Return the name of a part of the ledger, with its differing values as derived and as signed."""
+    """Return which values of a part of the ledger differ between the audit and a signed checkpoint, as text."""
     if isinstance(derived, Mapping) and isinstance(signed, Mapping):
         keys = sorted(key for key in {*derived, *signed} if derived.get(key) != signed.get(key))
         differences = [

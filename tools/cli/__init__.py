@@ -38,8 +38,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 class CommandGroup(click.Group):
     """A command group that lists its commands in a table and imports each on first use.
 
-    ``table`` has, by command, its module in ``package`` and its line in the help. A package that is not
-    installed with a cabinet, or a file or folder that the system refuses, is reported in one line.
+    ``table`` has, by command name, the command's module in ``package`` and its line in the help. A missing
+    Python package, or a file or folder that the system refuses, is reported in one line.
     """
 
     def __init__(self, *, table: Mapping[str, tuple[str, str]], package: str, **attributes: Any) -> None:
@@ -79,11 +79,11 @@ class CommandGroup(click.Group):
             raise click.NoSuchCommand(error.command_name, possibilities=self._table, ctx=ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        """Return the names of the table, sorted."""
+        """Return the names of the group's commands, sorted."""
         return sorted(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and return the command with that name, or return None if the table lacks it."""
+        """Import and return the command with that name, or return None if the group has none."""
         if cmd_name not in self._table:
             return None
         with pause_collector():
@@ -95,13 +95,13 @@ class CommandGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the table's lines as the list of commands, without importing any command."""
+        """Write the help's list of commands from the table, without importing any command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
 def _format_os_error(error: OSError) -> str:
-    """Return the reason of a file error without its number, after the file name if there is one."""
+    """Return the reason of a file error as text, after the file's name if there is one, without the error number."""
     why = error.strerror or str(error)
     return why if error.filename is None else f"{error.filename}: {why}"
 

@@ -38,17 +38,17 @@ NAMES: Final = frozenset({CABINET, STAFF, *LINK})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _BackupFile:
-    """A backup in the form of its file: file contents in base 64, key and signature in hexadecimal."""
+    """The content of a backup file as JSON: files in base 64, key and signature in hexadecimal."""
 
     format: int
     machine: str
     """The machine's serial number."""
     at: str
-    """When the backup was made, ISO 8601."""
+    """The time of the backup, ISO 8601 UTC."""
     sequence: int
-    """The number of the journal's last entry then."""
+    """The number of the journal's last entry at the time of the backup."""
     head: str
-    """The hash of that entry."""
+    """The hash of the journal's last entry at the time of the backup."""
     public_key: str
     files: Mapping[str, str]
     signature: str
@@ -71,7 +71,7 @@ class Backup:
 
     @classmethod
     def of(cls, state: Path, cabinet: Path, at: str) -> Self:
-        """Return a backup of a machine's files. Raises OperatorError, JournalError, OSError."""
+        """Return a new backup of a machine's files; ``at`` is the time. Raises OperatorError, JournalError, OSError."""
         file, folder = load_cabinet(cabinet), StateFolder(state)
         paths = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
@@ -85,7 +85,7 @@ class Backup:
         return cls(machine, at, sequence, head, load_machine_key(state).public_key.hex(), files)
 
     def _build_content(self) -> dict[str, object]:
-        """Return the backup as JSON, as its file has it, without the signature."""
+        """Return the backup as JSON data, as in its file but without the signature."""
         return {
             "format": FORMAT,
             "machine": self.machine,
@@ -106,7 +106,10 @@ class Backup:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Return the backup in a file. Raises OperatorError for a wrong signature, an invalid or an unknown file."""
+        """Return the backup in a file.
+
+        Raises OperatorError if its signature is wrong, or the file is no backup or has an unknown format.
+        """
         try:
             content = json.loads(read_contents(path))
             content_record = from_json(_BackupFile, content, "it")

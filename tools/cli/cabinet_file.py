@@ -32,7 +32,7 @@ _LEVELS: Final = "[[progressives]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetRequest:
-    """The values requested for a new cabinet file; the file gets an example in place of an empty or missing one."""
+    """The values requested for a new cabinet file; the file gets an example for each value that is missing."""
 
     profile: Profile
     serial: str
@@ -42,7 +42,7 @@ class CabinetRequest:
     time_zone: str | None = None
     games: tuple[str, ...] = ()
     devices: tuple[tuple[str, str], ...] = ()
-    """Each as (protocol, port)."""
+    """The devices, each as (protocol, port)."""
 
 
 def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
@@ -88,7 +88,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
 
 
 def _format_game_name(folder: Path, name: str) -> str:
-    """Return a game's id, or its path relative to ``folder``."""
+    """Return a game's id, or the path of its file relative to ``folder``."""
     if not isinstance(path_or_id_from_text(name), Path):
         return name
     relative_path = os.path.relpath(name, folder)
@@ -96,7 +96,7 @@ def _format_game_name(folder: Path, name: str) -> str:
 
 
 def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
-    """Return the keys of the machine's table with their values; None is written as an example."""
+    """Return the values of the keys in the cabinet file's ``[machine]`` table; for None an example is written."""
     values: dict[str, str | None] = {
         "serial": requested.serial,
         "operator_number": requested.operator_number,
@@ -115,9 +115,9 @@ def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
 def _format_table(
     part: FileTable, header: str, values: Mapping[str, str | None], *, first: bool = True
 ) -> Iterator[str]:
-    """Yield the lines of a table of the cabinet file; examples and default values are marked as such.
+    """Yield the lines of a table of the cabinet file, with examples and default values marked as such.
 
-    The ``first`` table of its kind also lists every other key in a comment.
+    The ``first`` table of its kind also has a comment for every other key.
     """
     if first:
         yield from _format_comment(part.meaning)
@@ -142,7 +142,7 @@ def _format_comment(text: str) -> Iterator[str]:
 
 
 def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
-    """Yield library games that the jurisdiction admits and one position can play, one per title.
+    """Yield the library games that the jurisdiction admits and one position can play, one for each title.
 
     Of the table games only one per family is yielded, preferably the jurisdiction's own.
     """

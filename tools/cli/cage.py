@@ -1,7 +1,8 @@
-"""The cage of one machine, opened at a terminal: staff PINs, the ticket ledger, and the journal.
+"""The cage of one machine, operated at a terminal: staff PINs, the ticket ledger, and the journal.
 
-The machine may be running. It only detects a restored old ledger, or a ticket without payment, at its start
-and when a door opens. The cage pays in between, so it checks the ledger each time.
+The machine may be running. The machine itself detects a ticket ledger reset to an older copy, or a ticket
+that the journal does not account for, only at its start and when a door is closed. The cage pays in between,
+so it checks the ledger each time.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ T = TypeVar("T")
 def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock: Clock) -> Iterator[Cage]:
     """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now.
 
-    Raises :class:`OperatorError` if the ledger is not the one that the machine's journal names, and
+    Raises :class:`OperatorError` if the ledger is not the one that the machine's journal has recorded, and
     JournalError if the journal is damaged or was altered: nothing is paid on incomplete books.
     """
     roster = load_roster(folder, medium)
@@ -56,14 +57,14 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
 
 
 def _is_accounted(view: JournalView, record: Record) -> bool:
-    """Return whether the journal accounts for a ticket; True if it was never compared with a ticket ledger."""
+    """Return whether the journal accounts for a ticket's issue; True if it has never recorded a ticket ledger."""
     return view.state(STATE_KEY) is None or is_known_to_journal(view, record)
 
 
 def query_all_journals(
     folder: Path, medium: Path | None, ask: Callable[[JournalView], T]
 ) -> tuple[list[T], tuple[str, ...]]:
-    """Return the results of ``ask`` for this machine's journals, oldest first, and the unreadable ones.
+    """Return the results of ``ask`` for each journal of this machine, oldest first, and the unreadable journals.
 
     The last result is that of the present journal, which is verified with the machine's key; the others are
     of cleared journals. Raises JournalError if the present one is damaged or was altered.
@@ -80,9 +81,10 @@ def query_all_journals(
 
 
 def read_all_accepted_tickets(folder: Path, medium: Path | None = None) -> dict[str, str]:
-    """Return the tickets accepted in all journals of this machine, as `egm.tickets.proof` lists them.
+    """Return the transaction that redeemed each ticket, from all journals of this machine, by commitment.
 
-    Raises JournalError if the present journal is damaged; for each damaged cleared journal a note is printed.
+    See :func:`~egm.tickets.proof.list_accepted_redemptions`. Raises JournalError if the present journal is
+    damaged; for each damaged cleared journal a note is printed.
     """
     answers, unread = query_all_journals(folder, medium, lambda view: list_accepted_redemptions((view,)))
     for why in unread:

@@ -34,7 +34,7 @@ _STAFF: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """The staff number and PIN with which a person signs in to a demonstration."""
+    """The staff number, role and PIN of a person of a demonstration cabinet."""
 
     number: str
     name: str

@@ -15,12 +15,12 @@ from egm.devices.line import SerialLine
 
 
 class ListenError(Exception):
-    """Raised if a device cannot be operated as requested; the text says why."""
+    """A device cannot be operated as requested; the text says why."""
 
 
 @runtime_checkable
 class _TakesMoney(Protocol):
-    """A driver of a device that accepts money."""
+    """The interface of a driver for a device that accepts money."""
 
     @property
     def values_cents(self) -> frozenset[int]:
@@ -28,13 +28,13 @@ class _TakesMoney(Protocol):
         ...
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept these values of coins, bills or tickets, and no others."""
+        """Accept coins, bills or tickets of these values (minor units), and no others."""
         ...
 
 
 @runtime_checkable
 class _HasEscrow(Protocol):
-    """A driver of a device that holds a bill or ticket in escrow until it is stacked or returned."""
+    """The interface of a driver for a device that holds a bill or ticket in escrow until it is stacked or returned."""
 
     def stack(self, escrow: int) -> None:
         """Move the bill or ticket in escrow to the cash box."""
@@ -61,7 +61,7 @@ class Listener:
         """Create a session with a device on a port.
 
         ``accept`` has the denominations to accept, in cents. With ``keep``, bills are stacked rather than
-        returned. ``tap`` is called with every block of bytes, and whether it was sent.
+        returned. ``tap`` is called with every block of bytes on the line, and True if it was sent.
         """
         self._protocol = protocol
         self._port = port
@@ -71,7 +71,7 @@ class Listener:
         self._tap = tap
 
     async def run(self, seconds: float | None = None) -> None:
-        """Operate the device for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
+        """Operate the device for ``seconds``, or until cancelled if it is None. Raises :class:`ListenError`."""
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
         if self._tap is not None:
             line.tap = self._tap

@@ -1,4 +1,4 @@
-"""A Keno ticket, as the commands take it."""
+"""Keno tickets as written in command arguments."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from paytables.contract import Json
 
 
 def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
-    """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake for each number of spots.
+    """Parse ``3,11,27/42,80@3:1,5:2``: groups of numbers, then the stake for each number of spots.
 
     ``?8`` is a quick pick of eight numbers.
     """
@@ -29,7 +29,10 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
 def build_ticket_request(
     selections: Sequence[str], stakes: Sequence[int], draws: int, bonuses: Sequence[str]
 ) -> dict[str, Json]:
-    """Return a ticket as the options of a wager (:func:`paytables.keno.ticket.read`); ``stakes`` are those offered."""
+    """Return a Keno ticket as the options of a wager (:func:`paytables.keno.ticket.read`).
+
+    ``stakes`` are the possible stakes; the lowest is used for a selection without one.
+    """
     return {
         "selections": [parse_selection(text, stakes) for text in selections],
         "draws": draws,

@@ -1,4 +1,4 @@
-"""The state folder named on the command line of a command that only reads a machine's memory."""
+"""The state folder named on the command line, for commands that only read a machine's memory."""
 
 from pathlib import Path
 

@@ -38,7 +38,7 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
 
 
 def _format_cabinet_file(game: Game, slot: str) -> str:
-    """Return the demonstration's cabinet file with only this game, and stand-alone levels.
+    """Return the text of the demonstration's cabinet file with only this game, and stand-alone levels.
 
     Its metrics use any free port, because the demonstration cabinet may be running too.
     """

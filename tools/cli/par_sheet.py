@@ -26,7 +26,10 @@ _BANDS_LEGEND: Final = (
 
 
 def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> None:
-    """Print the PAR sheet; the odds beyond ``limits`` must be displayed to the player."""
+    """Print the PAR sheet of a game.
+
+    Awards with odds beyond ``limits`` are listed, because these odds must be displayed to the player.
+    """
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
     if game.rules.levy is not None:
@@ -65,7 +68,7 @@ def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) ->
 
 
 def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
-    """Yield the rows (name, figure, note) of the main figures of a bet."""
+    """Yield the main figures of a bet as rows (name, figure, note)."""
     yield "return", format_percent(bet.rtp), f"{bet.rtp}" if bet.rtp.denominator < 10**12 else ""
     if bet.mean_staked_credits is not None:
         yield "of all that is staked", format_percent(bet.rtp_of_all_staked), f"{bet.rtp_of_all_staked}"
@@ -91,7 +94,7 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
 
 
 def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
-    """Return the tables of a feature's PAR sheet: its facts, and its rows if it has any."""
+    """Return the tables of a feature's PAR sheet: single figures, and a further table if the feature has rows."""
     head = (build_facts_table((label, format_cell(value)) for label, value in data["facts"]),)
     if not data["rows"]:
         return head
@@ -101,7 +104,7 @@ def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
 
 
 def _build_prize_table(bet: BetAnalysis) -> Table:
-    """Return the table of a bet's prizes: credits, number of cases, odds and return."""
+    """Return the table of a bet's prizes: credits, number of winning cases, odds and share of the return."""
     rows = (
         (
             p.where,
@@ -124,13 +127,13 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
 
 
 def _format_mean(prize: PrizeFigures, cost_credits: int) -> str:
-    """Return a prize's mean payment in credits as text, or a dash."""
+    """Return the mean payment of a prize in credits as text, or a dash if there is none."""
     mean = prize.mean_credits(cost_credits)
     return "-" if mean is None else f"{float(mean):,.2f}"
 
 
 def _build_feature_table(bet: BetAnalysis) -> Table:
-    """Return the table of a bet's features: odds, runs, mean credits and return."""
+    """Return the table of a bet's features: odds, number of runs, mean credits and share of the return."""
     rows = (
         (
             f.feature,
@@ -202,9 +205,9 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
 
 
 def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
-    """Print what each progressive level returns at its present meter.
+    """Print the return of each progressive level at its present amount.
 
-    ``unit`` names the unit in which stakes and meters are printed (minor units or credits).
+    ``unit`` names the unit in which stakes and level amounts are printed (minor units or credits).
     """
     columns: Columns = (
         "bet",
@@ -226,7 +229,7 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
-    """Return a table of confidence intervals of a bet's return: one row for each number of games."""
+    """Return a table of confidence intervals of a bet's return, with one row for each number of games."""
     columns = _build_right_aligned_columns("games", *(row["quantile"] for row in bet["volatility"]))
     rows = []
     for i, first in enumerate(bet["volatility"][0]["bands"]):

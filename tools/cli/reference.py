@@ -1,4 +1,4 @@
-"""A reference page of every ``egm`` command, from click's own help."""
+"""The reference page of all ``egm`` commands, built from their help texts."""
 
 import inspect
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Result files of commands: written atomically, and only over a regular file."""
+"""Files that commands write as results: replaced atomically, and only if they are regular files."""
 
 import os
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def result_file(file: Path) -> Iterator[BinaryIO]:
 
 
 def write_result(file: Path, data: bytes | str, note: str = "") -> None:
-    """Write ``data`` to ``file`` atomically, and print that with ``note`` (by default the size).
+    """Write ``data`` to ``file`` atomically, and print its name with ``note`` (by default the size).
 
     Raises ClickException if it cannot be written.
     """

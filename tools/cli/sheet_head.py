@@ -23,7 +23,7 @@ def find_currency(rules: str) -> str:
 
 @dataclass
 class SheetHead:
-    """What the head of a printed sheet states about a machine, from the entries of one journal.
+    """The data in the heading of a printed sheet about a machine, from the entries of one journal.
 
     Older journals do not have all of it.
     """
@@ -33,15 +33,15 @@ class SheetHead:
     rules: str = ""
     """The id of the jurisdiction's profile in force."""
     sequence: int = 0
-    """The number of the last entry."""
+    """The number of the last journal entry."""
     first_time: datetime | None = None
     last_time: datetime | None = None
     day: GamingDay = UTC_DAY
-    """The venue's gaming day."""
+    """The setting of the venue's gaming day (time zone and first hour)."""
 
     @classmethod
     def of(cls, view: JournalView) -> "SheetHead":
-        """Return the sheet head for a machine's current memory, from its first entry, last power-up and last entry."""
+        """Return the heading for a machine's current memory, from its first entry, last power-up and last entry."""
         head = cls()
         last = view.entries(since=max(0, view.sequence - 1))
         powered = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
@@ -50,7 +50,7 @@ class SheetHead:
         return head
 
     def note(self, entry: StoredEntry) -> None:
-        """Update the head with an entry; the last power-up names the jurisdiction's rules in force."""
+        """Update the heading's data with a journal entry; the last power-up names the jurisdiction's rules in force."""
         self.sequence, self.last_time = entry.sequence, entry.time_utc
         self.first_time = self.first_time or entry.time_utc
         if entry.kind == MACHINE_GENESIS.kind:
@@ -60,18 +60,18 @@ class SheetHead:
             self.day = GamingDay.read_recorded(entry.record)
 
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
-        """Yield the entries unchanged, updating the head with each."""
+        """Yield the journal entries unchanged, and update the heading's data with each of them."""
         for entry in entries:
             self.note(entry)
             yield entry
 
     @property
     def currency(self) -> str:
-        """Return the currency of the rules in force, or an empty string if they are unknown here."""
+        """Return the currency of the jurisdiction's rules in force, or "" if these rules are unknown here."""
         return find_currency(self.rules)
 
     def text(self) -> str:
-        """Return the head as one line: machine, rules, currency, last entry and its time."""
+        """Return the heading as one line: machine, rules, currency, last entry and its time."""
         parts = (
             f"machine {self.machine}" if self.machine else "",
             f"rules {self.rules}" if self.rules else "",

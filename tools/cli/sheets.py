@@ -41,12 +41,12 @@ _FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
 def format_words(words: PageText, texts: Texts, currency: str) -> str:
-    """Return one text of a page in the language of ``texts``. Raises CatalogueError for an unknown text."""
+    """Return one text of a service page in the language of ``texts``. Raises CatalogueError for an unknown text."""
     return texts.format_page_text(words, lambda cents: texts.money(cents, currency))
 
 
 def format_rows(table: PageTable, texts: Texts, currency: str) -> list[list[str]]:
-    """Return the table's cells as text; the first row has the column titles, if there are any."""
+    """Return the cells of a service-page table as text; the first row has the column titles, if there are any."""
     lines = [table.columns] if table.columns else []
     return [
         [format_words(cell, texts, currency) for cell in line]
@@ -90,7 +90,7 @@ def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
 
 
 class _Paper:
-    """Pages filled from the top; a line that does not fit starts a new page."""
+    """The pages of a PDF, filled from the top; a line that does not fit starts a new page."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -115,11 +115,11 @@ class _Paper:
         self._y = _MARGIN + 2 * _LINE
 
     def gap(self) -> None:
-        """Leave a gap of half a line."""
+        """Leave an empty space of half a line."""
         self._y += _LINE // 2
 
     def line(self, cells: list[str], *, bold: bool = False) -> None:
-        """Add one row, its cells in columns of equal width, each wrapped within its column."""
+        """Add one row with its cells in columns of equal width; each cell is wrapped within its column."""
         font = _load_font("Bold" if bold else "Regular", _TEXT)
         room = (_PAGE[0] - 2 * _MARGIN) // len(cells)
         wrapped = [list(_wrap_text(cell, font, room - 16)) for cell in cells]

@@ -49,8 +49,8 @@ def load_roster(folder: Path, second: Path | None = None) -> Roster:
 def prove_person(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
 
-    A wrong PIN is stored for the machine, which records it. After :data:`~egm.people.tries.WRONG_MAX` wrong
-    ones the number is locked at terminals for a while.
+    A wrong PIN is stored, and the machine records it in its journal later. After
+    :data:`~egm.people.tries.WRONG_MAX` wrong ones the number is locked at terminals for a while.
     """
     pin = click.prompt(f"{prompt} of {number}", hide_input=True)
     if roster.path is None:
@@ -95,7 +95,7 @@ def carry_roster(
     now: Callable[[], datetime],
     storage: Storage | None = None,
 ) -> None:
-    """Record the existing roster in the new journal after a clear, signed with the present key."""
+    """Record the existing staff roster in the new journal after a memory clear, signed with the present key."""
     if not roster.changes:
         return
     roster.write_to(StateFolder(folder).staff)
@@ -120,9 +120,9 @@ def carry_roster(
 
 
 def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) -> None:
-    """Start with an empty roster on a machine whose roster is lost; ``details`` name people and reason.
+    """Start an empty staff roster on a machine whose roster is lost; ``details`` name the people and the reason.
 
-    Remaining roster files are moved aside. Raises JournalError, also if the machine is running.
+    Remaining roster files are renamed and kept. Raises JournalError, also if the machine is running.
     """
     path = StateFolder(folder).staff
     with Journal.open(folder, now=SystemClock().now, second_dir=second) as journal:
@@ -152,9 +152,9 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
 def _build_transaction(
     entry: Entry[R], record: R, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return the transaction of a declared entry for the journal of a stopped machine.
+    """Return the transaction of a declared entry, for the journal of a stopped machine.
 
-    Raises EntryError if it does not have its declared form.
+    Raises EntryError if the entry does not have its declared form.
     """
     transaction = Transaction(
         id=entry_id, kind=entry.kind, phase=entry.phase, state=state, record=to_json(record)

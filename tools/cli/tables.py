@@ -46,7 +46,7 @@ BAD: Final[Style] = {"fg": "red", "bold": True}
 
 
 def format_cell(value: Any) -> str:
-    """Return a value as the text of a table cell: yes or no, lists with commas, nothing for None."""
+    """Return a value as the text of a table cell: yes or no for a bool, lists with commas, nothing for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -78,7 +78,7 @@ class Column:
     text: Callable[[Any], str] = format_cell
     style: Callable[[Any], Style | None] = lambda _: None
     width_max: int = _UNBOUNDED
-    """The largest width, if the words fit, even without a line limit: for lists of any length."""
+    """The maximum width in characters, even if there is more room; for columns with lists of any length."""
 
     @property
     def name(self) -> str:
@@ -99,7 +99,7 @@ def number_column(title: str, key: str = "") -> Column:
 
 @dataclass(slots=True)
 class Table:
-    """Columns and rows of values; a column given as text becomes a :class:`Column` with that title."""
+    """A table of values to print; a column given as text becomes a :class:`Column` with that title."""
 
     columns: Columns
     rows: Iterable[Iterable[Any]] = ()
@@ -107,9 +107,12 @@ class Table:
     empty: str = "none"
     """The text a terminal shows for a table without rows."""
     headed: bool = True
-    """Whether a terminal shows the column titles; without titles, it is a table of single facts."""
+    """Whether a terminal shows the column titles; False for a table of names and values."""
     naming: int = 0
-    """For a table of figures: the number of leading columns that identify a row."""
+    """The number of leading columns that identify a row, in a table of figures.
+
+    They are repeated if the table is split because it is too wide.
+    """
     _columns: tuple[Column, ...] = field(init=False)
     _rows: list[tuple[Any, ...]] = field(init=False)
 
@@ -122,7 +125,7 @@ class Table:
         return bool(self._rows)
 
     def document(self) -> list[dict[str, Any]]:
-        """Return the rows as objects for JSON output."""
+        """Return the rows as JSON objects, by column name."""
         names = [column.name for column in self._columns]
         return [dict(zip(names, row, strict=True)) for row in self._rows]
 
@@ -162,7 +165,7 @@ class Table:
     def _split_to_width(
         self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int
     ) -> list["Table"]:
-        """Split the table by columns into tables that fit into ``width``.
+        """Split the table by columns into tables that fit into ``width`` characters.
 
         Each has the naming columns and some of the others. Return an empty list if that is impossible.
         """
@@ -279,7 +282,7 @@ def add_form_options(command: _F) -> _F:
 
 
 def show(form: Form, *tables: Table, document: Any = None, before: str = "", after: str = "") -> None:
-    """Print tables as text, JSON or CSV.
+    """Print tables in the given form: text, JSON or CSV.
 
     ``document`` is the JSON to print if it has more than the rows of the (only) table. ``before`` and
     ``after`` are sentences printed with the text form only. In CSV the tables are separated by an empty line.
@@ -300,7 +303,7 @@ def show(form: Form, *tables: Table, document: Any = None, before: str = "", aft
 
 
 def build_facts_table(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
-    """Return a table with two columns, name and value, from rows of single facts."""
+    """Return a table with two columns, name and value, without titles."""
     return Table(("fact", "value"), rows, title=title, headed=False)
 
 
@@ -308,8 +311,8 @@ def build_facts_table(rows: Iterable[tuple[str, Any]], title: str = "") -> Table
 def show_progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show progress on the terminal; call the yielded function with the number of steps done.
 
-    It is shown only if standard error is a terminal, and removed at the end, so that pipes and files stay
-    clean.
+    It is shown only if standard error is a terminal, and is removed at the end, so that pipes and files do
+    not contain it.
     """
     console = Terminal(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -17,7 +17,7 @@ def escape_markup(value: object) -> str:
 
 
 class Terminal(Console):
-    """A rich console that replaces unprintable characters as :func:`echo` does and interprets the caller's markup."""
+    """A rich console that prints unprintable characters as escapes; markup in the caller's texts is interpreted."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print ``objects``; escape data in a text with markup by :func:`escape_markup` first."""

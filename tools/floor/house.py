@@ -1,4 +1,4 @@
-"""The venue's register of machines and bases, from the journal of every machine (Monaco arts 19.2 and 19.3).
+"""The venue's register of machines and cabinet stands (bases), from all machines' journals (Monaco 19.2, 19.3).
 
 The register is not stored: it is derived from what the machines recorded, and so is always up to date. It
 checks that identifiers are unique: a base number (assigned once for all), a serial number, the operator's
@@ -36,13 +36,13 @@ _WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
 
 @dataclass(slots=True)
 class Machine:
-    """One machine in the venue's register: its current inventory ``entry``, and the location of its ``base``."""
+    """One machine in the venue's register: its inventory ``entry``, and where its cabinet stand (``base``) is."""
 
     source: str
-    """The memory or export it was read from, for messages."""
+    """The state folder or export from which it was read, for messages."""
     entry: Mapping[str, Any] = field(default_factory=dict)
     base: str = _IN_PLACE
-    """Where the base is: in place, withdrawn or returned."""
+    """Whether the machine's cabinet stand (base) is in place, withdrawn or returned."""
 
     def line(self) -> dict[str, Any]:
         """Return the machine's row in the venue's register of machines."""
@@ -72,7 +72,7 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
 
 
 def list_duplicate_identifiers(machines: Iterable[Machine]) -> list[str]:
-    """Return a sentence for each identifier that more than one machine of a venue has."""
+    """Return a sentence for each identifier that more than one machine of the venue states."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for machine in machines:
         for name in _ALONE:

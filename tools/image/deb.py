@@ -64,7 +64,7 @@ _PYTHONS: Final = ("3.11", "3.13")
 
 @contextmanager
 def set_plain_umask() -> Iterator[None]:
-    """Set a umask with which built files are readable for everybody."""
+    """Set a umask for the built files, with which everybody may read them."""
     previous_umask = os.umask(0o022)
     try:
         yield
@@ -76,7 +76,7 @@ def set_plain_umask() -> Iterator[None]:
 def build(out: Path, *, compression: str = "xz") -> Path:
     """Build the package into the folder ``out``; return its file. Raises OperatorError if a step fails.
 
-    ``compression`` is dpkg-deb's; ``none`` saves minutes for a package that is only installed here.
+    ``compression`` is dpkg-deb's; ``none`` saves minutes for a package that is only used on this computer.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or read_command_output("git", "log", "-1", "--format=%ct")
     architecture = read_command_output("dpkg", "--print-architecture")
@@ -120,7 +120,7 @@ def build(out: Path, *, compression: str = "xz") -> Path:
 
 
 def format_version(epoch: str) -> str:
-    """Return the package's version: the project's, followed by the commit time, by which apt orders builds."""
+    """Return the package's version: the project's version and the time of the commit, by which apt orders builds."""
     return f"{version(_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 
@@ -132,7 +132,7 @@ def list_pages() -> list[Path]:
 
 
 def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
-    """Create an environment of Debian's Python in which no file names the build folder."""
+    """Create a virtual environment of Debian's Python in which no file contains the path of the build folder."""
     (home / "bin").mkdir(parents=True)
     for name in ("python", "python3"):
         (home / "bin" / name).symlink_to("/usr/bin/python3")
@@ -165,7 +165,7 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
 
 
 def format_python_dependencies(pythons: Sequence[str]) -> str:
-    """Return the Debian dependency that exactly these (ascending) minor versions of Python fulfil."""
+    """Return the Debian dependency on one of these minor versions of Python, given in ascending order."""
     relations = [f"python3 (>= {pythons[0]})"]
     for python, following in pairwise(pythons):
         if _find_next_python(python) != following:
@@ -180,23 +180,23 @@ def _find_next_python(python: str) -> str:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    """Copy a file into the package with the access rights that it has there."""
+    """Copy a file into the package, with the access rights that an installed file must have."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
     target.chmod(0o755 if source.name in _EXECUTABLE else 0o644)
 
 
 def read_command_output(*command: str) -> str:
-    """Return a command's output, without the trailing newline."""
+    """Run a command and return its output without the trailing newline."""
     return run(*command).strip()
 
 
 def run(
     *command: str, epoch: str = "", stdin: IO[bytes] | None = None, variables: Mapping[str, str] | None = None
 ) -> str:
-    """Return a command's output; ``variables`` is added to its environment.
+    """Run a command and return its output; ``variables`` is added to its environment.
 
-    Raises OperatorError with the last lines if the command fails.
+    Raises OperatorError with the last lines of its output if the command fails.
     """
     plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
     environment = {

@@ -1,8 +1,8 @@
 """An emulated computer on which a machine's image starts: ``make image-boot``, and the tests of the image.
 
 QEMU with UEFI firmware; the serial ports lead to simulated devices (:mod:`egm.app.bench`), as they would to
-real ones. The emulation needs no features of the host, and takes some twenty times as long. It cannot show: a
-ninth bit or the timing of a line, a firmware that verifies what it starts, a real display.
+real ones. The emulation needs no virtualisation by the host, and is about twenty times slower. It cannot
+simulate: a ninth bit or the timing of a line, a firmware that verifies what it starts, a real display.
 """
 
 import json
@@ -138,13 +138,16 @@ class Emulated:
             self.events.append((reply["timestamp"]["seconds"], reply["event"]))
 
     def picture(self, file: Path, head: int = 0) -> Path:
-        """Write what a display of the emulated computer shows now to ``file`` as PNG, and return the file."""
+        """Write the present picture of an emulated display to ``file`` as PNG, and return the file.
+
+        ``head`` is the number of the display.
+        """
         file.unlink(missing_ok=True)
         self("screendump", filename=str(file), format="png", device="card", head=head)
         return file
 
     def plug_second_display(self, width: int, height: int) -> None:
-        """Connect the second display with this size in dots; disconnect it if the size is zero.
+        """Connect a second display of this size in dots to the emulated computer; zero disconnects it.
 
         QEMU accepts this from a viewer (RFC 6143 and its extension for the desktop size).
         """
@@ -174,11 +177,11 @@ class Emulated:
             time.sleep(0.3)
 
     def keys(self, *names: str) -> None:
-        """Press keys of the emulated computer's keyboard together, by QEMU's names."""
+        """Press these keys of the emulated keyboard together, named as in QEMU."""
         self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
 
     def cut(self) -> None:
-        """Cut the emulated computer's power."""
+        """Cut the power of the emulated computer."""
         self.process.kill()
         self.process.wait()
         self._qmp.close()

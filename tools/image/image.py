@@ -3,7 +3,7 @@
 Builds, into one folder, ``open-egm.img`` (a disk: two system slots of which the first is filled, and the
 first state medium), ``second.img`` (the second state medium) and ``open-egm.bundle`` (the same release as a
 signed update). The same Debian packages and the same commit give the same bytes. Its contents are listed in
-``image.toml``. It needs root, or what ``mmdebstrap`` accepts instead.
+``image.toml``. It needs root rights, or one of the alternatives that ``mmdebstrap`` accepts.
 """
 
 import os
@@ -55,7 +55,7 @@ def compute_partition_offsets() -> dict[str, int]:
 
 @deb.set_plain_umask()
 def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: bool = False) -> Path:
-    """Build image, second medium and bundle into ``out``; return the image. Raises OperatorError."""
+    """Build the image, the second medium and the update bundle into ``out``; return the image. Raises OperatorError."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or deb.read_command_output("git", "log", "-1", "--format=%ct")
     key = read_key(key_file.read_bytes(), str(key_file))
     out.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
 
 # ------------------------------------------------------------------ the root file system
 def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
-    """Build the root file system with the cabinet's package, and the kernel and initramfs beside it."""
+    """Build the root file system with the cabinet's package, and copy the kernel and initramfs out of it."""
     package = deb.build(work, compression="none")
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
@@ -105,7 +105,7 @@ def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str,
 def _iter_customise_lines(
     work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool
 ) -> Iterator[str]:
-    """Yield the lines of the shell script that turns a new Debian in ``$1`` into a cabinet."""
+    """Yield the lines of the shell script that turns a new Debian system in the folder ``$1`` into a cabinet."""
     yield "#!/bin/sh"
     yield "set -e"
     yield f'cp {package} "$1/tmp/open-egm.deb"'
@@ -137,7 +137,10 @@ def _iter_customise_lines(
 
 # ------------------------------------------------------------------ what is verified and what starts it
 def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
-    """Append the hash tree to the root file system; return the kernel command line with its hash."""
+    """Append the dm-verity hash tree to the root file system.
+
+    Return the kernel command line with the root hash.
+    """
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
     output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
@@ -149,7 +152,7 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
 
 
 def _build_esp(work: Path, command_line: str, epoch: str) -> None:
-    """Build an EFI system partition whose only program is kernel, initramfs and command line in one file."""
+    """Build an EFI system partition whose only program contains kernel, initramfs and command line."""
     (work / "cmdline").write_text(command_line, encoding="ascii")
     (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
     at, arguments = 0x20000, []

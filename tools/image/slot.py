@@ -1,10 +1,10 @@
 """A system slot: one release of the machine's software on the disk, and the bundle that carries it there.
 
-A slot is two partitions: an EFI system partition that only contains one kernel, which knows the root file
-system's verity hash, and that root file system. The last 64 KiB of the latter hold the *release*: one line of
-JSON that names the SHA-256 of both, signed (Ed25519) by the publisher of the software. A bundle is that line,
-followed by the bytes of both parts. The first sector of the EFI partition is erased before an update writes
-anything, and written after everything else is on the medium: until then the slot is empty.
+A slot is two partitions: an EFI system partition that contains only one kernel with the verity hash of the
+root file system, and that root file system. The last 64 KiB of the latter hold the *release*: one line of
+JSON with the SHA-256 of both partitions, signed (Ed25519) by the publisher of the software. A bundle is that
+line, followed by the bytes of both partitions. The first sector of the EFI partition is erased before an
+update writes anything, and written after everything else is on the medium: until then the slot is empty.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ PARTS: Final = ("esp", "root")
 
 
 class SlotError(OperatorError):
-    """Raised if an update bundle or a system slot differs from what was released; the text names it and the reason."""
+    """An update bundle or a system slot differs from the signed release; the text names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class PartitionContent:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release of the machine's software. ``number`` increases with each; ``line`` is its signed line."""
+    """One signed release of the machine's software; ``parts`` has the content of each partition."""
 
     number: int
-    """Increases with each release."""
+    """The release number, which increases with each release."""
     version: str
     parts: Mapping[str, PartitionContent]
     line: bytes
@@ -66,12 +66,12 @@ class Slot:
     root: Path
 
     def part(self, name: str) -> Path:
-        """Return the partition for a part of a release: the boot partition for ``esp``, otherwise the root."""
+        """Return the slot's partition with this name: ``esp`` (the EFI partition) or ``root``."""
         return self.esp if name == "esp" else self.root
 
 
 def digest(stream: BinaryIO, length: int) -> str:
-    """Return the SHA-256 of the next ``length`` bytes of a stream, or of all remaining ones if there are fewer."""
+    """Return the SHA-256 of the next ``length`` bytes of a stream, or of what remains if that is less."""
     sha256 = hashlib.sha256()
     while length > 0 and (piece := stream.read(min(length, _PIECE))):
         sha256.update(piece)
@@ -80,7 +80,7 @@ def digest(stream: BinaryIO, length: int) -> str:
 
 
 def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
-    """Return the signed release line for these files."""
+    """Return the signed release line for these partition files."""
     lengths = {name: parts[name].stat().st_size for name in PARTS}
     measured = {
         name: {"length": length, "sha256": _compute_digest(parts[name], length)}
@@ -92,7 +92,10 @@ def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519Priva
 
 
 def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
-    """Return the release that a signed line describes. Raises SlotError if the signature is not by this key."""
+    """Return the release that a signed line describes.
+
+    Raises SlotError if the line has no valid signature by this public key.
+    """
     try:
         signed_release = parse(line)
         content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
@@ -108,7 +111,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
 
 
 def read_slot_release(slot: Slot, public_key_hex: str) -> Release:
-    """Return the release that a slot states. Raises SlotError if the slot states no signed one."""
+    """Return the release that is stored in a slot. Raises SlotError if the slot has no signed release."""
     with slot.root.open("rb") as stream:
         stream.seek(-RELEASE_BYTES, os.SEEK_END)
         block = stream.read()
@@ -142,9 +145,9 @@ def read_bundle_release(bundle: BinaryIO, public_key_hex: str, newer_than: int, 
 
 
 def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> None:
-    """Check the remainder of a bundle, then seek back. Raises SlotError if it is truncated or altered.
+    """Check the partitions in a bundle, then seek back to their start. Raises SlotError if truncated or altered.
 
-    The other slot is the fallback until then, and is only overwritten by a complete release.
+    The slot to be overwritten is the fallback until then, and may only be overwritten by a complete release.
     """
     began = bundle.tell()
     for name in reversed(PARTS):
@@ -154,9 +157,9 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> N
 
 
 def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
-    """Write the remainder of an update bundle into a system slot.
+    """Write the partitions of an update bundle into a system slot.
 
-    Raises SlotError if the bundle is truncated, and leaves the slot empty.
+    Raises SlotError if the bundle is truncated or altered; the slot is then left empty.
     """
     _write_at(slot.esp, 0, bytes(_FIRST))
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
@@ -172,7 +175,10 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
 
 
 def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0) -> bytes:
-    """Write a part of a bundle to ``to`` without its first ``without`` bytes; return these once all of it was read."""
+    """Write one partition of a bundle to ``to``, except for its first ``without`` bytes; return those bytes.
+
+    Raises SlotError if the bundle is truncated or altered.
+    """
     sha256, remaining, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:
         while remaining and (piece := source.read(min(remaining, _PIECE))):
@@ -207,7 +213,7 @@ def _compute_digest(path: Path, length: int) -> str:
 
 
 def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
-    """Write an update bundle: the release line, the root, and the EFI partition, in the order of installation."""
+    """Write an update bundle: the release line, then the root and the EFI partition, in the order of installation."""
     with out.open("wb") as bundle:
         bundle.write(line)
         for name in reversed(PARTS):

@@ -1,11 +1,11 @@
 """The slots of a running machine: ``python -I -m tools.image.update COMMAND``, as called by the image's units.
 
-``check`` verifies both slots and the media before the machine starts, and writes what is wrong to where the
-machine reads it; ``late`` waits for each medium that was missing and then continues with it. ``install``
-writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed, and starts
-that slot for one boot (``BootNext``). ``good`` makes the running release the default as soon as the machine
-and its screen are up. If they do not come up, it starts the other release again; if a release fails before
-``good`` runs, the next boot starts the other release anyway.
+``check`` verifies both slots and the media before the machine starts, and writes their faults to the file
+that the machine reads; ``late`` waits for each medium that was missing and then continues with it.
+``install`` writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed,
+and starts that slot for one boot (``BootNext``). ``good`` makes the running release the default as soon as
+the machine and its screen are up. If they do not come up, it starts the other release again; if a release
+fails before ``good`` runs, the next boot starts the other release anyway.
 """
 
 import os
@@ -87,7 +87,7 @@ def find_running_slot() -> str:
 
 # ------------------------------------------------------------------ before the machine starts
 def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
-    """Print what each system slot contains; return a line (code and detail) for each fault of this computer."""
+    """Print the content of each system slot; return one line (code and detail) for each fault of slots or media."""
     faults = []
     for name, slot in find_slots().items():
         try:
@@ -111,7 +111,7 @@ def _is_mounted(path: Path) -> bool:
 # ------------------------------------------------------------------ what the machine says
 @contextmanager
 def _act_as_owner(folder: Path) -> Iterator[None]:
-    """Access a folder with its owner's rights only, because the owner may have put a link there."""
+    """Access a folder with only its owner's rights, because the owner may have placed a symbolic link there."""
     if os.geteuid() != 0 or not folder.exists():  # before a first start there is no folder
         yield
         return
@@ -129,7 +129,7 @@ def _act_as_owner(folder: Path) -> Iterator[None]:
 
 
 class ScreenWatch:
-    """A watch on the running machine: what its screens show, through every position's socket."""
+    """A read-only view of what the screens of the running machine display, through each position's socket."""
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -137,7 +137,7 @@ class ScreenWatch:
         self._shown: dict[Path, Snapshot] = {}
 
     def list_snapshots(self) -> list[Snapshot]:
-        """Return what each position displays now; positions that do not reply are left out."""
+        """Return the present display data of each position; positions that do not reply are left out."""
         with _act_as_owner(self._state):
             return self._read_snapshots()
 
@@ -177,15 +177,18 @@ class ScreenWatch:
 
     @property
     def is_up(self) -> bool:
-        """Return whether the machine has opened its memory; it may otherwise only display what is wrong."""
+        """Return whether the machine has opened its memory.
+
+        Without its memory it can only display what is wrong.
+        """
         snapshots = self.list_snapshots()
         return bool(snapshots) and all(snapshot.journal_sequence > 0 for snapshot in snapshots)
 
 
 def wait_until_lasting(condition: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
-    """Wait until ``condition`` has been true for ``seconds`` without interruption, and return True.
+    """Wait until ``condition`` has been true for ``seconds`` without interruption; return True.
 
-    Return False if that takes longer than ``within``.
+    Return False if that takes longer than ``within`` seconds.
     """
     began = since = time.monotonic()
     while (now := time.monotonic()) - since < seconds:
@@ -236,14 +239,14 @@ def ensure_boot_entries() -> dict[str, str]:
 
 
 def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
-    """Return the slot that is first in efibootmgr's boot order, or None before the computer is set up."""
+    """Return the slot that is first in efibootmgr's boot order, or None if no slot is in that order."""
     order = re.search(r"^BootOrder: (\S+)", output, re.MULTILINE)
     names = {number: name for name, number in numbers.items()}
     return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
 
 
 def set_first_slot(name: str) -> None:
-    """Set the firmware's boot order to this system slot, then the other."""
+    """Set the firmware's boot order: this system slot first, then the other one."""
     numbers = ensure_boot_entries()
     (other_slot,) = set(NAMES) - {name}
     _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other_slot]}")
@@ -266,12 +269,12 @@ def main() -> None:
 
 @main.command("check")
 def check_command() -> None:
-    """Write what is wrong with the system slots and the storage media to where the machine reads it."""
+    """Check the system slots and the storage media, and write their faults to the file that the machine reads."""
     _check_media()
 
 
 def _check_media() -> None:
-    """Write the faults of system slots and storage media to where the machine reads them."""
+    """Write the faults of the system slots and storage media to the file that the machine reads."""
     faults = list_faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
     _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     _TROUBLE.write_text("".join(f"{line}\n" for line in faults), encoding="utf-8")

@@ -188,7 +188,7 @@ def _audit_copies(
     point: Path | None,
     jobs: int,
 ) -> dict[str, Report]:
-    """Return the report on each copy of a state folder by name, or only that on an exported file."""
+    """Return the audit report of the exported file, or those of both copies in a state folder, by name."""
     if file is not None:
         return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
     folder = state or default_state_dir()
@@ -208,7 +208,7 @@ def _read_export_head(file: Path) -> tuple[int, str]:
 
 
 def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield (sequence, hash) from SEQUENCE:HASH, or from each line of a file of them.
+    """Yield (sequence, hash) of each journal head in arguments or files of the form SEQUENCE:HASH.
 
     SEQUENCE=NUMBER is the form of the metrics ``egm_journal_sequence`` and ``egm_journal_head``. Raises
     ClickException for an invalid one.
@@ -232,9 +232,10 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _convert_metric_to_witness(line: str) -> str:
-    """Return ``SEQUENCE=NUMBER`` as ``SEQUENCE:HASH``, with twelve hexadecimal digits.
+    """Return a journal head as ``SEQUENCE:HASH``, converted from the metrics' form ``SEQUENCE=NUMBER``.
 
-    The number may be written as a float. Any other line is returned unchanged.
+    The hash gets twelve hexadecimal digits. The number may be written as a float. Any other line is returned
+    unchanged.
     """
     sequence, sign, number = line.partition("=")
     try:
@@ -245,14 +246,14 @@ def _convert_metric_to_witness(line: str) -> str:
 
 
 def _conclude_audit(report: Report, auditor: Auditor, point: Path | None) -> Report:
-    """Return the report; save the auditor's state to ``point`` if nothing is wrong."""
+    """Save the auditor's state to ``point`` if the audit found nothing wrong; return the report."""
     if point is not None and not report.wrong:
         verified.save(auditor, point)
     return report
 
 
 def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) -> Report:
-    """Verify an exported journal from the point that the auditor has reached; return the report."""
+    """Verify an exported journal, from the entry that a saved audit has reached; return the report."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
         header, (reached, _) = reader.header, auditor.reached
@@ -277,7 +278,7 @@ def _verify_copies(
     point: Path | None,
     jobs: int,
 ) -> dict[str, Report]:
-    """Return the report on each copy by name.
+    """Return the audit report of each copy of the journal in a state folder, by name.
 
     Each copy is verified with the archive on its own medium, and from its own saved state.
     """
@@ -313,7 +314,7 @@ def _load_machine_key(*folders: Path) -> MachineKey | None:
 
 
 def _format_finding_place(finding: AuditFinding) -> str:
-    """Return the entry that a finding concerns as text; sequence 0 means the file as a whole."""
+    """Return as text which entry a finding is about; sequence 0 means the file as a whole."""
     where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
     return f"{where} {escape_markup(finding.id)}".rstrip()
 
@@ -406,7 +407,7 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
 
 
 def _build_row(entry: StoredEntry) -> dict[str, Any]:
-    """Return an entry as a row of the log, with a masked ticket number."""
+    """Return a journal entry as a row of the printed log, with a masked ticket number."""
     details = dict(recall.read_details(entry))
     if "validation_number" in details:
         details["validation_number"] = recall.mask_validation_number(str(details["validation_number"]))
@@ -425,7 +426,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
 
 
 def _build_play_row(play: recall.Play) -> dict[str, Any]:
-    """Return a play as a row of the log."""
+    """Return a game play as a row of the printed log."""
     start = recall.read_details(play.start)
     return {
         "entry": play.start.sequence,

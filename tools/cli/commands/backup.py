@@ -112,7 +112,10 @@ def restore(
 def _restore(
     folder: StateFolder, backup: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
 ) -> list[str]:
-    """Restore a backup on a stopped machine; return what was done. Raises OperatorError before it writes anything."""
+    """Restore a backup on a stopped machine; return as text what was done.
+
+    Raises OperatorError before it writes anything.
+    """
     text = backup.files[CABINET].decode()
     file, faults = read(text, CabinetFile)
     if file is None:
@@ -150,7 +153,7 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
 
 
 def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) -> None:
-    """Raise OperatorError unless this machine's journal is a continuation of the one backed up."""
+    """Raise OperatorError unless the backup belongs to an earlier entry of this machine's journal."""
     with open_view(folder.root, second_dir=second) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
@@ -173,7 +176,7 @@ def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) ->
 
 
 def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:
-    """Restore the backup's staff, unless the journal records another roster; return what was done."""
+    """Restore the backup's staff unless the journal records another roster; return as text what was done."""
     if used:
         try:
             read_recorded_roster(folder.root, second).check_roster(backup_roster)

@@ -1,4 +1,4 @@
-"""``egm bench-host``: the simulated devices of a cabinet alone, without machine and screen."""
+"""``egm bench-host``: run only the simulated devices of a cabinet, without machine and screen."""
 
 import sys
 from pathlib import Path

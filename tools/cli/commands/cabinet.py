@@ -111,16 +111,16 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """Finder of remarks on games that the cabinet file offers and the machine accepts nevertheless."""
+    """Finds remarks on games in a cabinet file: things to know about games that the machine nevertheless offers."""
 
     played: Mapping[str, Any]
-    """Definitions that the machine of the state folder has played; empty without a memory."""
+    """The definitions that the machine has played, by storage key; empty without a memory."""
     limit_cents: int | None
     """The jurisdiction's bet limit; None if its profile has none or does not exist."""
 
     @classmethod
     def collect(cls, cabinet: CabinetFile, state: Path) -> Self:
-        """Return the remarks for a cabinet file and the machine whose memory is in ``state``."""
+        """Create the finder of remarks for a cabinet file and the machine whose memory is in ``state``."""
         played: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state) as view:
             played = view.states(PlayKey.DEFINITION)
@@ -130,10 +130,10 @@ class _Remarks:
         return cls(played, limit_cents)
 
     def iter_game_remarks(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
-        """Yield the remarks on one game.
+        """Yield the remarks on one game of the cabinet file.
 
-        They are a version played earlier with another definition, and limits reduced by the jurisdiction's
-        bet limit.
+        They concern a version that was played earlier with another definition, and limits that the
+        jurisdiction's bet limit reduces.
         """
         if self.played:
             yield from self._iter_conflicts(key, game)
@@ -151,7 +151,7 @@ class _Remarks:
                 yield Fault(key, remark, is_fatal=False, is_remark=True)
 
     def _iter_reduced_limits(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
-        """Yield the bets of a table whose printed limits the jurisdiction's bet limit reduces."""
+        """Yield a remark for each bet of a table whose printed limits the jurisdiction's bet limit reduces."""
         if self.limit_cents is None:
             return
         for cents in slot.denominations_cents or game.denominations_cents:
@@ -182,12 +182,15 @@ _EFFECTS: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
 def _choose_style(stops: object) -> Style:
-    """Return the style of a fault: severe if it prevents the start, else doubtful."""
+    """Return the style of an error in a table: severe if it prevents the machine's start, else a warning."""
     return BAD if stops else DOUBT
 
 
 def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
-    """Return the table row of one error in a cabinet file: line, key, whether it prevents the start, and the rest."""
+    """Return the table row of one error in a cabinet file.
+
+    It has line, key, whether the error prevents the start, problem, suggestion and allowed values.
+    """
     line = fault.line or lines.find_line(parse_location(fault.key))
     stops = None if fault.is_remark else fault.is_fatal
     return line, fault.key, stops, fault.problem, fault.suggestion, fault.allowed
@@ -195,7 +198,7 @@ def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
 
 # ---------------------------------------------------------------------- new
 def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names. Raises click.BadParameter for one that is neither a library game nor a .toml file."""
+    """Return the game names; raise click.BadParameter for one that is neither a library game nor a .toml file."""
     for value in values:
         if value not in list_shipped_games() and not value.endswith(".toml"):
             raise click.BadParameter(
@@ -207,7 +210,7 @@ def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, 
 def _parse_devices(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """Return (protocol, port) of each ``PROTOCOL=PORT``; a simulated device without a port."""
+    """Return (protocol, port) for each device given as ``PROTOCOL=PORT``; a simulated device needs no port."""
     devices = []
     for value in values:
         protocol, _equals, port = value.partition("=")
@@ -388,5 +391,5 @@ def _format_line_settings(line: object) -> str:
 
 
 def _format_known(text: str | None) -> str:
-    """Return the text, or "" if it is unknown."""
+    """Return the text, or "" if the system does not know it."""
     return "" if text in {None, "n/a"} else str(text)

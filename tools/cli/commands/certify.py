@@ -146,7 +146,7 @@ def command(
 
 
 def _check_source_early(out: Path, signing: Ed25519PrivateKey) -> None:
-    """Check, before any game is played, that the source can become a submission."""
+    """Check, before any game is tested, that the source code can become a submission to a laboratory."""
     try:
         check_source(_CHECKOUT, out, signing)
     except OperatorError as error:
@@ -165,7 +165,7 @@ def _load_signing_key(key_option: Path | None, out: Path) -> Ed25519PrivateKey:
 
 
 def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
-    """Return the game's case and the findings of every rule."""
+    """Return the evidence of a game's certification and the findings of every rule."""
     game = load(name)
     with show_progress(f"certifying {game.id}"), start_service().step() as draw:
         try:
@@ -179,7 +179,7 @@ def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, l
 
 
 def _is_certified(findings: list[Finding]) -> bool:
-    """Return whether no rule failed."""
+    """Return whether no rule of the certification failed."""
     return not any(finding.status is Status.FAIL for finding in findings)
 
 
@@ -197,13 +197,13 @@ def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object
 
 
 def _check_laboratory_packages(out: Path | None) -> None:
-    """Raise ClickException now, rather than after the games, if packages of the laboratory are missing."""
+    """Raise ClickException at once, before any game is tested, if packages that the laboratory needs are missing."""
     for package in () if out is None else ("jinja2", "matplotlib"):
         importlib.import_module(package)
 
 
 def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
-    """Print which approval each changed game needs, compared with the approved one, and every change."""
+    """Print, for each game, which approval its changes from the approved version need, and every change."""
     if against is None:
         return
     old = load(against)

@@ -60,7 +60,7 @@ _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
 class _Money:
-    """Formats minor units in one currency, or as plain amounts if the currency is not known."""
+    """A formatter of amounts in one currency, or as plain numbers if the currency is not known."""
 
     def __init__(self, currency: str) -> None:
         self._texts, self._currency = Texts("en"), currency
@@ -111,14 +111,14 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
 
 
 def _is_damaged(result: ClaimInspection) -> bool:
-    """Return whether a copy of the memory is damaged, the copies differ, or entries are missing."""
+    """Return whether a copy of the memory is damaged, or the copies differ, or entries are missing."""
     inspection = result.inspection
     why = inspection.first.why or inspection.second.why
     return bool(why) or not (inspection.agree and inspection.is_complete)
 
 
 def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | None) -> str:
-    """Return what staff must do about the memory, with the challenge to state if it is cleared."""
+    """Return what staff must do about the memory, and the challenge that they must state to clear it."""
     inspection = result.inspection
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(result):
@@ -146,7 +146,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
 
 
 def _build_document(result: ClaimInspection) -> dict[str, object]:
-    """Return the inspection of a damaged memory and its proposed claims as JSON data."""
+    """Return the inspection of a damaged memory and the proposed decisions on its claims as JSON data."""
     claims = [{**each.to_json(), "acts": list(each.acts)} for each in result.proposals]
     inspection = result.inspection
     return {
@@ -174,7 +174,7 @@ def _describe_agreement(result: ClaimInspection) -> str:
 
 
 def _build_meter_table(result: ClaimInspection) -> Table:
-    """Return a table of every meter in both copies of a memory, with those marked on which the copies differ."""
+    """Return a table of every meter in both copies of a memory; meters on which the copies differ are marked."""
     good = ((name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
     standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
@@ -210,14 +210,14 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
 
 
 def _compare_copies(first: int | None, second: int | None) -> str:
-    """Return in words whether a meter is equal in both copies of the journal."""
+    """Return as text whether a meter is equal in both copies of the journal."""
     if first is None or second is None:
         return f"only the {'second' if first is None else 'first'} copy"
     return "good" if first == second else "they differ"
 
 
 def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
-    """Return a table of the claims in a memory to be cleared: the amounts in both copies, and what may be decided."""
+    """Return a table of the claims in a memory to be cleared: amounts in both copies, and the possible decisions."""
     rows = []
     for proposal in proposals:
         says = {
@@ -241,7 +241,7 @@ def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
 
 
 def _build_ticket_table(folder: Path, second: Path | None) -> Table:
-    """Return the tickets that the ticket ledger still considers redeemable; no journal is read."""
+    """Return a table of the tickets that the ticket ledger shows as redeemable; no journal is read."""
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
         for record in store.records(*_OPEN):
@@ -360,7 +360,7 @@ def _prove_identities(
     *,
     without_roster: bool,
 ) -> tuple[Roster, str]:
-    """Check both people's identities; return the roster, and the method of proof for the record.
+    """Check the identities of both people; return the staff roster, and how they were proved, for the record.
 
     Raises ClickException if a check fails, or if the roster is not the one recorded in the memory.
     """
@@ -378,7 +378,7 @@ def _prove_identities(
 
 
 def _load_roster(folder: Path, second: Path | None, result: ClaimInspection) -> tuple[Roster, str]:
-    """Return the roster and why it cannot be trusted ("" if it can)."""
+    """Return the staff roster, and the reason why it cannot be trusted ("" if it can)."""
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:

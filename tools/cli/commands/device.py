@@ -15,7 +15,7 @@ from tools.cli.terminal import echo
 
 
 def _parse_value(word: str) -> int | str | bool:
-    """Return ``true``, ``false`` and whole numbers as such, and anything else as text."""
+    """Return an argument's value: ``true``, ``false`` and whole numbers converted, anything else as text."""
     if word in {"true", "false"}:
         return word == "true"
     try:
@@ -113,7 +113,7 @@ def _listen(
         echo(f"{type(event).__name__}({fields})")
 
     def print_bytes(data: bytes, is_sent: bool) -> None:  # noqa: FBT001 (the line's signature)
-        """Print bytes on the line, and whether they were sent or received."""
+        """Print bytes sent or received on the line, with their direction."""
         echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 
     listener = Listener(

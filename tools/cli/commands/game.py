@@ -89,7 +89,7 @@ def list_(*, returns: bool, form: Form) -> None:
 
 
 def _read_header(name: str) -> tuple[str, ...]:
-    """Return a definition's header; the mathematics of a library game are not built for it."""
+    """Return id, family and titles from a game's definition, without building the game's mathematics."""
     game = parse(read_source(name))["game"]
     return name, game["family"], game["title"]["en"], game["title"]["fr"]
 
@@ -156,7 +156,7 @@ def _require_drawable(file: str, game: Game) -> None:
 
 
 def _list_look_remarks(game: Game) -> list[Remark]:
-    """Return a remark if the definition names a look that the screen does not have."""
+    """Return a remark if the game's definition names a look that the screen does not have; else an empty list."""
     looks = load_theme().looks
     if game.art.look is None or game.art.look in looks:
         return []
@@ -275,7 +275,7 @@ def schema(family_name: str) -> None:
 
 
 def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
-    """Add the key for the digest of the figures to a family's JSON Schema, in place, and return the schema.
+    """Add the key for the digest of stated figures to a family's JSON Schema, in place; return the schema.
 
     The schema of a family whose definitions state no figures stays unchanged.
     """
@@ -393,9 +393,9 @@ def _tune_definition(
     *,
     strips: bool,
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
-    """Return the tuned definition, the key paths that may have changed, and the bets with pays of their own.
+    """Return the tuned definition, the key paths that may have changed, and the bets that have their own pays.
 
-    Unless one ``bet`` is named, each bet that has pays of its own is tuned by these.
+    Unless one ``bet`` is named, each bet with its own pays is tuned by changing these.
     """
     keys = [parse_key(p) for p in pays] or list_pay_keys(data)
     pays_by_bet = find_pays_of_single_bets(data, keys) if bet is None else {}
@@ -419,7 +419,7 @@ def _tune_each_bet(
     pays_by_bet: Mapping[str, Sequence[KeyPath]],
     tuned: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the definition with each bet in ``pays_by_bet`` tuned to the target return by its own pays."""
+    """Return the definition after tuning each bet in ``pays_by_bet``: its own pays are changed to reach the target."""
     for bet, keys in pays_by_bet.items():
         if abs(compute_rtp(data, bet) - target) > NEAR:
             _print_progress(f"bet {bet}:")
@@ -430,9 +430,9 @@ def _tune_each_bet(
 def _list_returns_to_compare(
     data: Mapping[str, Any], bet: str | None, bets: Sequence[str]
 ) -> dict[str, Fraction]:
-    """Return the definition's returns that are compared with the target, by bet.
+    """Return the definition's returns that must reach the target, by bet.
 
-    "" stands for the named bet, or the lowest; it is left out if every bet was tuned by pays of its own.
+    "" stands for the named bet, or the lowest bet; it is left out if every bet was tuned by its own pays.
     """
     every = compute_bet_returns(data)
     returns_of_tuned = {name: every[name] for name in bets}
@@ -456,7 +456,7 @@ def _describe_missed_goal(
     *,
     strips: bool,
 ) -> str:
-    """Return which part of the goal was missed, as text, or "" if all was reached."""
+    """Return as text which part of the tuning goal was missed, or "" if all of it was reached."""
     missed = [
         f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target)}, "
         f"the nearest found {format_percent(rtp)}"

@@ -25,7 +25,7 @@ _STATE = click.option(
 
 
 class _GatPort:
-    """The serial port of a GAT connection, opened when it is first used."""
+    """The serial port of a GAT connection, which is opened at its first use."""
 
     def __init__(self, where: str, ctx: click.Context) -> None:
         self._where = where
@@ -47,13 +47,13 @@ class _GatPort:
 
 
 def _add_port_options(command_function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--port`` and ``--state``, and pass it the port that they select."""
+    """Add ``--port`` and ``--state`` to a command, and pass the selected port to it."""
 
     @click.pass_context
     def run_with_port(
         ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object
     ) -> None:
-        """Run the command with the GAT port stated by its options: a serial port, or one in a state folder."""
+        """Run the command with the GAT port that its options select: a serial port, or one in a state folder."""
         command_function(
             _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
         )

@@ -1,4 +1,4 @@
-"""``egm intervention``: the intervention sheets, made from the machine's journal alone."""
+"""``egm intervention``: the sheets of interventions on a machine, derived from its journal alone."""
 
 import json
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def _open_view(state: Path | None) -> Iterator[JournalView]:
 
 @contextmanager
 def _read_sheets(state: Path | None) -> Iterator[list[InterventionSheet]]:
-    """Provide the printable sheets of a machine's interventions while its journal is open for reading."""
+    """Yield the printable sheets of a machine's interventions while its journal is open for reading."""
     with _open_view(state) as view:
         yield list(iter_sheets(view, FEATURES.entries))
 

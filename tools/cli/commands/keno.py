@@ -24,7 +24,7 @@ ROWS = 24
 
 
 def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
-    """Return a game with its Keno rules. Raises PaytableError for a game of another family."""
+    """Return a game and its Keno rules. Raises PaytableError for a game of another family."""
     game = load_game(path_or_id_from_text(name))
     return game, find_keno_rules(game)
 
@@ -59,7 +59,7 @@ def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, ReturnVerdict]:
-    """Simulate the ticket with the production code; the interval uses the exact standard deviation."""
+    """Simulate a Keno ticket with the machine's own code; return the tally and the comparison with the exact return."""
     *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
     assert bet.variance is not None  # every ticket has a variance
     return tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance)
@@ -74,7 +74,7 @@ def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
 
 
 def _to_exact_and_decimal(value: Fraction | None) -> dict[str, Any] | None:
-    """Return a fraction exactly as text and as a decimal number, or None."""
+    """Return a fraction as JSON data, exactly as text and as a decimal number; None stays None."""
     return None if value is None else {"exact": str(value), "decimal": float(value)}
 
 

@@ -40,12 +40,15 @@ LANGUAGE = click.option(
 
 
 def read_local_time() -> datetime:
-    """Return the time at this computer's place."""
+    """Return the current time in this computer's time zone."""
     return SystemClock().now().astimezone()
 
 
 def start_generator(office: KenoOffice) -> RandomService:
-    """Return a seeded and tested generator for an office; the length of its journal is its start number."""
+    """Return a seeded and tested random number generator for an office.
+
+    The length of the office's journal serves as the boot counter that makes each start different.
+    """
     who = Personalization(
         product="open-egm keno office",
         version=version("open-egm"),
@@ -58,7 +61,11 @@ def start_generator(office: KenoOffice) -> RandomService:
 
 @contextmanager
 def open_office_journal(folder: Path) -> Iterator[Journal]:
-    """Open the journal in ``folder``. Raises ClickException for damage, and for what an office refuses meanwhile."""
+    """Open the journal of a Keno office in ``folder``.
+
+    Raises ClickException if it is damaged or in use; errors of the office raised meanwhile become
+    ClickException too.
+    """
     try:
         with open_journal(folder, read_local_time) as journal:
             yield journal
@@ -68,7 +75,7 @@ def open_office_journal(folder: Path) -> Iterator[Journal]:
 
 @contextmanager
 def open_office(folder: Path) -> Iterator[KenoOffice]:
-    """Open the office in ``folder``. Raises ClickException as :func:`open_office_journal` does."""
+    """Open the Keno office in ``folder``. Raises ClickException as :func:`open_office_journal` does."""
     with open_office_journal(folder) as journal:
         yield KenoOffice(journal, load_game(read_opened_office(journal).source), read_local_time)
 

@@ -44,7 +44,7 @@ def command(state: Path | None, *, form: Form) -> None:
 
 
 def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
-    """Return a key that sorts pools by name, then by the stake or credit value that ends the name."""
+    """Return the sort key of a progressive pool: its name, then the stake or denomination at the end of the name."""
     name, _, last = entry[0].rpartition(".")
     return name, int(last) if last.isdecimal() else 0, last
 
@@ -63,7 +63,7 @@ def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
 
 
 def _build_amount_column(title: str, key: str) -> Column:
-    """Return a right-aligned column of amounts."""
+    """Return a right-aligned table column for amounts in minor units."""
     return Column(title, key, is_right_aligned=True, text=format_figure)
 
 

@@ -26,7 +26,7 @@ from tools.cli.whole_number import WholeNumber
 
 
 def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
-    """Return the reading limited to the conditions ``name=value``; warn if no meter matches one."""
+    """Return the meters limited to the conditions ``name=value``, with a warning for a condition without meters."""
     dims = {}
     for condition in where:
         key, equals, value = condition.partition("=")
@@ -38,7 +38,7 @@ def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading
 
 
 def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None = None) -> None:
-    """Warn if no meter has the requested dimension or value, so that its zeros are not misread."""
+    """Print a warning if no meter has the requested dimension or value, so that its zeros are not misread."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
         echo(f"egm: no meter here has {dimension!r}; {format_known_names(dimension, carried)}", err=True)
@@ -49,13 +49,13 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How meters are displayed: the number of digits, and whether in credits or minor units."""
+    """The form in which meters are displayed: the number of digits, and credits or minor units."""
 
     digits: int
     credit_cents: int | None
 
     def cells(self, name: str, value: int) -> tuple[str, str]:
-        """Return a meter's value and its unit as displayed."""
+        """Return the value of a meter and its unit as displayed."""
         meter = BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else Unit.TIMES
         if unit is Unit.CENTS and self.credit_cents is not None:
@@ -65,7 +65,10 @@ class _Shape:
 
 
 def _find_canonical_name(name: str) -> str:
-    """Return the first canonical meter with a jurisdiction's name for it, or the name itself."""
+    """Return the canonical name of a meter for a jurisdiction's name, or the name itself.
+
+    If the jurisdiction's name stands for several meters, it is the first of them.
+    """
     return next((names[name][0] for names in NAMES.values() if name in names), name)
 
 
@@ -193,10 +196,10 @@ def _build_table(
 
 
 def _is_split_by(name: str, dimension: str) -> bool:
-    """Return whether the meter has a value for each value of the dimension.
+    """Return whether the meter can be split by the dimension.
 
-    A balance, such as the credit on the machine, belongs to a position only. For a game there is only the
-    money moved through it, less what was paid out for another game.
+    A balance, such as the credit on the machine, can only be split by position: split by game it would be
+    only the money moved through the game, less what was paid out for another game.
     """
     return dimension == "position" or name not in BY_NAME or not BY_NAME[name].is_level
 

@@ -39,7 +39,7 @@ _QUOTED_MAX = 80
 
 
 def load(name: str) -> Game:
-    """Load a game for a command. Raises ``click.ClickException`` with the reason."""
+    """Return a game loaded by id or file, for a command. Raises ``click.ClickException`` with the reason."""
     try:
         return load_game(path_or_id_from_text(name))
     except DefinitionError as error:
@@ -47,7 +47,7 @@ def load(name: str) -> Game:
 
 
 def note_stated_figures(game: Game) -> None:
-    """Print a note if the game's figures are stated in its definition rather than computed here."""
+    """Print a note if the game's exact figures are copied from its definition rather than computed here."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
         text = "the figures are those stated in the definition, not computed here (`egm certify` checks them)"
         echo(f"{game.id}: {text}")
@@ -153,14 +153,14 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
 
 
 def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
-    """Return an analysis of the game that consists of this one bet."""
+    """Return an analysis of the game with the figures of only this bet."""
     return Analysis(game_id=game.id, version=game.version, family=game.family, bets=(bet,))
 
 
 def _print_present_returns(
     game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None
 ) -> None:
-    """Print the returns of the progressive levels, at the given meters or at those of a machine."""
+    """Print the returns of the progressive levels at the given level amounts, or at those of a machine."""
     from meters import JournalError, open_view  # noqa: PLC0415 (no other sheet needs the machine's records)
     from tools.lab.parsheet import meter  # noqa: PLC0415 (as above)
 
@@ -177,7 +177,7 @@ def _print_present_returns(
 
 
 def _parse_meter(text: str) -> tuple[str, int]:
-    """Return level and amount from ``LEVEL=CREDITS``. Raises MeterError for another form."""
+    """Return the level and the amount from ``LEVEL=CREDITS``. Raises MeterError for any other form."""
     level, _, value = text.partition("=")
     if (number := parse_whole_number(value)) is None:
         raise click.ClickException(
@@ -187,7 +187,7 @@ def _parse_meter(text: str) -> tuple[str, int]:
 
 
 def describe_estimate(name: str, game: Game, reason: str) -> str:
-    """Return why there is no exact PAR sheet, and a simulated return of the lowest bet."""
+    """Return text that says why there is no exact PAR sheet, with a simulated return of the lowest bet."""
     from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (only where there are no figures)
 
     cost = game.bet_options[0]
@@ -203,7 +203,7 @@ def describe_estimate(name: str, game: Game, reason: str) -> str:
 
 
 def load_named_profile(jurisdiction: str) -> "Profile":
-    """Return a profile. Raises ``click.ClickException`` if none exists with that name."""
+    """Return the jurisdiction profile with this name. Raises ``click.ClickException`` if none exists."""
     from egm.profiles import load_profile  # noqa: PLC0415 (most sheets need no profile)
 
     try:
@@ -213,7 +213,7 @@ def load_named_profile(jurisdiction: str) -> "Profile":
 
 
 def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> None:
-    """Print the lowest return and the profile's minimum for it.
+    """Print the lowest return and the minimum that the jurisdiction's profile requires.
 
     Raises ``click.ClickException`` if the profile refuses the game's returns.
     """

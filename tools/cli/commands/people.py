@@ -52,7 +52,7 @@ def _load_roster(state: Path | None) -> Roster:
 
 
 def _prove_authority(roster: Roster, by: str | None) -> str:
-    """Return the staff number of the person who makes the change, after checking their PIN.
+    """Check the PIN of the person who makes a change to the roster; return their staff number.
 
     Return "" on a machine without staff, where no proof is needed.
     """

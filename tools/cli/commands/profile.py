@@ -60,7 +60,7 @@ def schema() -> None:
 
 
 def _to_plain_json(value: object) -> object:
-    """Return a value as JSON; odds and settings are written as in the profile file."""
+    """Return a profile's value as JSON, with odds and settings written as in the profile file."""
     if isinstance(value, dict):
         return {key: _to_plain_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

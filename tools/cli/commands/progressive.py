@@ -227,7 +227,10 @@ def serve(
 
 
 def _create_exporter(readings: Readings, port: int) -> Exporter:
-    """Return the exporter of the controller's metrics on this port. Raises OperatorError if the port is in use."""
+    """Return the exporter of the controller's metrics on this port.
+
+    Raises OperatorError if the port is in use.
+    """
     try:
         return Exporter(readings, port)
     except OSError as error:
@@ -246,7 +249,7 @@ async def _serve(
     *,
     stand_by: bool,
 ) -> None:
-    """Run the controller until a signal ends it.
+    """Run the progressive controller until a signal ends it.
 
     With ``stand_by``, wait while another controller uses the store.
     """
@@ -276,7 +279,10 @@ async def _serve(
 
 
 async def _run_until(service: Service, ended: asyncio.Event) -> None:
-    """Run ``service`` until ``ended`` is set; raise the error if the service ends earlier with one."""
+    """Run ``service`` until ``ended`` is set.
+
+    If the service ends earlier with an error, the error is raised.
+    """
     serving = asyncio.create_task(service.run())
     stopping = asyncio.create_task(ended.wait())
     done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -288,7 +294,7 @@ async def _run_until(service: Service, ended: asyncio.Event) -> None:
 
 
 async def _open_store(store: str | None, ended: asyncio.Event, *, stand_by: bool, lost: bool) -> Store | None:
-    """Open the store, or return None once ``ended`` is set.
+    """Open the controller's store, or return None once ``ended`` is set.
 
     With ``stand_by``, wait while another controller uses the store. If the store was ``lost``, also wait
     until its server is back; another controller may have taken it over in the meantime.
@@ -479,7 +485,7 @@ def sign(
 
 
 def print_with_time(text: str) -> None:
-    """Print a line with the current time."""
+    """Print a line that begins with the present time (UTC)."""
     echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
 
 

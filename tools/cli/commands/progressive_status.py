@@ -74,7 +74,7 @@ def status(*, store: str | None, form: Form) -> None:
 
 
 def _read_status(controller: Controller) -> dict[str, Any]:
-    """Return the status of the link as JSON data."""
+    """Return the status of the progressive link as JSON data."""
     with controller.open_read_session() as session:
         troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _TROUBLES)
         message_times = session.read_message_times()

@@ -125,7 +125,7 @@ def _find_unit(meter: str, currency: str) -> str:
 
 @contextmanager
 def iter_journals(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
-    """Yield the entries of each journal: those in a machine's memory, or that in ``file``."""
+    """Yield the entries of a machine's journal in memory, or of the exported journal in ``file``."""
     if file is None:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view.entries()
@@ -164,9 +164,9 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
 
 
 def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
-    """Return the state of each identity record against the journal's commitments.
+    """Return one row for each identity record, compared with the commitments in the journal.
 
-    It is right, erased, altered, missing, or not committed to.
+    Its state is right, erased, altered, missing, or not committed to.
     """
     rows: list[dict[str, Any]] = []
     identities_store = _open_register(folder, medium)

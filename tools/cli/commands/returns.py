@@ -1,4 +1,4 @@
-"""``egm returns``: each game's return on this machine, compared with its exact return for its volume."""
+"""``egm returns``: the actual return of each game on this machine, compared with its exact return."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -30,7 +30,7 @@ _STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 @click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 @add_form_options
 def command(state: Path | None, *, form: Form) -> None:
-    """Print for each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
+    """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).
 
     A return must be investigated if it is farther from the theoretical one than 99.9 % of correct machines
     would be after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
@@ -51,7 +51,7 @@ def command(state: Path | None, *, form: Form) -> None:
 
 
 def _build_table(returns: list[Return]) -> Table:
-    """Return a table of games with their actual and theoretical returns, and how chance explains the difference."""
+    """Return a table of games with actual and theoretical returns, and the verdict whether chance explains them."""
     columns = (
         Column("verdict", style=_STYLE.get),
         "game",

@@ -1,4 +1,4 @@
-"""``egm rng battery`` and ``egm rng calibrate``: a laboratory's tests, and the tests of those tests."""
+"""``egm rng battery`` and ``egm rng calibrate``: a laboratory's statistical tests, and the tests of those tests."""
 
 import dataclasses
 import json
@@ -29,7 +29,7 @@ GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
 def _build_test_table(verdict: "GameVerdict") -> Table:
-    """Return a table of the statistical tests in the last run of a game's verdict."""
+    """Return a table of the statistical tests in the last run for one game."""
     run = verdict.runs[-1]
     alpha = run.judgement.alpha
     columns = (
@@ -47,7 +47,7 @@ def _build_test_table(verdict: "GameVerdict") -> Table:
 
 
 def _print_verdict(console: Terminal, verdict: "GameVerdict") -> None:
-    """Print the tests and the judgement of a game."""
+    """Print the statistical tests of a game and the conclusion from them."""
     show("text", _build_test_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
@@ -103,7 +103,7 @@ def battery(
     from tools.lab.rng.production import Production  # noqa: PLC0415
 
     def create_source() -> Source:
-        """Return the entropy source to test: the production generator, or a raw one for planted faults."""
+        """Return the source of the outcomes to test: the production generator, or one with a planted fault."""
         return create_raw_reader(start_service()) if planted else Production(start_service())
 
     console = Terminal()
@@ -134,7 +134,7 @@ def _write_report(
     json_file: Path | None,
     html_file: Path | None,
 ) -> list[str]:
-    """Write the report in the requested forms; return the errors found in the scaling."""
+    """Write the report in the requested forms; return the errors found in the scaling of raw output to ranges."""
     from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
     def read_bytes(count: int) -> bytes:
@@ -153,7 +153,7 @@ def _write_report(
 
 
 def _list_given_options() -> list[str]:
-    """Return the options of this command that determine the outcomes, as typed on a command line."""
+    """Return the given options that determine the drawn outcomes, as typed on a command line."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():
         if name in {"json_file", "html_file"}:

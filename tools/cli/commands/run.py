@@ -50,22 +50,22 @@ _LOCK: Final = "run/cabinet.lock"
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """One process of the cabinet, and how its end is handled."""
+    """One process of the cabinet (such as machine or screen), and what happens when it ends."""
 
     name: str
     command: tuple[str, ...]
     ready: Path | None = None
-    """The file whose appearance lets the next process start."""
+    """The file whose appearance shows that the process is ready, so that the next one may start."""
     speaks: bool = False
-    """Whether it prints to the terminal of the person who started the cabinet."""
+    """Whether the process prints to the terminal of the person who started the cabinet."""
     closes: bool = False
-    """Whether all processes end if a person closes it."""
+    """Whether the whole cabinet ends if a person closes this process, such as its window."""
     after: Callable[[], None] = lambda: None
-    """Cleans up each time the process has ended."""
+    """A function called each time the process has ended, to clean up."""
     is_machine: bool = False
-    """Whether it is the machine, which holds the money, so that no other process may end it."""
+    """Whether this is the machine's process, which holds the money: no other process may end it."""
     passed_descriptors: tuple[int, ...] = ()
-    """Descriptors passed to it at each start."""
+    """The file descriptors passed to the process at each start."""
 
 
 @cache
@@ -119,7 +119,7 @@ def _resolve_screen_mode(requested_mode: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """Where the screen is displayed, and the other options of the screen process."""
+    """The options of the screen processes: where the screen is displayed, and how."""
 
     mode: str
     port: int | None = None
@@ -129,7 +129,7 @@ class _Shown:
     flags: tuple[str, ...] = ()
     """Flags for every player's screen: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
     asks: bool = False
-    """Whether the screen asks for a missing cabinet file."""
+    """Whether the screen, rather than the terminal, asks for a missing cabinet file."""
     stick: Path | None = None
     """The file that replaces the enrolment stick on a computer that has no such port."""
 
@@ -142,9 +142,9 @@ class _Shown:
 def _build_child_processes(
     folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _Shown
 ) -> tuple[_Child, ...]:
-    """Return the processes to run, in order.
+    """Return the cabinet's processes in the order of their start.
 
-    ``cabinet`` is None if the cabinet file is unusable; then the screen displays why.
+    ``cabinet`` is None if the cabinet file is unusable; then the screen displays the reason.
     """
     screen = shown.mode
     where = ("--state", str(folder.root))
@@ -191,7 +191,7 @@ def _build_child_processes(
 
 
 def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
-    """Return the options that let a position's screen operate the position's simulated devices."""
+    """Return the screen options that let the screen of a position operate that position's simulated devices."""
     simulated = _list_simulated_devices(cabinet, position)
     if cabinet is None or not simulated:
         return ()
@@ -200,7 +200,7 @@ def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[st
 
 
 def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
-    """Return what the person who starts a cabinet for the first time must know."""
+    """Return notes for the person who starts a cabinet for the first time."""
     words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
         addresses_text = "each address below in a browser" if several else "the address below in a browser"
@@ -224,7 +224,7 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
 
 
 def _lock_state_folder(folder: StateFolder) -> FolderLock:
-    """Lock the state folder for this cabinet, before using anything another cabinet may use.
+    """Lock the state folder for this cabinet, before using anything that another cabinet may be using.
 
     Raises JournalLocked, which names the process that has the folder: another cabinet, or a machine started
     alone.
@@ -256,7 +256,7 @@ class _Supervisor:
         return self._status
 
     async def _wait_for(self, child: _Child) -> None:
-        """Wait until the process has created the file that says it is ready."""
+        """Wait until the process has created the file that shows that it is ready."""
         # A file that another process creates can only be polled.
         while child.ready is not None and not child.ready.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
             await asyncio.sleep(0.02)
@@ -298,8 +298,8 @@ class _Supervisor:
     def _should_end_cabinet(self, child: _Child, status: int | None, ends: int, since_first_s: float) -> bool:
         """Return whether the end of a process ends the whole cabinet.
 
-        The machine does with an operator error, or after too many restarts. Any other process only does with
-        an operator error soon after the start.
+        The machine's process ends it with an operator error, or after too many restarts. Any other process
+        ends it only with an operator error soon after its start.
         """
         if not child.is_machine:
             return status == _OPERATOR_ERROR and since_first_s < _SETTLED_S
@@ -311,12 +311,12 @@ class _Supervisor:
 
 
 def _compute_restart_pause_s(ends: int) -> float:
-    """Return the pause before the restart of a process that ended ``ends`` times within a minute."""
+    """Return the pause in seconds before a process restarts that ended ``ends`` times within a minute."""
     return 0.0 if ends < _AT_ONCE else min(_PAUSE_MAX_S, 2.0 ** (ends - _AT_ONCE))
 
 
 def _find_one_game_folder(game: str) -> Path:
-    """Return the state folder for a cabinet with one game, beside the demonstration's folder."""
+    """Return the state folder for a demonstration cabinet with only this game, beside the demonstration's folder."""
     usual = default_state_dir()
     return usual.with_name(f"{usual.name}-{Path(game).stem}")
 

@@ -31,7 +31,7 @@ from tools.lab.simulation import (
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The result of a finished simulation of one bet."""
+    """The result of a finished simulation of one bet, compared with the bet's exact figures."""
 
     bet: BetAnalysis
     tally: Tally
@@ -40,11 +40,11 @@ class _Result:
     fit: Fit | None
     seconds: float
     path: str
-    """Which code played the games: production or compiled."""
+    """The code that played the games: ``production`` or ``compiled``."""
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether return, hit frequency and distribution agree with the exact ones that are known."""
+        """Return whether return, hit frequency and distribution agree with the exact figures that are known."""
         return self.verdict.agrees_with_exact and all(
             part is None or part.agrees_with_exact for part in (self.hits, self.fit)
         )
@@ -103,7 +103,7 @@ def command(
 
 
 def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
-    """Play the games as a cabinet does; return their result."""
+    """Play the games with the machine's own code, as a cabinet does; return the result."""
     started = time.perf_counter()
     tally = Tally()
     with show_progress(f"{game.id}, bet {bet.bet}", games) as show_done:
@@ -157,7 +157,7 @@ def _estimate(
 
 
 def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
-    """Simulate with the bulk code. Raises SimulationError for any family but reels."""
+    """Play the games with compiled code, for large numbers. Raises SimulationError for any family but reels."""
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):
@@ -171,7 +171,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
 
 
 def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
-    """Return a simulated bet's comparison with its exact figures: return, hit frequency, and distribution of wins."""
+    """Return the result of a simulation: return, hit frequency and distribution compared with the exact figures."""
     variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.hit_min_credits))
@@ -207,7 +207,7 @@ def _build_result_data(game: Game, r: _Result) -> dict[str, object]:
 
 
 def _print_result(console: Terminal, game: Game, r: _Result) -> None:
-    """Print the result of a simulation, with what agrees with the exact figures."""
+    """Print the result of a simulation, and which figures agree with the exact ones."""
     v = r.verdict
     console.print(
         f"{game.id} {game.version}, bet {r.bet.bet}: {format_count(v.games, 'game')}, {r.path} path"

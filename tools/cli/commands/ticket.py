@@ -76,7 +76,7 @@ def _parse_digits(_: click.Context, __: click.Parameter, value: str) -> str:
 
 
 def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) -> Path:
-    """Return the path. Raises click.BadParameter unless its name ends in .png or .pdf."""
+    """Return the path of a picture file; raise click.BadParameter unless its name ends in .png or .pdf."""
     if value.suffix not in _WRITERS:
         raise click.BadParameter(f"{value}: must end in .png or .pdf")
     return value
@@ -114,7 +114,7 @@ _output = click.option(
 
 @contextmanager
 def _report_errors() -> Iterator[None]:
-    """Turn every expected error into a one-line message."""
+    """Convert every expected error into a one-line message of the command."""
     try:
         yield
     except (OperatorError, LocalError, JournalError, OSError) as why:
@@ -123,7 +123,7 @@ def _report_errors() -> Iterator[None]:
 
 @contextmanager
 def _report_ledger_errors() -> Iterator[None]:
-    """Turn every expected error into a one-line message; for a damaged ledger, add what to do."""
+    """Convert every expected error into a one-line message; for a damaged ledger, add what to do."""
     with _report_errors():
         try:
             yield
@@ -151,7 +151,7 @@ def _open_cage(state: Path | None, medium: Path | None, person: str, second: str
 
 
 def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
-    """Return a command for an action by enrolled staff on a ticket; ``act`` returns what it did."""
+    """Return a CLI command for an action by enrolled staff on a ticket; ``act`` returns a text about what it did."""
 
     @_number
     @_state
@@ -177,7 +177,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
 
 
 def _is_date_known(folder: Path, clock: Clock) -> bool:
-    """Return whether this computer's clock agrees well enough with the machine's journal to expire tickets."""
+    """Return whether this computer's clock agrees with the machine's journal, so that expiry dates can be applied."""
     try:
         with open_view(folder, check_pages=True) as view:
             return create_timekeeper(view, clock).is_believed
@@ -216,14 +216,14 @@ _AMOUNT: Final = Column("amount", is_right_aligned=True)
 
 
 def _build_ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
-    """Return a ticket's fields and its ledger moves as JSON, with ``number`` as its number."""
+    """Return a ticket's fields and its ledger moves as JSON data, with ``number`` as the number shown."""
     ticket = json.loads(record.ticket.to_json()) | {"number": number}
     moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
     return {"state": _format_state(record, at), "ticket": ticket, "moves": moves}
 
 
 def _write_ticket(ticket: Ticket, template: Template, language: str, output: Path) -> None:
-    """Draw a ticket into a file."""
+    """Draw the picture of a ticket and write it to a file."""
     write_result(output, _WRITERS[output.suffix](draw_ticket(ticket, template, language)))
 
 

@@ -38,7 +38,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def _read_rules(path: Path) -> Tournament:
-    """Return the rules of a file. Raises ClickException if it is not valid."""
+    """Return the tournament rules in a file. Raises ClickException if the file is not valid."""
     try:
         return read_rules(path)
     except OperatorError as error:
@@ -46,7 +46,7 @@ def _read_rules(path: Path) -> Tournament:
 
 
 def _require_lawful(path: Path, today: datetime | None) -> Tournament:
-    """Return the rules of a file. Raises ClickException with everything that the by-law refuses in them."""
+    """Return the tournament rules in a file. Raises ClickException with all violations of the by-law."""
     rules = _read_rules(path)
     if faults := list_violations(rules, _choose_day(today)):
         raise click.ClickException("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
@@ -133,7 +133,7 @@ def _parse_round(text: str, form: str) -> tuple[int, int, str]:
 
 
 class _Corrections(TypedDict):
-    """What staff correct of the journals of a tournament, as the options name it."""
+    """The corrections that staff make to the recorded data of a tournament, by option name."""
 
     without: tuple[str, ...]
     renamed: tuple[int, ...]
@@ -181,7 +181,7 @@ _CORRECTION_OPTIONS: Final = [
 
 
 def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options by which staff correct what the journals say of a tournament."""
+    """Add to a command the options by which staff correct the recorded data of a tournament."""
     for option in reversed(_CORRECTION_OPTIONS):
         function = option(function)
     return function
@@ -263,7 +263,7 @@ def standings_(
 def _derive(
     rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: _Corrections
 ) -> Results:
-    """Return the results from verified exports. Raises ClickException."""
+    """Return the results of a tournament, derived from verified exports of its journals. Raises ClickException."""
     ignored = [_parse_round(each, "ENTRY:ROUND:EXPORT") for each in corrections["ignored"]]
     absent = [_parse_round(each, "ENTRY:ROUND")[:2] for each in corrections["absent"]]
     try:
@@ -319,7 +319,10 @@ _add_option: Final = click.option(
 
 
 def _settle(rules: Tournament, results_file: Path, added_cents: int) -> Settlement:
-    """Return the settlement of a tournament. Raises ClickException, also if the prizes return too little."""
+    """Return the settlement of a tournament.
+
+    Raises ClickException if the results do not fit the rules, or if the prizes return too little of the fees.
+    """
     try:
         settlement = settle(rules, read_results(results_file), added_cents)
     except OperatorError as error:
@@ -449,7 +452,7 @@ def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, object]
 
 
 def _list_sentences(rules: Tournament, settlement: Settlement) -> list[str]:
-    """Return sentences on the fees, refunds and the share returned."""
+    """Return sentences about the fees, the refunds and the share of the fees that the prizes return."""
     standings, currency = settlement.standings, rules.currency
     sentences = []
     if standings.cancelled:

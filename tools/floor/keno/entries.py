@@ -7,7 +7,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfficeOpened:
-    """The office was opened for one game; ``source`` is what the game is loaded by."""
+    """The office was opened for one game; ``source`` is the library id or file from which the game is loaded."""
 
     source: str
     game: str
@@ -16,13 +16,13 @@ class OfficeOpened:
     casino: str
     claim_place: str
     unit_cents: int
-    """The worth of a credit, in minor units."""
+    """The value of one credit, in minor units."""
     currency: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketSold:
-    """A ticket was recorded; its selections, draws and control number are in the state of the entry."""
+    """A ticket was recorded; the entry's state has its selections, draws and control number."""
 
     at: str
     number: int
@@ -45,7 +45,7 @@ class TicketCancelled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalesClosed:
-    """The sales for a draw were closed for these tickets; those in ``void`` were not paid for."""
+    """The sales for a draw were closed; unpaid tickets of the draw became void (``void``)."""
 
     draw: int
     tickets: tuple[int, ...]
@@ -54,7 +54,7 @@ class SalesClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawHeld:
-    """A draw was held: the balls in order, each number drawn with its bound and purpose, and the prizes in credits."""
+    """A draw was held: the balls in order, the random numbers (bound, value, purpose), prizes in credits by ticket."""
 
     at: str
     draw: int
@@ -66,7 +66,7 @@ class DrawHeld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawFailed:
-    """A draw could not be held; its stakes are owed to the holders."""
+    """A draw could not be held; its stakes are owed to the holders of the tickets."""
 
     at: str
     draw: int
@@ -75,7 +75,7 @@ class DrawFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketClaimed:
-    """A ticket was paid for these draws; ``differs`` names where its paper differed from the record."""
+    """A ticket was paid for these draws; ``differs`` names the data on the paper that differed from the record."""
 
     at: str
     number: int
@@ -87,7 +87,7 @@ class TicketClaimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketExpired:
-    """A ticket's claim period was over, or the ticket was void; its record was removed from the state."""
+    """A ticket was closed because its claim period was over or it was void; its record was removed from the state."""
 
     at: str
     number: int

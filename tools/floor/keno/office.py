@@ -61,7 +61,7 @@ TICKET: Final = "keno:ticket:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """The number of the next draw, whether its sales are closed, and the number of the last ticket."""
+    """The office's counters: the next draw, whether its sales are closed, and the last ticket."""
 
     next_draw: int = 1
     is_closed: bool = False
@@ -70,7 +70,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class DrawResult:
-    """A Keno draw that was held: its number, what was drawn, and the prize in credits of each ticket that won."""
+    """A Keno draw that was held: its number, the drawn numbers, and the prize in credits of each winning ticket."""
 
     number: int
     drawn: Drawn
@@ -90,10 +90,13 @@ class OfficeTotals:
 
 
 class KenoOffice:
-    """A Keno office, open for one game. ``now`` returns the local (aware) time."""
+    """A Keno office with one game and its journal; ``now`` returns the local time with its time zone."""
 
     def __init__(self, journal: Journal, game: Game, now: Callable[[], datetime]) -> None:
-        """Continue the office of a journal. Raises OperatorError if it was opened for another game or edition."""
+        """Continue the office whose journal this is.
+
+        Raises OperatorError if the journal was opened for another game or version.
+        """
         self.journal = journal
         self.game, self.rules = game, find_keno_rules(game)
         self._now = now
@@ -119,8 +122,9 @@ class KenoOffice:
     ) -> Self:
         """Open a new office in an empty journal.
 
-        ``source`` is what the game is loaded by; ``unit_cents`` is the worth of a credit. Raises OperatorError if
-        there is an office already, or the game has no terms of tickets, has levels, or no such credit.
+        ``source`` is the library id or file from which the game is loaded; ``unit_cents`` is the value of a
+        credit. Raises OperatorError if there is an office already, or the game has no terms of tickets, has
+        levels, or no such credit.
         """
         definition = find_keno_rules(game).definition
         if journal.state(_OFFICE) is not None:
@@ -206,7 +210,10 @@ class KenoOffice:
         return refund_credits
 
     def find_ticket(self, number: int) -> TicketRecord:
-        """Return the central record of a ticket. Raises TicketRefused if none was recorded or its time is over."""
+        """Return the central record of a ticket.
+
+        Raises TicketRefused if none was recorded or its claim period is over.
+        """
         stored: Json = self.journal.state(f"{TICKET}{number}")
         if stored is None:
             raise TicketRefused(
@@ -243,7 +250,8 @@ class KenoOffice:
     def hold_draw(self, draw: Draw) -> DrawResult:
         """Draw the numbers of the closed draw, and settle every ticket of it.
 
-        The most that a draw pays is shared among all its tickets. Raises OperatorError if sales are open.
+        If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit. Raises
+        OperatorError if sales are open.
         """
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
@@ -290,9 +298,9 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ claims
     def claim(self, presented: Presented, *, place: str) -> ClaimPayment:
-        """Pay a ticket's holder all that is decided and unpaid (s. 86).
+        """Pay the holder of a ticket everything that is decided and not paid yet (s. 86).
 
-        The control number says which ticket it is. Raises TicketRefused with the first ground.
+        The control number identifies the ticket. Raises TicketRefused with the first reason for refusal.
         """
         given = presented.control_number or ""
         tickets = self.list_tickets().values() if is_well_formed(given) else ()
@@ -374,12 +382,15 @@ class KenoOffice:
         return from_json(Counters, self.journal.state(_COUNTERS), _COUNTERS)
 
     def _require_open_sales(self, counters: Counters) -> None:
-        """Raise OperatorError if the next draw is closed and has been neither held nor declared failed."""
+        """Raise OperatorError if the sales of a draw are closed, and it has been neither held nor declared failed."""
         if counters.is_closed:
             raise OperatorError(f"draw {counters.next_draw} is closed: hold it, or record that it failed")
 
     def _list_tickets_of_draw(self) -> tuple[int, dict[int, TicketRecord]]:
-        """Return the number of the closed draw and the tickets in it. Raises OperatorError if none is closed."""
+        """Return the number of the draw whose sales are closed, and its tickets.
+
+        Raises OperatorError if the sales of no draw are closed.
+        """
         counters = self._read_counters()
         number = counters.next_draw
         if not counters.is_closed:
@@ -388,12 +399,15 @@ class KenoOffice:
         return number, {n: r for n, r in tickets if number in r.closed and r.state is TicketState.IN_PLAY}
 
     def _begin_next_draw(self) -> Counters:
-        """Return the state in which the sales for the draw after the closed one are open."""
+        """Return the counters for the next draw, with its sales open."""
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 
     def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn: Drawn) -> dict[int, int]:
-        """Return the prize of each ticket in a draw, in credits; the limit of the draw is shared among all of them."""
+        """Return the prize of each ticket in a draw, in credits.
+
+        If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit.
+        """
         owners: list[int] = []
         amounts: list[int] = []
         for number, record in tickets.items():
@@ -407,7 +421,7 @@ class KenoOffice:
         return prizes
 
     def _move(self, *flows: tuple[str, str, int]) -> tuple[Transfer, ...]:
-        """Return the transfers of amounts in credits between accounts, without those of nothing."""
+        """Return the transfers for movements of credits (source, target, credits); those of 0 credits are left out."""
         unit_cents = self.opened.unit_cents
         return tuple(Transfer(source, target, n * unit_cents) for source, target, n in flows if n)
 
@@ -419,7 +433,7 @@ class KenoOffice:
         transfers: tuple[Transfer, ...] = (),
         counters: Counters | None = None,
     ) -> None:
-        """Append one entry with the tickets' records as they are after it; None removes a ticket."""
+        """Append one entry to the journal, with the new records of tickets; None removes a ticket's record."""
         state: dict[str, Json] = {
             f"{TICKET}{n}": None if each is None else each.to_json() for n, each in tickets.items()
         }
@@ -437,7 +451,7 @@ class KenoOffice:
 
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
-    """Return what the office of a journal was opened with. Raises OperatorError if none was opened."""
+    """Return the terms with which the office of a journal was opened. Raises OperatorError if none was opened."""
     opened = journal.state(_OFFICE)
     if opened is None:
         raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")
@@ -445,5 +459,5 @@ def read_opened_office(journal: Journal) -> OfficeOpened:
 
 
 def open_journal(folder: Path, now: Callable[[], datetime], second: Path | None = None) -> Journal:
-    """Open the journal of a Keno office; one computer at a time."""
+    """Open the journal of a Keno office; only one process may have it open."""
     return Journal.open(folder, now=now, second_dir=second, machine_id="keno-office")

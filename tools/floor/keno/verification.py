@@ -1,4 +1,4 @@
-"""Verification of a Keno office's journal: each entry is recomputed from those before it, and must be the same.
+"""Verification of a Keno office's journal: each entry must equal the one recomputed from those before it.
 
 The journal itself proves that no entry was changed later (:mod:`meters`). This shows that each entry was correct: the
 tickets of a draw, the balls from the recorded numbers, every prize, every payment, and all transfers between accounts.
@@ -32,7 +32,7 @@ _RECORDS: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.it
 
 
 class _Copy:
-    """A journal in memory: the state after the entries recomputed so far, and the last transaction."""
+    """A substitute for the journal in memory: the state after the entries recomputed so far; the last transaction."""
 
     def __init__(self, journal: Journal) -> None:
         self.media, self.derive = journal.media, journal.derive
@@ -40,15 +40,15 @@ class _Copy:
         self._state: dict[str, Json] = {}
 
     def state(self, key: str) -> Json:
-        """Return the value of a key of the state, or None."""
+        """Return the value that the state in memory has under a key, or None."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, Json]:
-        """Return all values whose keys begin with ``prefix``."""
+        """Return all values of the state in memory whose keys begin with ``prefix``, by key."""
         return {key: value for key, value in self._state.items() if key.startswith(prefix)}
 
     def append(self, transaction: Transaction) -> None:
-        """Apply a transaction to the state."""
+        """Apply a transaction to the state in memory."""
         self.last = transaction
         for key, value in transaction.state.items():
             if value is None:
@@ -58,7 +58,7 @@ class _Copy:
 
 
 class _Verifier:
-    """An office in memory whose entries are recomputed, each at its recorded time."""
+    """A Keno office in memory that repeats each recorded action at its recorded time."""
 
     def __init__(self, journal: Journal, game: Game) -> None:
         self._copy = _Copy(journal)
@@ -67,7 +67,7 @@ class _Verifier:
         self._time = datetime(2000, 1, 1, tzinfo=UTC)
 
     def recompute(self, entry: StoredEntry) -> Transaction | None:
-        """Carry out what an entry records in the office in memory, and return the resulting transaction."""
+        """Repeat the action that an entry records, and return the transaction that results from it."""
         record: object = from_json(
             _RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
         )
@@ -85,7 +85,7 @@ class _Verifier:
         return self._copy.last
 
     def _recompute_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
-        """Carry out an entry of an open office; ``state`` has the ticket that was sold."""
+        """Repeat a recorded action in an opened office; ``state`` is the entry's state, which has a sold ticket."""
         match record:
             case TicketSold():
                 sold = TicketRecord.from_json(state[f"{TICKET}{record.number}"])
@@ -114,7 +114,7 @@ class _Verifier:
 
 
 def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
-    """Yield a sentence for each part of an entry that differs from the recomputed one.
+    """Yield a sentence for each part of a journal entry that differs from the recomputed one.
 
     After an entry that cannot be recomputed, nothing more is checked.
     """

@@ -1,10 +1,10 @@
 """Certificates for a link, and the broker configuration that accepts no others.
 
 One authority signs one certificate each for the broker, the controller, every machine and every sign. The
-broker knows a client by the name in its certificate, which is the only client id it may connect with: the
-holder of another certificate cannot disconnect a client by using its id. Keys are Ed25519 and only leave the
-folder they are created in when somebody carries them to their machine; a machine that creates its own key
-sends a request.
+broker identifies a client by the name in its certificate, which is the only client id that it may use: the
+holder of another certificate cannot disconnect a client by using its id. Keys are Ed25519. They leave the
+folder in which they are created only when a person carries them to their machine; a machine that creates its
+own key sends a certificate request.
 """
 
 import contextlib
@@ -47,12 +47,12 @@ _ASIDE: Final = ".revoked-"
 
 
 def format_sign_name(name: str) -> str:
-    """Return the name that a sign has in its certificate and as its topic."""
+    """Return the name of a sign in its certificate and in the names of its MQTT topics."""
     return f"{SIGN}-{name}"
 
 
 def _require_machine(name: str) -> None:
-    """Raise OperatorError for a name that is reserved for something other than a machine."""
+    """Raise OperatorError if the name is reserved for the broker, the controller, the authority or a sign."""
     if name in {CONTROLLER, SIGN, BROKER, AUTHORITY} or name.startswith(format_sign_name("")):
         raise OperatorError(f"{name} is not a valid machine serial number")
 
@@ -60,11 +60,11 @@ def _require_machine(name: str) -> None:
 def make_link(
     folder: Path, machines: Iterable[str], host: str, now: datetime, signs: Iterable[str] = ("1",)
 ) -> tuple[str, ...]:
-    """Create in ``folder`` what a progressive link still lacks: authority, revocation list and certificates.
+    """Create in ``folder`` the missing certificate files of a progressive link.
 
-    Broker, controller, signs and machines each get a certificate; ``host`` is the broker's host. Returns the
-    names certified now; the next call completes an interrupted one. Raises OperatorError, also for an
-    existing certificate that is not usable now.
+    These are the authority, the revocation list, and certificates for broker, controller, signs and machines;
+    ``host`` is the broker's host. Returns the names certified now; the next call completes an interrupted
+    one. Raises OperatorError, also for an existing certificate that is not usable now.
     """
     if not is_host(host):
         raise OperatorError(f"{host!r} is neither a host name nor an address")
@@ -90,7 +90,7 @@ def make_link(
 
 
 def make_authority(folder: Path, now: datetime) -> None:
-    """Create the link's certificate authority in ``folder``. Raises OperatorError if it has one already."""
+    """Create the link's certificate authority in ``folder``. Raises OperatorError if there is one already."""
     if (folder / f"{AUTHORITY}.crt").exists():
         raise OperatorError(f"{folder} already has an authority")
     folder.mkdir(parents=True, exist_ok=True)
@@ -231,7 +231,7 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
 
 
 def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
-    """Return the entries of the revocation list by serial number."""
+    """Return the entries of the revocation list by the serial number of the certificate."""
     path = folder / REVOKED
     try:
         with raise_read_errors():
@@ -261,9 +261,9 @@ def _list_archived_serials(folder: Path) -> set[int]:
 
 
 def _archive_certificate(folder: Path, name: str, serial: int) -> None:
-    """Archive the certificate and the key of ``name``.
+    """Archive the certificate and the key of ``name`` under names with the serial number.
 
-    The certificate is moved last, so that an interrupted call is repeated.
+    The certificate is moved last, so that an interrupted call can be repeated.
     """
     for suffix in ("key", "crt"):
         with contextlib.suppress(FileNotFoundError):  # the key may be on its machine only
@@ -272,7 +272,7 @@ def _archive_certificate(folder: Path, name: str, serial: int) -> None:
 
 
 def _find_current_certificate(folder: Path, name: str) -> x509.Certificate | None:
-    """Return the certificate of ``name``, or None; an interrupted revocation is completed first."""
+    """Return the certificate of ``name``, or None; complete an interrupted revocation first."""
     path = folder / f"{name}.crt"
     if not path.exists():
         return None
@@ -284,7 +284,7 @@ def _find_current_certificate(folder: Path, name: str) -> x509.Certificate | Non
 
 
 def _require_no_certificate(folder: Path, name: str) -> None:
-    """Raise OperatorError if there is a certificate of ``name``."""
+    """Raise OperatorError if ``name`` already has a certificate."""
     if _find_current_certificate(folder, name) is not None:
         raise OperatorError(
             f"{folder}: there is a certificate for {name} already: `egm progressive revoke` it first"
@@ -302,7 +302,7 @@ def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certi
 
 
 def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
-    """Return that the certificate is not valid yet or no longer, or "" if it is valid now."""
+    """Return the text that the certificate is not valid yet or has expired, or "" if it is valid now."""
     since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if since <= now <= until:
         return ""
@@ -311,7 +311,7 @@ def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
 
 
 def _read_certificate(path: Path) -> x509.Certificate:
-    """Return the certificate in a file. Raises OperatorError."""
+    """Return the certificate in a file. Raises OperatorError if it cannot be read."""
     try:
         data = path.read_bytes()
         if not data.strip():
@@ -354,7 +354,10 @@ def _create_builder(
     now: datetime,
     authority: x509.Certificate | None = None,
 ) -> x509.CertificateBuilder:
-    """Return a builder with the fields that every certificate has, valid no longer than ``authority``."""
+    """Return a certificate builder with the fields common to all certificates.
+
+    The certificate is valid no longer than ``authority``.
+    """
     since, until = now - _SKEW, now + timedelta(days=_VALID_DAYS)
     if authority is not None:
         since = max(since, authority.not_valid_before_utc)
@@ -371,12 +374,12 @@ def _create_builder(
 
 
 def _build_name(name: str) -> x509.Name:
-    """Return a certificate's subject with this common name."""
+    """Return a certificate subject with ``name`` as its common name."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _build_host_name(host: str) -> x509.GeneralName:
-    """Return a host name or an address in the form that certificates use."""
+    """Return a host name or IP address as a subject alternative name of a certificate."""
     try:
         return x509.IPAddress(ip_address(host))
     except ValueError:
@@ -384,7 +387,7 @@ def _build_host_name(host: str) -> x509.GeneralName:
 
 
 def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
-    """Return the key for a missing certificate: the one that an interrupted run left, or a new one.
+    """Return the private key for a certificate to be made: the key that an interrupted run left, or a new one.
 
     Raises OperatorError if the authority's key is lost although certificates signed with it exist.
     """

@@ -1,6 +1,6 @@
-"""The money movements on a controller's store: contributions, hits, returned and transferred amounts.
+"""The money movements in a controller's store: contributions, hits, returned and transferred amounts.
 
-Each happens within the transaction of its cause.
+Each is stored in the same transaction as the message that causes it.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from tools.floor.progressive.store import Session
 
 
 class ContributionLedgerError(OperatorError):
-    """Raised for an amount that no progressive level can receive; the text names the level and the amount."""
+    """An amount cannot be added to any progressive level; the text names the level and the amount."""
 
 
 class ContributionLedger:
-    """The ledger of a progressive controller; ``at`` returns the controller's time as text."""
+    """The money movements of a progressive controller's levels; ``at`` returns the controller's time as text."""
 
     def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
         self._mysteries = mysteries
@@ -108,7 +108,7 @@ class ContributionLedger:
         return amount_cents, replace(record, level=paid, closing_cents=left_cents)
 
     def return_award(self, session: Session, hit: ClaimRecord) -> None:
-        """Return the amount that a void game had won to its progressive level."""
+        """Return the award of a game that was declared void to its progressive level."""
         record = session.read_level(hit.level)
         if record is None:
             raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
@@ -123,7 +123,7 @@ class ContributionLedger:
         self.add_moved_amount(session, record.successor, amount)
 
     def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
-        """Adjust the level so that it has paid what the machine paid for a hit.
+        """Correct the level's amount if the machine paid another amount for a hit than the award.
 
         The two amounts differ if an attendant paid the shown amount before the award arrived. They also
         differ if, after a restore from an older copy, machines sent their hits again in another order.
@@ -152,11 +152,11 @@ class ContributionLedger:
     def correct_outdated_level(
         self, session: Session, record: LevelRecord, machine: str, enrolment: Enrolment
     ) -> None:
-        """If a machine has seen a level in a later state than this store, record a fall by correction.
+        """Record a correction if a machine has seen a later state of a level than this store has.
 
         ``enrolment`` is what the machine states about the level. A machine shows no amount that is lower than
-        the last one without a recorded reason, so the correction is recorded. A controller's store is never
-        behind its machines unless it was restored from an older copy.
+        the last one without a recorded reason, so the correction is recorded as a fall. A controller's store
+        is never behind its machines unless it was restored from an older copy.
         """
         wrong = find_unlawful_fall(
             record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls
@@ -178,7 +178,7 @@ class ContributionLedger:
         self._record_outside_amount(session, heir, amount)
 
     def _record_outside_amount(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
-        """Record with a mystery prize an amount that its level received other than by wagers."""
+        """For a mystery level, record an amount that it received other than by wagers with its current prize."""
         if record.level.terms.mystery:
             self._mysteries.add_outside_amount(session, record.id, amount)
 
@@ -189,7 +189,7 @@ class ContributionLedger:
             self._mysteries.open(session, record, self._at())
 
     def close_level(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
-        """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount."""
+        """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
         if record.level.terms.mystery:
             self._mysteries.close(session, record.id)
         amount, empty = record.level.release()
@@ -208,7 +208,7 @@ class ContributionLedger:
 
 
 def _record_fall(record: LevelRecord, shown_cents: int) -> LevelRecord:
-    """Return the record with a fall by correction if its level now shows less than ``shown_cents``."""
+    """Return the record with one more fall, by correction, if the level now shows less than ``shown_cents``."""
     if record.level.shown_cents >= shown_cents:
         return record
     return replace(record, falls=record.falls + 1, fell_by="correction")

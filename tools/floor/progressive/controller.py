@@ -1,9 +1,9 @@
-"""The controller of progressive levels: the messages it takes, its replies, and its state.
+"""The controller of progressive levels: the messages that it processes, its replies, and its state.
 
 It does no input or output: :meth:`Controller.take` is given messages with their real senders (which the
-transport proves), and returns the replies, with everything durable by then. It is idempotent at every point:
-a repeated contribution, claim or commit is recognised by its sequence number or id, and gets the same reply
-as the first one.
+transport proves), and returns the replies; by then everything is durable. It is idempotent at every point: a
+repeated contribution, claim or commit is recognised by its sequence number or id, and gets the same reply as
+the first one.
 """
 
 import secrets
@@ -49,12 +49,12 @@ _WIN_SHOWN = timedelta(minutes=1)
 
 
 class ControllerError(OperatorError):
-    """Raised if an operator's request is not possible; the text names the request and the reason."""
+    """An operator's request to the controller is not possible; the text names the request and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:
-    """A message received by the controller, and its sender, whose identity the transport has verified."""
+    """A message received by the controller, with its sender, whose identity the transport has verified."""
 
     sender: str
     message: FromMachine
@@ -83,9 +83,9 @@ class Controller:
         self._books = ContributionLedger(self._mysteries, self._format_time)
         self._spoken = 0
         self._gaps: dict[tuple[str, str], int] = {}
-        """The last missing contribution of each machine and level."""
+        """The number of the contribution last missing, by machine and level, so that each gap is recorded once."""
         self._closed: set[str] = set()
-        """Closed levels: never opened again, so they need not be read twice a second."""
+        """The ids of closed levels, which need not be read again because they never reopen."""
         self.unruled = 0
         """The number of claims and payments that waited for a ruling when the values were last read."""
         self.wins: tuple[LevelWin, ...] = ()
@@ -124,7 +124,7 @@ class Controller:
             return [answer for received in messages for answer in self._process_message(session, received)]
 
     def _drop(self, received: ReceivedMessage, error: Exception) -> None:
-        """Record a message whose processing raised an error and which had no effect."""
+        """Record that processing a message raised an error, so that the message has no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
             session.note(
@@ -167,7 +167,7 @@ class Controller:
 
     # ------------------------------------------------------------------ enrolment
     def _join(self, session: Session, join: Join, enrolment: Enrolment) -> FromController:
-        """Enrol a machine in a level; refuse if its stake or chance differs from the level's (s.92)."""
+        """Enrol a machine in a level; refuse it if the game's stake or odds differ from the level's (s.92)."""
         record = session.read_level(enrolment.level)
         if record is None:
             return self._refuse_join(
@@ -267,7 +267,7 @@ class Controller:
     def _claim(  # noqa: PLR0911 (one a reason)
         self, session: Session, claim: Claim
     ) -> FromController:
-        """Award a hit and reset its level; repeats of the claim get the same reply."""
+        """Award a hit and reset its level; a repeated claim gets the same reply."""
         recorded_hit = session.find_claim(claim.claim)
         if recorded_hit is not None:
             if (recorded_hit.machine, recorded_hit.level, recorded_hit.after, recorded_hit.share) != (
@@ -304,7 +304,7 @@ class Controller:
     def _hold_improbable_claim(
         self, session: Session, record: LevelRecord, claim: Claim
     ) -> FromController | None:
-        """Hold a claim that is too improbable for chance; return None if it is to be awarded.
+        """Hold a claim that chance does not explain, and return the refusal; None if the claim may be awarded.
 
         The claim is recorded once, and repeats get the same reply until staff have ruled on it.
         """
@@ -332,7 +332,7 @@ class Controller:
                 self._books.adjust_to_payment(session, hit)
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
-        """Record how a machine paid a hit; the award of a void game goes back to the level.
+        """Record how a machine paid a hit; the award of a void game returns to the level.
 
         If the reported payment is plausible, it becomes what the level paid; otherwise it is held for a
         ruling.
@@ -358,7 +358,10 @@ class Controller:
         return Closed(machine=commit.machine, claim=commit.claim)
 
     def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
-        """Adjust the level to a payment that differs from the award; hold the payment if it is implausible."""
+        """Adjust the level to a payment that differs from the award.
+
+        If the payment is implausible, hold it for a ruling instead.
+        """
         record = session.read_level(hit.level)
         why = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
         if not why:
@@ -372,7 +375,7 @@ class Controller:
     def _refuse(
         self, session: Session, message: FromMachine, reason: RefusalReason, why: str, following: int = 0
     ) -> FromController:
-        """Return the refusal of a machine's message, and record it.
+        """Return the refusal of a machine's message, and record it as an event if it is new.
 
         A gap in the sequence is recorded once, however many messages follow. A claim that arrives before the
         contribution of its own wager is not recorded as a fault: refusing it restores the order.
@@ -419,7 +422,7 @@ class Controller:
     def _iter_recent_wins(
         session: Session, records: Iterable[LevelRecord], at: datetime
     ) -> Iterator[LevelWin]:
-        """Yield the last win of each level that signs show at this time; that of a void game is not shown."""
+        """Yield the last win of each level that signs still show; wins of void games are left out."""
         for record in records:
             hit = session.find_claim(record.last_claim) if record.last_claim else None
             if hit is None or hit.way == "void" or at - datetime.fromisoformat(hit.awarded_at) >= _WIN_SHOWN:
@@ -445,7 +448,7 @@ class Controller:
 
     # ------------------------------------------------------------------ what an operator does
     def open_levels(self, definitions: Iterable[LevelDefinition]) -> list[str]:
-        """Open the levels of a level file that do not exist yet; return what was changed, as text.
+        """Open the levels of a level file that do not exist yet, and change existing ones; return the changes as text.
 
         A level that is already open keeps its amount. Its new terms take effect once that amount is won
         (I-06). Its stake and chance can never change, because machines already play for it on these terms.
@@ -526,7 +529,7 @@ class Controller:
         return amount
 
     def renew_term(self) -> None:
-        """Tell the store that this controller is alive; raise DeposedError if another has taken over."""
+        """Report to the store that this controller is working; raise DeposedError if another one has taken over."""
         with self._store.transaction():
             pass
 
@@ -555,7 +558,7 @@ class Controller:
             return session.read_win_register()
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the last displayed amount of every day and level as (day, level, time, minor units)."""
+        """Return the last displayed amount of each day and level, as (day, level, time, minor units)."""
         with self._store.transaction() as session:
             return session.list_daily_amounts()
 
@@ -594,7 +597,7 @@ class Controller:
 
 
 def _note_refusal(session: Session, at: str, refused: Refused) -> None:
-    """Record the refusal of a machine's message as an event."""
+    """Record the refusal of a machine's message as an event of the controller."""
     session.note(
         at,
         "refused",
@@ -619,7 +622,7 @@ def _build_award(hit: ClaimRecord) -> Award:
 
 
 def _prove(session: Session, record: LevelRecord) -> None:
-    """Raise ControllerError unless a level's sums equal those of its ledger and of the win register."""
+    """Raise ControllerError unless a level's totals equal the sums of its contributions and of the win register."""
     hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
     level = record.level
     paid = sum(hit.amount_cents for hit in hits)

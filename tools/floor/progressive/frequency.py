@@ -2,7 +2,8 @@
 
 Of ``n`` wagers that each win with probability ``p`` at most, the probability that ``h`` or more win is, by
 Chernoff, at most ``(n p / h)^h (n (1 - p) / (n - h))^(n - h)`` for ``h > n p``. Both powers are rounded up,
-so the bound is safe: chance exceeds the limit less often than once in a thousand million times.
+so that the bound is never too low: an honest machine exceeds the limit less often than once in a thousand
+million times.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 IMPROBABLE: Final = Fraction(1, 10**9)
-"""Hits that are less probable than this are held for a ruling."""
+"""The probability below which a machine's hits are held for a ruling."""
 #: Bits to which intermediate results are rounded up.
 _BITS: Final = 192
 #: The most recent hits from each of which on the hits are tested.
@@ -18,12 +19,12 @@ _RECENT: Final = 32
 
 
 def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
-    """Return whether a machine has won too often for chance.
+    """Return whether a machine has hit a level so often that chance does not explain it.
 
     ``wins`` has the numbers of the contributions that hit, ascending. ``counted`` is the number of
     contributions up to the newest hit. ``odds`` is the mean number of hits per wager, which is at least the
     chance of a hit. All hits are tested against the odds, and also the most recent ones starting from each
-    hit, so that a run of luck is found however long the machine has played before.
+    hit, so that a sudden series of hits is found however long the machine has played before.
     """
     if bound_win_probability(counted, len(wins), odds) < IMPROBABLE:
         return True
@@ -35,7 +36,7 @@ def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
 
 
 def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
-    """Return an upper bound on the probability of ``wins`` or more hits in ``wagers``; 1 if unknown."""
+    """Return an upper bound on the probability of at least ``wins`` hits in ``wagers``; 1 if no bound is known."""
     if wins <= wagers * odds or odds >= 1:
         return Fraction(1)
     if wins >= wagers:

@@ -1,6 +1,7 @@
 """The heartbeat of a sign: its displayed amounts, sent to the controller once a second (Québec by-law, s.91).
 
-It is only sent while the sign draws, so that a frozen picture sends none even if its network works.
+It is only sent while the sign draws new frames, so that a frozen picture sends none even if the network
+works.
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class SignHeartbeat(_Message):
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """Return the levels on the sign for which it displays no amount."""
+        """Return the ids of the levels for which the sign displays no amount."""
         return tuple(each.level for each in self.shown if each.amount_cents is None)
 
 
@@ -69,21 +70,21 @@ def read_beat(data: bytes) -> SignHeartbeat:
 
 @dataclass(slots=True)
 class HeartbeatSource:
-    """The source of a sign's heartbeats.
+    """The source of the heartbeats of one sign.
 
-    Call ``store_frame`` after each frame, and ``build_due_heartbeat`` repeatedly.
+    The caller stores each drawn frame with ``store_frame``, and calls ``build_due_heartbeat`` repeatedly.
     """
 
     sign: str
     _plates: tuple[Plate, ...] = ()
-    """What the last frame displayed."""
+    """The levels in the last frame that was drawn."""
     _drawn_ns: int | None = None
-    """When the last frame was drawn."""
+    """The monotonic time of the last frame in nanoseconds; None before the first."""
     _beat_ns: int | None = None
-    """When the last heartbeat was due."""
+    """The monotonic time of the last heartbeat in nanoseconds; None before the first."""
 
     def store_frame(self, plates: tuple[Plate, ...], now_ns: int) -> None:
-        """Store that a frame with these plates is on the display."""
+        """Store the levels (plates) of a frame that is now on the display."""
         self._plates, self._drawn_ns = plates, now_ns
 
     def build_due_heartbeat(self, now_ns: int) -> bytes | None:

@@ -27,7 +27,7 @@ _PERSONS: Final = 2
 
 
 class RulingError(OperatorError):
-    """Raised if a ruling is not possible; the text names the claim and the reason."""
+    """A ruling is not possible; the text names the claim and the reason."""
 
 
 def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
@@ -46,7 +46,7 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
     """Return why a payment that a machine reports for a hit is implausible, or "" if it is plausible.
 
     A plausible payment lies between the award and the amount the machine showed, which is at most the highest
-    amount of the level.
+    amount that the level ever showed.
     """
     shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.share or 1)))
     least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
@@ -58,12 +58,12 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
 
 
 def format_payment_id(claim: str) -> str:
-    """Return the id under which the payment of a claim is held; it differs from every claim's id."""
+    """Return the id under which the payment of a claim is held for a ruling; it differs from every claim's id."""
     return f"{claim}/payment"
 
 
 def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
-    """Store a progressive claim or a payment on which staff must rule."""
+    """Hold a progressive claim or a payment until staff rule on it."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
 
@@ -73,8 +73,8 @@ def rule(
 ) -> HeldClaim:
     """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
 
-    An awarded claim gets what the level shows when the machine repeats the claim. An awarded payment becomes
-    what the level paid. Raises :class:`RulingError`.
+    An awarded claim gets the amount that the level shows when the machine repeats the claim. An awarded
+    payment becomes what the level paid. Raises :class:`RulingError`.
     """
     held_claim = session.find_held_claim(claim)
     if held_claim is None or held_claim.ruling:

@@ -1,7 +1,7 @@
-"""The mystery prizes of a controller: drawn and encrypted at each reset, won by the wager that reaches them.
+"""The mystery prizes of a controller: a secret amount is drawn at each reset; the wager that reaches it wins.
 
-Contributions are numbered in the order in which they are counted, so that anyone can count up to the one that
-won. Everything here happens in the transaction that counts the contribution.
+Contributions are numbered in the order in which they are counted, so that anyone can repeat the count up to
+the one that won. Everything here happens in the transaction that counts the contribution.
 """
 
 from dataclasses import replace
@@ -15,20 +15,17 @@ from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session
 
 CLAIM_PREFIX = "mystery."
-"""The prefix of the ids of prizes that a controller found won; no machine may use such an id for a hit."""
+"""The prefix of the claim ids of mystery prizes; no machine may use it in the id of another hit."""
 #: The combination that the register states for a mystery prize.
 COMBINATION = "mystery"
 
 
 class MysteryError(OperatorError):
-    """Raised if a mystery prize is not possible, or if its record does not add up.
-
-    The text names the level and the figures.
-    """
+    """A mystery prize cannot be drawn, or its record does not add up; the text names the level and the figures."""
 
 
 class Mysteries:
-    """The mystery prizes of a controller's store; ``term`` is the number of the controller's term."""
+    """The mystery prizes in a controller's store; ``term`` is the number of the controller's term of work."""
 
     def __init__(self, vault: SecretStore | None, term: int) -> None:
         self._vault = vault
@@ -36,7 +33,10 @@ class Mysteries:
         self._known: dict[str, Trigger] = {}
 
     def open(self, session: Session, record: LevelRecord, at: str) -> None:
-        """Draw the secret amount of a level's next mystery prize, from its present amount up; store it encrypted."""
+        """Draw the secret amount at which a level's next mystery prize is won, and store it encrypted.
+
+        It lies above the level's present amount and at most at its ceiling.
+        """
         if self._vault is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
         last = session.read_last_prize(record.id)
@@ -64,7 +64,10 @@ class Mysteries:
     def number_contribution(
         self, session: Session, record: LevelRecord, machine: str, sequence: int
     ) -> PrizeRecord | None:
-        """Store the next number of a mystery level for a contribution; return the prize if it is won, else None."""
+        """Store the next number of a mystery level for a contribution.
+
+        Return the prize if this contribution wins it, else None.
+        """
         session.number_contribution(record.id, machine, sequence)
         prize = session.read_last_prize(record.id)
         if prize is None:
@@ -98,7 +101,7 @@ class Mysteries:
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
     def list_won_prizes(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
-        """Return the prizes of a level that a machine has won but not committed yet."""
+        """Return the prizes of a level that a machine has won and whose payment it has not reported yet."""
         return tuple(
             Won(
                 claim=hit.claim,
@@ -123,16 +126,16 @@ class Mysteries:
 
 
 def claim_id(prize: PrizeRecord) -> str:
-    """Return the claim id under which a mystery prize is won."""
+    """Return the id of the claim by which a mystery prize is paid."""
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 
 def prove(session: Session, record: LevelRecord) -> None:
     """Verify every prize of a mystery level from the numbered contributions and the commitments.
 
-    Each secret must match its commitment. The winning contribution must be the first that reached it, and
-    come from the machine in the register. The level must equal the sum of its contributions. Raises
-    :class:`MysteryError` with the figures.
+    Each secret must match its commitment. The winning contribution must be the first that reached the secret
+    amount, and come from the machine in the register. The level must equal the sum of its contributions.
+    Raises :class:`MysteryError` with the figures.
     """
     terms, prizes = record.level.terms, session.read_prizes(record.id)
     for prize in prizes:

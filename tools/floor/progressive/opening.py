@@ -1,4 +1,4 @@
-"""The controller's store as named on a command line, opened for work or for reading only."""
+"""Opening of the controller's store that is named on a command line, for work or for reading only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ def _require_all_tables(store: Store) -> Store:
 
 @contextmanager
 def open_controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
-    """Yield a controller on the named store without a network connection; errors become one-line messages."""
+    """Yield a controller on the named store, without a network connection; errors become one-line messages."""
     try:
         opened = open_store(store, to_read=to_read)
     except REPORTED_ERRORS as error:

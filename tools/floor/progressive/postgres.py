@@ -24,7 +24,7 @@ _ENDS_SILENCE: Final = 140_000
 
 
 class PostgresReader(Store):
-    """A database of a PostgreSQL server, opened for reading while a controller may be using it."""
+    """A controller's store in a PostgreSQL database, opened for reading while a controller may be using it."""
 
     begin = "BEGIN READ ONLY"
     looks_for = "SELECT count(to_regclass(?))"
@@ -45,7 +45,7 @@ class PostgresReader(Store):
             raise OperatorError(_format_error(error)) from None
 
     def _require_term(self) -> None:
-        """Skip the check of the controller's term, which a reader does not have."""
+        """Do nothing: a reader has no term as the working controller that could end."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
         """Run one statement; see :meth:`Store.run`."""
@@ -66,7 +66,7 @@ class PostgresReader(Store):
 
 
 class PostgresStore(PostgresReader):
-    """A PostgreSQL database that this controller has taken over; no other controller may use it."""
+    """A controller's store in a PostgreSQL database that this controller has taken over; no other may use it."""
 
     begin = "BEGIN"
     _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
@@ -84,7 +84,7 @@ class PostgresStore(PostgresReader):
             raise
 
     def _watch_over(self) -> None:
-        """Configure the server to end this session if the controller hangs or has gone."""
+        """Configure the server to end this session if the controller hangs or its connection is lost."""
         limits = {
             "lock_timeout": _LOCK_MS,
             "idle_in_transaction_session_timeout": _SILENT_MS,
@@ -99,5 +99,5 @@ class PostgresStore(PostgresReader):
 
 
 def _format_error(error: psycopg.Error) -> str:
-    """Return the server's message in one line."""
+    """Return the error message of the database server in one line."""
     return f"PostgreSQL: {type(error).__name__}: {str(error).splitlines()[0]}"

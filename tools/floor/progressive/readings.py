@@ -16,14 +16,14 @@ _STATUSES: Final = ("lit", "dark", "silent")
 class Readings:
     """The latest figures of a progressive controller for monitoring, as a prometheus-client collector.
 
-    Another thread reads them; they are always replaced as a whole.
+    Another thread reads them; all of them are always replaced together.
     """
 
     def __init__(self) -> None:
         self._metrics: tuple[Metric, ...] = ()
 
     def take(self, values: Iterable[Value], signs: Iterable[SignRecord], unruled: int) -> None:
-        """Replace the figures; ``unruled`` is the number of claims and payments that wait for a ruling."""
+        """Replace all figures by new ones; ``unruled`` is the number of claims and payments that wait for a ruling."""
         level = GaugeMetricFamily(
             "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]
         )

@@ -1,4 +1,4 @@
-"""The controller's stored records (a level with its chance, a claim ...) and their text form."""
+"""The stored records of a controller (levels, mystery prizes, claims) and their JSON form."""
 
 import json
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ Fall = Literal["", "win", "ceiling", "correction"]
 
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
-    """Return the partial shares of a level that can be won, by the text that records and messages use."""
+    """Return the partial shares of a level that can be won, by their text in records and messages."""
     return {str(share): odds for share, odds in definition.chance.shares.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRecord:
-    """One progressive level: its amount, the terms every contributing machine must have, and its history.
+    """One progressive level: its amount, its terms, which every contributing machine must have, and its history.
 
     ``falls`` counts every reduction of the displayed amount; ``fell_by`` is the cause of the last one. A
     closed level names its ``successor``, which received its amount, and has in ``closing_cents`` what it
@@ -37,13 +37,13 @@ class LevelRecord:
     successor: str = ""
     closing_cents: int = 0
     hits_most: int = 1
-    """The most hits that one wager can have."""
+    """The maximum number of hits that one wager can have."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
-    """The partial shares that can be won, with each one's mean hits per wager."""
+    """The partial shares of the level that can be won, each with its mean number of hits per wager."""
     last_claim: str = ""
-    """The claim of the last hit, or empty."""
+    """The id of the claim of the last hit, or empty."""
     peak_cents: int = 0
-    """The most this controller has ever shown of it; no machine can have shown more."""
+    """The highest amount of the level that this controller has ever shown; no machine can have shown more."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "peak_cents", max(self.peak_cents, self.level.shown_cents))
@@ -84,7 +84,10 @@ class LevelRecord:
 
     @classmethod
     def from_text(cls, level_id: str, text: str) -> "LevelRecord":
-        """Parse a record and check its pools. Raises LevelDefectiveError, KeyError or ValueError."""
+        """Return a record decoded from JSON text, with its pools checked.
+
+        Raises LevelDefectiveError, KeyError or ValueError.
+        """
         data: dict[str, Any] = json.loads(text)
         return cls(
             id=level_id,
@@ -105,12 +108,12 @@ class LevelRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeRecord:
-    """One prize of a mystery level, from the draw of its secret to its win.
+    """One prize of a mystery level, from the draw of its secret amount to its win.
 
-    ``start`` is what the level showed at the draw. ``lifted`` is the money it has since received other than
-    by wagers. ``turns_before`` is the number of contributions before the draw. Once the prize is won or its
-    level closed, ``turns`` is the number of contributions up to then, ``trigger`` the secret, and ``claim``
-    the hit ("" if nobody won).
+    ``start`` is the level's amount at the draw. ``lifted`` is the money that the level has since received
+    other than by wagers. ``turns_before`` is the number of contributions before the draw. Once the prize is
+    won or its level closed, ``turns`` is the number of contributions up to then, ``trigger`` the secret, and
+    ``claim`` the id of the hit ("" if nobody won).
     """
 
     level: str
@@ -132,7 +135,7 @@ class PrizeRecord:
 
     @classmethod
     def from_text(cls, text: str) -> "PrizeRecord":
-        """Parse a prize's record. Raises KeyError, TypeError or ValueError."""
+        """Return a prize's record decoded from JSON text. Raises KeyError, TypeError or ValueError."""
         data: dict[str, Any] = json.loads(text)
         exact = {name: Fraction(data[name]) for name in ("start", "lifted")}
         return cls(**{**data, **exact})
@@ -140,7 +143,7 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
-    """A claim or payment that needs a ruling: the machine's message (JSON), why it is held, and the ruling.
+    """A claim or payment held for a ruling: the machine's message (JSON), the reason, and the ruling.
 
     ``claim`` is the id of the claim, or of its payment (``holding.format_payment_id``). ``ruling`` is ""
     until staff have ruled, then ``award`` or ``decline``.
@@ -170,21 +173,21 @@ class ClaimRecord:
     after: int
     """The number of the machine's contribution whose wager hit the level."""
     shown_cents: int
-    """What the machine showed when the level was hit."""
+    """The amount that the machine showed when the level was hit, in minor units."""
     combination: str
-    """The combination that won."""
+    """The winning combination."""
     hit_at: str
     """The machine's time of the hit; only recorded, never used."""
     amount_cents: int
-    """The amount awarded."""
+    """The amount awarded to the machine, in minor units."""
     place: int
-    """The number of the hit among those of its level."""
+    """The running number of the hit among all hits of its level."""
     awarded_at: str
     paid_cents: int | None = None
     """The amount that the machine paid; None until it has reported the payment."""
     way: str = ""
-    """How the machine paid; empty until it has reported the payment."""
+    """The method by which the machine paid, or ``void``; empty until it has reported the payment."""
     closed_at: str = ""
-    """When the machine reported the payment; empty until then."""
+    """The time at which the machine reported the payment; empty until then."""
     share: str = ""
-    """The share of the level that was won; empty: the full amount."""
+    """The partial share of the level that was won; empty for the full amount."""

@@ -35,7 +35,7 @@ _MENDS: Final = (
 
 
 class SecretError(LocalError):
-    """Raised if a secret cannot be drawn or read; the controller must stop."""
+    """A secret amount cannot be drawn or read; the controller must stop."""
 
 
 def make_key(folder: Path) -> None:
@@ -77,7 +77,10 @@ def start_generator(term: int) -> RandomService:
 
 
 class SecretStore:
-    """A source of encrypted secrets of mystery prizes; its generator starts with the first draw."""
+    """A source of secret amounts of mystery prizes, which it draws, encrypts and decrypts.
+
+    Its random number generator starts with the first draw.
+    """
 
     def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_generator) -> None:
         """Create the store with a key of 32 bytes; ``start`` returns the generator for a controller's term."""
@@ -86,7 +89,10 @@ class SecretStore:
         self._chance: RandomService | None = None
 
     def draw(self, make: Callable[[RandomSource], Trigger], term: int) -> Trigger:
-        """Draw a mystery prize's secret in a separate step. Raises :class:`SecretError` if the generator fails."""
+        """Draw the secret amount of a mystery prize. Raises :class:`SecretError` if the generator fails.
+
+        ``make`` draws it with the given random source.
+        """
         if self._chance is None:
             self._chance = self._start(term)
         try:
@@ -96,12 +102,15 @@ class SecretStore:
             raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 
     def seal(self, trigger: Trigger) -> str:
-        """Return the encrypted secret; its nonce is derived from its commitment, which is unique."""
+        """Return a mystery prize's secret encrypted; its nonce is derived from its commitment, which is unique."""
         encrypted = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(encrypted).decode("ascii")
 
     def unseal(self, encrypted: str, commitment: str) -> Trigger:
-        """Return the decrypted secret. Raises :class:`SecretError` if key, text and commitment do not agree."""
+        """Return a mystery prize's secret decrypted.
+
+        Raises :class:`SecretError` if key, text and commitment do not agree.
+        """
         try:
             text = self._cipher.decrypt(
                 _derive_nonce(commitment), base64.b64decode(encrypted, validate=True), None
@@ -115,5 +124,5 @@ class SecretStore:
 
 
 def _derive_nonce(commitment: str) -> bytes:
-    """Return the nonce with which the secret of this commitment is encrypted."""
+    """Return the nonce for encrypting the secret with this commitment."""
     return hashlib.sha256(commitment.encode("ascii")).digest()[:_NONCE_BYTES]

@@ -103,7 +103,7 @@ class Service:
             await asyncio.sleep(_OFFICE_SECONDS)
 
     async def _run_session(self, line: BrokerLine) -> None:
-        """Subscribe to the messages of machines and signs, then process and publish until the connection ends."""
+        """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
         await line.subscribe(topics.ALL_UP)
         await line.subscribe(topics.ALL_SIGNS)
         self._report(f"serving on {self._slot.host}:{self._slot.port}")
@@ -141,7 +141,7 @@ class Service:
                 await self._publish_reply(line, answer)
 
     async def _collect_messages(self) -> list[ReceivedMessage]:
-        """Wait for a message; return it with the others that have arrived by then, up to a maximum.
+        """Wait for a machine's message; return it with the others that have arrived, up to a maximum.
 
         A message that is still in the socket needs a few turns of the event loop to arrive.
         """
@@ -156,7 +156,10 @@ class Service:
         return heard
 
     async def _publish_reply(self, line: BrokerLine, answer: FromController) -> None:
-        """Publish a reply to its machine. Level values are skipped: :meth:`_publish_levels` publishes them."""
+        """Publish a reply to its machine.
+
+        Level values are skipped, because :meth:`_publish_levels` publishes them.
+        """
         if not isinstance(answer, Value):
             qos = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
@@ -177,9 +180,9 @@ class Service:
 
 
 def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
-    """Return the controller's replies in order, without outdated counts of contributions.
+    """Return the controller's replies in order, without outdated acknowledgements of contributions.
 
-    Of these counts only the last one for each machine and level remains.
+    For each machine and level, only the last acknowledgement remains.
     """
     last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
     return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]

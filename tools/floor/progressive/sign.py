@@ -1,8 +1,9 @@
-"""The state of a sign on the floor, and its connection (Québec by-law s.91: the amount, continuously).
+"""The state of an overhead sign, and its connection to the controller (Québec by-law s.91).
 
-The sign only reads the values that a controller publishes. When a value arrives, the drums run up to it and
-stop, so the sign never shows an amount that the level did not have. A level without a value for five seconds
-shows no amount. A value that the broker has retained is old, and does not prove that the level is alive.
+The sign only reads the values that a controller publishes. When a value arrives, the displayed drums run up
+to it and stop, so the sign never shows an amount that the level did not have. A level without a value for
+five seconds shows no amount. A value that the broker has retained is old, and does not prove that the
+controller still updates the level.
 """
 
 import asyncio
@@ -44,8 +45,8 @@ class Plate:
     """One progressive level as a sign displays it now.
 
     ``thousandths`` is the amount in thousandths of a minor unit, for the rolling drums; None if the amount is
-    not known and none is displayed. ``heard_ns`` is the time since the level's last live value; None if it
-    never had one. ``win`` is set for a while after a hit.
+    not known and none is displayed. ``heard_ns`` is the time since the level's last live value; None if there
+    was none. ``win`` is the last win, shown for a while after a hit.
     """
 
     level: str
@@ -57,39 +58,42 @@ class Plate:
 
 @dataclass(slots=True)
 class _Level:
-    """A progressive level on a sign: its last value, and how the drums run to it."""
+    """A progressive level on a sign: its last value, and the drums' way to it."""
 
     value: Value
     start: int
-    """What the drums displayed when the last value arrived, in thousandths of a minor unit."""
+    """The amount on the drums when the last value arrived, in thousandths of a minor unit."""
     changed_ns: int
-    """When the last value arrived."""
+    """The monotonic time in nanoseconds at which the last value arrived."""
     heard_ns: int | None = None
-    """When the last live value arrived; None before the first."""
+    """The monotonic time in nanoseconds at which the last live (not retained) value arrived; None before the first."""
 
     def thousandths(self, now_ns: int) -> int:
-        """Return the amount that the drums display now, on their way from ``start`` to the last value."""
+        """Return the amount that the drums display now, in thousandths of a minor unit.
+
+        They move from ``start`` to the last value.
+        """
         target = self.value.amount_cents * 1000
         run_ns = min(RUN_NS, max(0, now_ns - self.changed_ns))
         return self.start + (target - self.start) * run_ns // RUN_NS
 
     def is_fresh(self, now_ns: int) -> bool:
-        """Return whether the last live value is recent enough to be displayed."""
+        """Return whether the last live value is so recent that the amount may be displayed."""
         return self.heard_ns is not None and now_ns - self.heard_ns <= STALE_NS
 
 
 @dataclass(slots=True)
 class Sign:
-    """The progressive levels of an overhead sign. Times are monotonic nanoseconds.
+    """The progressive levels displayed by one overhead sign. Times are monotonic nanoseconds.
 
-    ``chosen`` has the levels to display, in order. If it is empty, every level with a live value is
+    ``chosen_levels`` has the levels to display, in order. If it is empty, every level with a live value is
     displayed, in the order of the ids.
     """
 
     chosen_levels: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
     _wins: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
-    """The last win of each level, and when it was received."""
+    """The last win of each level, and the monotonic time in nanoseconds at which it was received."""
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
@@ -120,11 +124,11 @@ class Sign:
         return ""
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
-        """Show who has won a level, as long as the controller repeats it."""
+        """Show a win of a level for as long as the controller repeats it."""
         self._wins[won.level] = (won, now_ns)
 
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
-        """Return what the sign displays now, one plate per level."""
+        """Return what the sign displays now, for each level."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
         return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
 
@@ -152,7 +156,10 @@ class SignMonitor:
     _lit: dict[str, bool] = field(default_factory=dict)
 
     def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
-        """Report which levels appeared or disappeared since the last call; return what the sign displays."""
+        """Report the levels whose amount appeared or disappeared since the last call.
+
+        Return what the sign displays now.
+        """
         plates = self.sign.build_plates(now_ns)
         for plate in plates:
             lit = plate.thousandths is not None
@@ -163,7 +170,7 @@ class SignMonitor:
 
 
 class Listener(Protocol):
-    """A receiver of level values: a sign, or its monitor."""
+    """The interface of a receiver of level values: a sign, or its monitor."""
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
@@ -173,7 +180,7 @@ class Listener(Protocol):
         ...
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
-        """Show who has won a level."""
+        """Show a win of a level."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The picture of a sign: each level's name in both languages over its amount on drums, readable from afar."""
+"""The picture on an overhead sign: the name of each level in both languages above its amount on drums."""
 
 from typing import Final
 
@@ -95,7 +95,7 @@ def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
 
 
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
-    """Draw the lamp for staff, which flashes with every value and is red if an amount is missing."""
+    """Draw the lamp for staff: it flashes with every new value, and is red if an amount is missing."""
     wide, high = stage.layout.size
     ages_ns = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
     dark = not plates or any(plate.thousandths is None for plate in plates)

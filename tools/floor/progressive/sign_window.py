@@ -1,4 +1,4 @@
-"""A sign in a window, or as a single picture in a file."""
+"""The display of an overhead sign: in a window, or as a single picture in a file."""
 
 import asyncio
 import time
@@ -26,7 +26,10 @@ class SignDisplay(Protocol):
     """A display for a sign's picture: a window or a file."""
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Display the sign's levels; return False if the display was closed or needs no more pictures."""
+        """Display the sign's levels (plates).
+
+        Return False if the display was closed or needs no more pictures.
+        """
         ...
 
     def close(self) -> None:
@@ -35,7 +38,7 @@ class SignDisplay(Protocol):
 
 
 class SignWindow:
-    """A sign in a window or on a full display. Raises WindowError if there is no display."""
+    """A display of a sign in a window or on a full display. Raises WindowError if there is no display."""
 
     def __init__(self, currency: str, *, fullscreen: bool = False, display: int = 0) -> None:
         pygame.font.init()
@@ -62,10 +65,10 @@ class SignWindow:
 
 
 class SignFile:
-    """A sign as one picture (PNG).
+    """A display of a sign that writes one picture (PNG).
 
-    It is written when every level has an amount and the drums are still, or when that will evidently not
-    happen.
+    It is written when every level has an amount and the drums stand still; without amounts, after the time
+    for which a level may have no value.
     """
 
     def __init__(self, currency: str, path: Path, *, portrait: bool = False) -> None:
@@ -103,7 +106,7 @@ async def show_sign(
     report: Callable[[str], None],
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Show the sign ``name`` on ``wall`` until the display is closed or the task is cancelled.
+    """Show the overhead sign ``name`` on the display ``wall`` until it is closed or the task is cancelled.
 
     ``levels`` are the levels to display; see :class:`Sign`.
     """

@@ -1,7 +1,7 @@
-"""The controller's record of the signs on the floor: which show amounts, are dark or do not report (I-02).
+"""The controller's record of the signs on the floor: lit, dark, or not reporting (I-02).
 
-A sign is known from its first heartbeat until it is removed from the list. A sign without a heartbeat for
-five seconds, or that shows no amount of a level, is an event; so is its recovery.
+A sign is known from its first heartbeat until it is removed from the list. An event is recorded when a sign
+sends no heartbeat for five seconds or shows no amount for a level, and when it recovers.
 """
 
 import json
@@ -28,13 +28,13 @@ class SignRecord:
     status: Status
     since: str
     heard_at: str
-    """When its last heartbeat arrived."""
+    """The time at which the sign's last heartbeat arrived."""
     shown: dict[str, int | None]
-    """The amount displayed of each level, in minor units; None if none is displayed."""
+    """The displayed amount of each level, in minor units; None if none is displayed."""
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """Return the levels for which the sign displays no amount now."""
+        """Return the ids of the levels for which the sign displays no amount now."""
         return tuple(level for level, cents in self.shown.items() if cents is None)
 
     def to_text(self) -> str:
@@ -43,7 +43,10 @@ class SignRecord:
 
 
 class SignBook:
-    """The last heartbeat of every overhead sign; ``report`` is called with each change of a sign's state."""
+    """The latest state of every overhead sign, from its heartbeats.
+
+    ``report`` is called with a line of text for each change of a sign's state.
+    """
 
     def __init__(
         self,

@@ -1,8 +1,9 @@
-"""The controller's storage: SQLite by default, or PostgreSQL if a server is named; one code for both.
+"""The controller's storage: in SQLite by default, or in PostgreSQL if a server is named; one code for both.
 
 Everything happens in transactions that are durable when they end. A controller that takes the store over gets
-a new *term*; one whose term has ended can no longer write anything, however late it wakes up (a fencing
-token). Two controllers on one PostgreSQL database take turns: the second waits until the first is gone.
+a new number, its *term*. A controller whose term has ended can no longer write anything, however late it
+resumes (a fencing token). Of two controllers on one PostgreSQL database, the second waits until the first is
+gone.
 """
 
 import contextlib
@@ -61,38 +62,38 @@ _UNRULED: Final = '%"ruling": ""%'
 
 
 class DeposedError(LocalError):
-    """Raised if another controller has taken the store over; this controller must stop."""
+    """Another controller has taken the store over; this controller must stop."""
 
 
 class StoreLostError(LocalError):
-    """Raised if the store no longer replies or has ended the session; this controller must stop."""
+    """The store no longer replies or has ended the session; this controller must stop."""
 
 
 class StoreBusyError(OperatorError):
-    """Raised if another progressive controller is using the store."""
+    """Another progressive controller is using the store."""
 
 
 class Session:
-    """One transaction on a progressive controller's store, for its queries and changes."""
+    """One transaction on a progressive controller's store, with its queries and changes."""
 
     def __init__(self, store: "Store") -> None:
         self._run = store.run
 
     # ------------------------------------------------------------------ machines
     def list_machines(self) -> tuple[str, ...]:
-        """Return the ids of the machines that may enrol."""
+        """Return the ids of the machines that may enrol in levels."""
         return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
 
     def may_enrol(self, machine: str) -> bool:
-        """Return whether this machine is on the list of those that may enrol."""
+        """Return whether this machine is on the list of machines that may enrol in levels."""
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 
     def add_machine(self, machine: str, at: str) -> None:
-        """Allow a machine to enrol; repeating this changes nothing."""
+        """Allow a machine to enrol in levels; repeats change nothing."""
         self._run("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, at)
 
     def remove_machine(self, machine: str) -> None:
-        """Stop a machine from enrolling. Its contributions and wins stay on record."""
+        """Remove a machine from those that may enrol; its contributions and wins stay on record."""
         self._run("DELETE FROM machine WHERE id = ?", machine)
         self._run("DELETE FROM heard WHERE machine = ?", machine)
 
@@ -120,7 +121,7 @@ class Session:
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
 
     def read_levels(self, *, excluded: Container[str] = ()) -> tuple[LevelRecord, ...]:
-        """Return every level except ``excluded``, closed ones too."""
+        """Return the records of all levels except ``excluded``; closed levels are included."""
         rows = self._run("SELECT id, record FROM level ORDER BY id")
         return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in excluded)
 
@@ -159,7 +160,7 @@ class Session:
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
     def add_contribution(self, contribution: Contribution, *, hidden: Fraction) -> None:
-        """Store one contribution, and the hidden share that the controller adds to the level for it."""
+        """Store one contribution of a machine, with the hidden share that the controller adds to the level for it."""
         self._run(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
             contribution.machine,
@@ -179,12 +180,15 @@ class Session:
 
     # ------------------------------------------------------------------ mystery prizes
     def read_last_prize(self, level: str) -> PrizeRecord | None:
-        """Return the last mystery prize of a level, or None; it is the current one unless the level was closed."""
+        """Return the last mystery prize of a level, or None.
+
+        It is the current prize unless the level was closed.
+        """
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
         return PrizeRecord.from_text(rows[0][0]) if rows else None
 
     def read_prizes(self, level: str) -> tuple[PrizeRecord, ...]:
-        """Return every mystery prize of a level, in order."""
+        """Return every mystery prize of a level, in the order of their numbers."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
@@ -204,18 +208,18 @@ class Session:
         )
 
     def count_numbered_contributions(self, level: str) -> int:
-        """Return how many contributions to a mystery level have been counted."""
+        """Return the number of contributions to a mystery level so far."""
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
     def find_numbered_contribution(self, level: str, turn_index: int) -> tuple[str, int] | None:
-        """Return (machine, sequence number) of the contribution to a mystery level with this index, or None."""
+        """Return (machine, sequence number) of the contribution with this number at a mystery level, or None."""
         rows = self._run(
             "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
     def number_contribution(self, level: str, machine: str, sequence: int) -> None:
-        """Store that this contribution is the next one counted for a mystery level."""
+        """Give a contribution the next number of its mystery level, and store it."""
         self._run(
             "INSERT INTO turn VALUES (?, ?, ?, ?)",
             level,
@@ -226,7 +230,7 @@ class Session:
 
     # ------------------------------------------------------------------ claims
     def find_claim(self, claim: str) -> ClaimRecord | None:
-        """Return the hit with the id that its machine gave it, or None."""
+        """Return the hit with this claim id, or None."""
         rows = self._run("SELECT record FROM claim WHERE claim = ?", claim)
         return ClaimRecord(**json.loads(rows[0][0])) if rows else None
 
@@ -237,7 +241,7 @@ class Session:
         return tuple(sorted(hits, key=lambda hit: (hit.level, hit.place)))
 
     def list_open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
-        """Return the hits of a machine on a level that it has not committed yet."""
+        """Return the hits of a machine on a level whose payment the machine has not reported yet."""
         rows = self._run(
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
             machine,
@@ -263,7 +267,7 @@ class Session:
         )
 
     def wins(self, machine: str, level: str) -> tuple[int, ...]:
-        """Return the sequence numbers of the contributions with which a machine hit a level, ascending.
+        """Return the numbers of a machine's contributions that hit a level, ascending.
 
         A contribution with several hits appears once for each; hits of void games are included.
         """
@@ -271,12 +275,12 @@ class Session:
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
     def find_held_claim(self, claim: str) -> HeldClaim | None:
-        """Return the claim or payment with this id that is or was held, or None."""
+        """Return the held claim or payment with this id, even if staff have already ruled on it, or None."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None
 
     def list_held_claims(self) -> tuple[HeldClaim, ...]:
-        """Return every claim or payment that is or was held, oldest first."""
+        """Return all claims and payments that were ever held for a ruling, oldest first."""
         rows = self._run("SELECT record FROM held")
         return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
 
@@ -294,7 +298,7 @@ class Session:
 
     # ------------------------------------------------------------------ the record of everything else
     def note(self, at: str, kind: str, **story: Any) -> None:
-        """Record an event of the controller with its details."""
+        """Record an event of the controller, of this kind and with these details."""
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
 
@@ -338,10 +342,10 @@ class Session:
 
 
 class Store(ABC):
-    """A store that one controller has taken over; ``term`` increases with every takeover."""
+    """The store of one working controller; ``term`` is a number that increases with every takeover."""
 
     term: int
-    """The number of this controller's term."""
+    """The number of this controller's term, counted over all controllers of the store."""
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
@@ -364,17 +368,17 @@ class Store(ABC):
     looks_for: str
 
     def _require_term(self) -> None:
-        """Check that this controller's term has not ended, and cannot end within the transaction."""
+        """Raise DeposedError if this controller's term has ended; otherwise it cannot end within the transaction."""
         if not self.run("UPDATE office SET used = used + 1 WHERE term = ? RETURNING term", self.term):
             raise DeposedError(f"term {self.term} is over: another controller has taken over")
 
     @abstractmethod
     def run(self, sql: str, *values: Any) -> list[Row]:
-        """Run one SQL statement with ``?`` for each value, and return its rows."""
+        """Run one SQL statement, in which each ``?`` stands for a value, and return its rows."""
 
     @abstractmethod
     def rollback(self) -> None:
-        """Undo the transaction; never raises."""
+        """Undo the changes of the transaction; never raises."""
 
     @abstractmethod
     def close(self) -> None:
@@ -409,7 +413,7 @@ class SqliteReader(Store):
     looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 
     def __init__(self, path: Path) -> None:
-        """Open the file. Raises OperatorError if none exists."""
+        """Open the SQLite file for reading. Raises OperatorError if it does not exist."""
         if not path.exists():
             raise OperatorError(
                 f"{path}: there is no controller store; `egm progressive serve` creates one, --store names another"
@@ -423,7 +427,7 @@ class SqliteReader(Store):
             raise OperatorError(f"{path} is not a controller store: {error}") from error
 
     def _require_term(self) -> None:
-        """Skip the check of the controller's term, which a reader does not have."""
+        """Do nothing: a reader has no term as the working controller that could end."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
         """Run one statement; see :meth:`Store.run`."""
@@ -447,7 +451,10 @@ class SqliteStore(SqliteReader):
     _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
 
     def __init__(self, path: Path) -> None:
-        """Open or create the file. Raises :class:`StoreBusyError`, or OperatorError for an invalid file."""
+        """Open or create the SQLite file.
+
+        Raises :class:`StoreBusyError` if another controller uses it, or OperatorError for an invalid file.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(path.name + ".lock")
         try:
