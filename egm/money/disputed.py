@@ -60,23 +60,29 @@ PAID: Final = "out:handpay_disputed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmount:
-    """One open dispute about an amount: ``device`` is the kind of device, ``id`` the disputed operation.
-
-    ``least_cents`` and ``most_cents`` are the known bounds of the amount. ``held_cents``: the part of the
-    player's credits set aside under ``id``, for coins that may or may not have left the hopper. ``ticket``:
-    the masked number of a ticket that is locked in the ticket ledger under ``id``; ``kind`` is its kind of
-    credit. A ticket is worth its full amount or nothing. Amounts are minor units.
-    """
+    """One open dispute about money that a device may have taken or paid. Amounts are in minor units."""
 
     id: str
+    """The id of the dispute, which is the id of the disputed operation if there is one."""
     device: str
+    """The kind of device, such as ``bill_acceptor``."""
     why: str
+    """The reason why the device's reports do not settle the amount."""
     since: str
+    """The time at which the dispute was opened, ISO 8601."""
     least_cents: int = 0
+    """The smallest amount that may be owed."""
     most_cents: int = 0
+    """The largest amount that may be owed."""
     held_cents: int = 0
+    """The part of the player's credits that is set aside for coins that may have left the hopper."""
     ticket: str = ""
+    """The masked number of a ticket that is locked in the ticket ledger; empty for other disputes.
+
+    A ticket is worth its full amount or nothing.
+    """
     kind: str = ""
+    """The kind of credit of the disputed ticket."""
 
     @classmethod
     def create(

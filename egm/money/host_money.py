@@ -36,11 +36,12 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A host's lock on the machine for a transfer, requested or granted; it ends at a monotonic time in nanoseconds."""
+    """A host's lock on the machine for a transfer, requested or granted."""
 
     condition: int
     """The kinds of transfer that must be possible for the lock to be granted, in the protocol's code."""
     until_ns: int
+    """The monotonic time in nanoseconds at which the lock or the request for it ends."""
     granted: bool = False
     cash_out: bool = False
     """Whether the machine set this lock itself, to offer the player's cash-out to the host."""
@@ -67,9 +68,13 @@ class TransferOrder:
     kind: TransferKind
     cents: Mapping[CreditKind, int]
     partial: bool = False
+    """Whether the machine may move a part of the amount if it cannot move all of it."""
     expires: date | None = None
+    """The expiry date of the transferred restricted credit, or None."""
     pool: int = 0
+    """The number of the host's pool of restricted credit; 0 for none."""
     lock_after: bool = False
+    """Whether the machine stays locked for the host after the transfer."""
     wrong: TransferStatus | None = None
     """The error the protocol layer found in the order, or None. The order is then recorded as refused."""
     codes: Mapping[str, int] = field(default_factory=dict)
@@ -86,17 +91,23 @@ class HostMoney:
     """Volatile data of the exchange with the machine's money host: ticket query, lock, transfer order."""
 
     validation: Validation = Validation.STAND_ALONE
+    """How ticket numbers are made, and whether the machine or the host states the value of a ticket."""
     transfers: bool = False
+    """Whether the host may transfer credits (AFT)."""
     bonuses: bool = False
+    """Whether the host may award bonuses."""
     asset_number: int = 0
+    """The machine's asset number, by which the host addresses transfers; 0 if none is set."""
     #: The name of the line to the host.
     line: str = ""
     #: Whether the host has polled recently; set by the link.
     online: bool = False
     inquiry: Inquiry | None = None
+    """The ticket whose value the machine has requested from the host, until the host replies; or None."""
     #: The full number of the ticket last returned; the journal contains masked numbers only.
     returned_digits: str = ""
     lock: Lock | None = None
+    """The host's lock on the machine for a transfer, or None."""
     #: The transfer that the host has ordered and the machine has not executed yet
     #: (:mod:`egm.host.transfers`).
     order: TransferOrder | None = None

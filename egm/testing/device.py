@@ -17,15 +17,16 @@ from egm.testing.cable import Cable, Quality
 class DeviceRig:
     """A simulated device connected by a simulated line, with the events that its driver reports.
 
-    ``react`` is called with each event in place of the machine. Use it inside
-    :func:`egm.testing.jumping_loop.jump`.
+    Use it inside :func:`egm.testing.jumping_loop.jump`.
     """
 
     protocol: str
     line: Quality = "perfect"
+    """The reliability of the simulated line."""
     seed: int = 1
     events: list[DeviceEvent] = field(default_factory=list)
     react: Callable[[DeviceEvent], None] = lambda _: None
+    """A function called with each event of the driver, in place of the machine."""
 
     def __post_init__(self) -> None:
         self.cable = Cable(self.line, self.seed)

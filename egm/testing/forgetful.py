@@ -26,23 +26,25 @@ _numbers: Final = count()
 
 @dataclass(slots=True)
 class _Change:
-    """One unsynced change of a file on a simulated medium: the bytes replaced, and the bytes written.
-
-    ``written`` is None if only the size changed.
-    """
+    """One unsynced change of a file on a simulated medium: the bytes replaced, and the bytes written."""
 
     offset: int
     replaced: bytes
+    """The bytes that the change replaced."""
     size_before: int
+    """The size of the file before the change, in bytes."""
     written: bytes | None
+    """The bytes written; None if only the size changed."""
 
 
 @dataclass(slots=True)
 class _File:
-    """A file on the simulated medium: its unsynced changes, and its content once it no longer has a name."""
+    """A file on the simulated medium, with its unsynced changes."""
 
     changes: list[_Change] = field(default_factory=list)
+    """The changes since the last sync, oldest first."""
     nameless: bytes = b""
+    """The content of the file, once it no longer has a name."""
 
     def draw_survivors(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
         """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
@@ -218,6 +220,7 @@ class _Bytes:
     """The functions that read, write and resize one open file, as either SQLite or plain Python provides them."""
 
     read: Callable[[int, int], bytes]
+    """Read bytes: (size, offset) -> bytes."""
     write: Callable[[int, bytes], object]
     resize: Callable[[int], object]
     size: Callable[[], int]

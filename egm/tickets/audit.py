@@ -27,31 +27,31 @@ ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """The last move of the ticket ledger that the machine's journal has recorded: its number (``place``) and digest.
-
-    ``begun`` identifies the restoration with which that ledger started (:func:`format_restoration`).
-    ``from_`` (the number of a move) and ``base`` (minor units by account) state what the ledger already
-    contained when the journal began, after a memory clear or with a restored ledger.
-    """
+    """The last move of the ticket ledger that the machine's journal has recorded."""
 
     begun: str
+    """The text that identifies the restoration with which the ledger started; "" if it was never restored."""
     from_: int
+    """The number of the ledger's last move when this journal began (by a memory clear or a restored ledger)."""
     base: Mapping[str, int]
+    """What the ledger contained when this journal began, in minor units by account of the journal."""
     place: int
+    """The number of the recorded move in the ledger."""
     digest: str
+    """The digest of the recorded move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLedger:
-    """The ticket ledger's last move when a memory clear began this journal, as the cleared journal had recorded it.
-
-    ``known`` identifies all ledgers that the cleared journal accepted as the machine's.
-    """
+    """The ticket ledger's last move when a memory clear began this journal, as the cleared journal had recorded it."""
 
     begun: str
+    """The text that identifies the restoration with which the ledger started; "" if it was never restored."""
     place: int
+    """The number of the recorded move in the ledger."""
     digest: str
     known: tuple[str, ...]
+    """The restorations of all ledgers that the cleared journal accepted as the machine's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Comparison:
     """One account of the journal compared with the sum of the same tickets in the ticket ledger, in minor units."""
 
     account: str
+    """The name of the journal's account."""
     journal_cents: int
     ledger_cents: int
 

@@ -35,7 +35,9 @@ class RegisterLine:
     """One payment in the register of payees: the ticket, and when, by whom and to whom it was paid."""
 
     record: Record
+    """The ticket with all actions recorded on it."""
     paid: Move
+    """The redemption of the ticket at the cage."""
     payee: Payee
 
 

@@ -43,20 +43,19 @@ _TRIES: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketRules:
-    """The jurisdiction's and the venue's rules for tickets.
-
-    An amount above ``limit_cents`` is paid by hand. A ticket is valid until the end of the local day that is
-    ``valid_days`` after the day of issue; None means that it never expires. ``allowance`` limits the tickets
-    that this machine numbered and the host does not know yet; ``unread`` limits all tickets that the host
-    does not know yet. Both are None without a host.
-    """
+    """The jurisdiction's and the venue's rules for tickets."""
 
     currency: str
     template: str
+    """The id of the template by which tickets are printed."""
     limit_cents: int
+    """The largest amount of a ticket, in minor units; a larger one is paid by hand."""
     valid_days: int | None = None
+    """The validity in days: a ticket is valid to the end of that local day; None: it never expires."""
     allowance: int | None = None
+    """The most tickets that this machine numbered and the host does not know yet; None without a host."""
     unread: int | None = None
+    """The most tickets, whoever numbered them, that the host does not know yet; None without a host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,7 @@ class Issuer:
     serial: str
     operator_number: str
     house: Venue
+    """The venue that issues the tickets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,10 @@ class TicketState(StrEnum):
     """The states of a ticket (AGE 20.2.1)."""
 
     RESERVED = "reserved"  # it has a number but is not known to be printed, so it is not money
+    """A number is reserved, but the ticket is not known to be printed."""
     ISSUED = "issued"  # printed: money outside the machine, owed to the bearer
     PENDING = "pending"  # locked to one redeemer whose redemption is not completed
+    """A redeemer has locked the ticket and not finished."""
     REDEEMED = "redeemed"
     VOID = "void"  # never printed, or cancelled by a person
     EXPIRED = "expired"
@@ -54,6 +56,7 @@ class Venue:
     """
 
     site: str
+    """The name of the venue."""
     address: str = ""
     licence_holder: str = ""
     time_zone: str = "UTC"
@@ -74,28 +77,31 @@ class Venue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """One ticket. Times are UTC in whole seconds; at ``expires_at`` the ticket is no longer valid.
-
-    ``sequence`` counts the tickets of its machine from 1. ``denomination_cents`` is that of the credits paid
-    out (Québec prints their number). ``duplicate`` marks a reprint, with the same number and redeemable only
-    once (H-07). ``witness`` is the head of the machine's journal (entry and first digits of the hash) when
-    the ticket was numbered; tickets held by many people thus prove what the journal contained.
-    """
+    """One ticket as issued. Times are UTC in whole seconds."""
 
     number: str
     sequence: int
+    """The number of the ticket among those of its machine, from 1."""
     kind: TicketKind
     amount_cents: int
     currency: str
     denomination_cents: int
+    """The denomination of the credits paid out, in minor units (Québec prints their number)."""
     issued_at: datetime
     expires_at: datetime | None
+    """The first moment at which the ticket is no longer valid; None if it never expires."""
     machine_serial: str
     operator_number: str
     house: Venue
+    """The venue that issued the ticket."""
     template: str
     duplicate: bool = False
+    """Whether this is a reprint; it has the same number and can be redeemed only once (H-07)."""
     witness: str = ""
+    """The journal head (entry and first digits of the hash) of the machine when the ticket was numbered.
+
+    Tickets held by many people thus prove what the journal contained.
+    """
 
     def __post_init__(self) -> None:
         if len(self.number) != DIGITS or not (self.number.isascii() and self.number.isdigit()):

@@ -28,13 +28,15 @@ def compute_commitment(key: bytes, number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What journals prove about a ticket; ``taken`` names the entry that accepted it again, or is empty."""
+    """The facts about one ticket that the machine's journals prove."""
 
     issue_id: str
+    """The id of the cash-out that printed the ticket; empty if no journal records it."""
     kind: str
     amount_cents: int
     time_utc: str
     taken: str
+    """The id of the journal entry by which the machine accepted the ticket again, or empty."""
 
 
 def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]:

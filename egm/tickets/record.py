@@ -16,8 +16,11 @@ class TicketAction(StrEnum):
     RESERVE = "reserve"
     ISSUE = "issue"
     FAIL = "fail"
+    """The ticket was not printed, or may not have been; it is void."""
     LOCK = "lock"
+    """A machine or cashier locked the ticket in order to redeem it."""
     RELEASE = "release"
+    """The lock was removed without a redemption; the ticket is valid again."""
     REDEEM = "redeem"
     VOID = "void"
     EXPIRE = "expire"
@@ -50,10 +53,7 @@ LIFE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One recorded action on a ticket (a move of the ledger), and the ticket's state after it.
-
-    ``by`` is the serial of a machine or the number of a person; ``story`` has the details of the action.
-    """
+    """One recorded action on a ticket (a move of the ledger), and the ticket's state after it."""
 
     place: int
     """The number of the move in the whole ledger, from 1."""
@@ -61,10 +61,14 @@ class Move:
     """The number of the move among those of its ticket, from 1."""
     action: TicketAction
     state: TicketState
+    """The state of the ticket after the action."""
     at: datetime
     by: str
+    """The serial number of the machine, or the staff number of the person, that acted."""
     redemption_id: str | None
+    """The id of the redemption to which the action belongs, or None."""
     story: Mapping[str, JSON]
+    """Details of the action, such as a reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,7 @@ class Record:
 
     ticket: Ticket
     issue_id: str
+    """The id under which the number was reserved, such as that of a cash-out."""
     moves: tuple[Move, ...]
 
     @property

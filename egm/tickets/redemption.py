@@ -17,26 +17,42 @@ class Reason(StrEnum):
     """Why a ticket is not issued or not accepted; the screen and the cashier have a text for each."""
 
     # issuing
-    ABOVE_LIMIT = "above_limit"  # the rules require a hand-pay for this amount (H-11)
-    NOT_ENROLLED = "not_enrolled"  # no validation identifier from the host yet (SAS 3F)
-    ALLOWANCE_USED = "allowance_used"  # too many tickets that the host does not know (H-09)
-    CLOCK = "clock"  # the date to print is not known
-    # taking
-    MISREAD = "misread"  # the digits cannot be a number: read it again
+    ABOVE_LIMIT = "above_limit"
+    """The amount is above the ticket limit; the rules require a hand-pay for it (H-11)."""
+    NOT_ENROLLED = "not_enrolled"
+    """The host has not assigned a validation identifier yet (SAS exception 3F)."""
+    ALLOWANCE_USED = "allowance_used"
+    """The host does not know too many of the issued tickets yet (H-09)."""
+    CLOCK = "clock"
+    """The clock is not trusted, so the date to print is not known."""
+    # redeeming
+    MISREAD = "misread"
+    """The digits cannot be a ticket number; the ticket should be read again."""
     UNKNOWN = "unknown"
-    NOT_PRINTED = "not_printed"  # a number was reserved, but no machine has reported that it was printed
-    PENDING = "pending"  # another redeemer holds the lock
+    """The ledger has no ticket with this number."""
+    NOT_PRINTED = "not_printed"
+    """The number was reserved, but no machine has reported that the ticket was printed."""
+    PENDING = "pending"
+    """Another redeemer has locked the ticket."""
     REDEEMED = "redeemed"
     VOID = "void"
     EXPIRED = "expired"
-    WRONG_KIND = "wrong_kind"  # a receipt in a machine, a promotional ticket at the cage
+    WRONG_KIND = "wrong_kind"
+    """The ticket is of a kind that is not redeemed here, such as a receipt in a machine."""
     CURRENCY = "currency"
-    AMOUNT = "amount"  # the host states another value than the one on record
-    NOT_OURS = "not_ours"  # the ledger names this machine, whose journal does not know it
-    HOST_DOWN = "host_down"  # no host to state its value
+    """The ticket is in another currency."""
+    AMOUNT = "amount"
+    """The host states another value than the recorded one."""
+    NOT_OURS = "not_ours"
+    """The ledger names this machine as the issuer, but its journal does not account for the ticket."""
+    HOST_DOWN = "host_down"
+    """The host, which must state the ticket's value, cannot be reached."""
     HOST_REFUSED = "host_refused"
-    HOST_OWES = "host_owes"  # issued elsewhere: the host's cashier pays it
+    """The host has refused the ticket."""
+    HOST_OWES = "host_owes"
+    """The ticket was issued elsewhere; the cashier of the host's system pays it."""
     NOT_NOW = "not_now"
+    """The machine cannot redeem the ticket in its present state."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,16 +34,15 @@ class BundleError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """A manufacturer's or laboratory's certificate for one game, with its jurisdiction and return.
-
-    ``return_min`` must equal the game's exact lowest return.
-    """
+    """A manufacturer's or laboratory's certificate for one game, with its jurisdiction and return."""
 
     game: str
     digest: str
     jurisdiction: str
     return_min: Fraction
+    """The lowest return of the game, exact; the machine must compute the same value."""
     on: date
+    """The date of the certificate."""
     signer: str
     """The public key that signed the certificate, in hexadecimal."""
 

@@ -30,15 +30,18 @@ _NICE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of a software examination; ``trouble`` has a text for each file that differs from the manifest."""
+    """The result of a software examination."""
 
     trouble: tuple[str, ...]
+    """One text for each file that differs from the signed manifest, or why no manifest is trusted."""
     names: tuple[str, ...] = ()
     """The names of the differing files, up to a maximum number."""
     version: str = ""
+    """The version of the software, as the manifest states it."""
     signer: str = ""
     """The fingerprint of the signing key; empty if no manifest could be trusted."""
     reason: str = ""
+    """The reason for the release, as the manifest states it."""
     components: Mapping[str, str] | None = None
     """The signed short digest of each software component, by name; None without a trusted manifest."""
 

@@ -48,16 +48,14 @@ _BYTECODE: Final = "__pycache__"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The choice of files that belong to a cabinet's software.
-
-    ``own`` has name and path of each definition file that the cabinet brings itself. ``libraries`` includes
-    all other packages of the Python environment. ``bytecode`` includes compiled modules; it is False only for
-    a source checkout, which Python compiles while it runs.
-    """
+    """The choice of files that belong to a cabinet's software."""
 
     own: tuple[tuple[str, str], ...] = ()
+    """The name and path of each definition file that the cabinet brings itself."""
     libraries: bool = False
+    """Whether all other packages of the Python environment are included."""
     bytecode: bool = False
+    """Whether compiled modules are included; False only for a source checkout, which Python compiles while it runs."""
 
 
 def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:

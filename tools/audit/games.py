@@ -108,14 +108,14 @@ class Shelf:
 
 @dataclass(slots=True)
 class _Play:
-    """An open game play in the audit: its entries, and the record of its start.
-
-    ``game`` is None if that record cannot be read.
-    """
+    """An open game play in the audit."""
 
     start: StoredEntry
+    """The first entry of the play."""
     game: GameRecord | None
+    """The record of the first entry; None if it cannot be read."""
     steps: list[tuple[StoredEntry, GameChoice]] = field(default_factory=list)
+    """Each later entry with its record."""
 
     @property
     def entries(self) -> tuple[StoredEntry, ...]:

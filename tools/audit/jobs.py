@@ -50,9 +50,10 @@ class JobError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A batch of entries that a worker process searches for plain games; ``first`` is the number of its first entry."""
+    """A batch of entries that a worker process searches for plain games."""
 
     first: int
+    """The number of the first entry in the batch."""
     batch: list[bytes]
     result: Future[list[PlainRun]]
 

@@ -74,13 +74,12 @@ _HOUSE: Final = "house:progressive:"
 
 @dataclass(slots=True)
 class _Play:
-    """An open game in the level audit: its progressive pools by level, and its hits so far.
-
-    Each hit is a pool with the locked amount, or with the id of its claim.
-    """
+    """An open game in the level audit: its progressive pools, and its hits so far."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
+    """The pool of each progressive level, by level."""
     hits: list[tuple[str, int | str]] = field(default_factory=list)
+    """The hits so far: the pool, and the locked amount or the id of the claim."""
     game: str = ""
 
 

@@ -104,9 +104,12 @@ class _Setting:
     game: Game
     wager: Wager
     unit_cents: int
+    """The denomination in minor units."""
     stake_cents: int
     dims: bytes
+    """The dimensions of the game's transfers as canonical JSON."""
     key: DimsKey
+    """The dimensions of the game's transfers as a key of meters."""
     game_name: bytes
     """The JSON with id, version and digest of the definition."""
     has_spots: bool
@@ -137,10 +140,12 @@ class _Played:
 
     setting: _Setting
     play: bytes
+    """The id of the play."""
     previous_hex: str
     """The hash of the journal entry before the game."""
     credit_before_cents: int
     start_time: str
+    """The recorded time of the game's start."""
     conversation: Conversation
     first_sequence: int
     sequence: int
@@ -150,6 +155,7 @@ class _Played:
     table: _Table
     """The table with which the game starts; once the outcome is checked, the table with which it ends."""
     table_before: bytes
+    """The JSON of the table with which the game starts."""
     raises: int = 0
     """The number of choices of the player that added to the stake."""
     win_cents: int = 0
@@ -183,7 +189,9 @@ class PlainRun:
     games: int = 0
     credit_after_cents: int = 0
     head_hex: str = ""
+    """The hash of the run's last entry."""
     last_play: str = ""
+    """The id of the run's last play."""
     last_win_cents: int = 0
     last_start: str = ""
     """The recorded time at which the last game of the run started."""
@@ -199,6 +207,7 @@ class PlainRun:
     table_states: dict[str, TableInRun] = field(default_factory=dict)
     """The table of each game played, before and after the run, by the definition's digest."""
     counts: dict[tuple[str, DimsKey], int] = field(default_factory=dict)
+    """The number of each counted occurrence, by name and dimensions."""
 
     @property
     def last_sequence(self) -> int:

@@ -36,8 +36,10 @@ def record_of(entry: StoredEntry, kind: type[R]) -> R:
 # ---------------------------------------------------------------------------------------------- levels
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCarried:
-    """A progressive level carried over by a memory clear; ``opened`` is how it was opened, None if unknown."""
+    """A progressive level carried over by a memory clear."""
 
     claim: str
+    """The id of the claim under which the level is carried over."""
     pool: str
     opened: LevelOpened | None
+    """How the level was opened; None if it is unknown."""

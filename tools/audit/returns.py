@@ -56,28 +56,39 @@ class _Sums:
     wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
     """How often each wager was made, by its cost in credits and its options as text."""
     wager_by_key: dict[tuple[int, str], Wager] = field(default_factory=dict)
+    """One wager for each key of ``wagers``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Return:
     """The actual return of one game at one denomination, compared with its exact figures.
 
-    ``staked_cents`` and ``won_cents`` count ended games only. The return is a share of the initial stakes:
-    stakes added by later choices, and pushes, are subtracted from the win. ``coin_in_cents`` and
-    ``paid_cents`` are meters, which also count open and void games. ``z`` is measured from the nearest return
-    that a player can reach: if decisions matter, that is any return from the worst to the best strategy.
+    The return is a share of the initial stakes: stakes added by later choices, and pushes, are subtracted
+    from the win.
     """
 
     played: GameVersion
+    """The game, its version and the denomination."""
     games: int
     staked_cents: int
+    """The initial stakes of all ended games."""
     won_cents: int
+    """The wins of all ended games, as the return counts them."""
     coin_in_cents: int
+    """The meter of wagers, which also counts open and void games."""
     paid_cents: int
+    """The meters of wins, which also count open and void games."""
     least: Fraction | None = None
+    """The lowest exact return that a player's decisions can give, as a share; None if unknown."""
     best: Fraction | None = None
+    """The highest exact return that a player's decisions can give, as a share; None if unknown."""
     sigma_cents: float | None = None
+    """The standard deviation of the sum of all wins; None if unknown."""
     z: float | None = None
+    """The deviation from the nearest exact return in standard deviations; None if unknown.
+
+    If decisions matter, that is any return from the lowest to the highest.
+    """
     why: str = ""
     """The reason why the verdict is ``unknown``, or empty."""
 

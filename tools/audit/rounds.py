@@ -25,16 +25,17 @@ _BETWEEN_ANY: Final = frozenset(
 
 @dataclass(slots=True)
 class _Round:
-    """A shared round at one table: its bets, its steps with the play that recorded each first, and its players.
-
-    ``laid`` are the bets on the table; ``first`` has the id of the play that recorded each step first.
-    """
+    """A shared round at one table, as its games record it."""
 
     id: str
     digest: str
+    """The digest of the game's definition."""
     laid: frozenset[Bet]
+    """The bets on the table."""
     steps: list[RecordedStep] = field(default_factory=list)
+    """The steps of the round, in order."""
     first: list[str] = field(default_factory=list)
+    """The id of the play that recorded each step first."""
     seats: dict[int, int | None] = field(default_factory=dict)
     """The seat of each position that plays the round; None at a table without seats."""
     open_plays: set[str] = field(default_factory=set)

@@ -51,6 +51,7 @@ class _Play:
 
     game: GameRecord
     replays: bool = True
+    """Whether every step so far could be replayed."""
 
 
 @dataclass(slots=True)

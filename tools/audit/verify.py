@@ -58,10 +58,11 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The hash of a journal entry, or its first digits, known from outside the journal; ``source`` says from where."""
+    """The hash of a journal entry, or its first digits, known from outside the journal."""
 
     hash_prefix: str
     source: str
+    """The origin of the hash, for findings."""
 
 
 @dataclass(slots=True)
@@ -71,6 +72,7 @@ class Report:
     fingerprint: str = ""
     """The fingerprint of the machine's signing key."""
     machine_id: str = ""
+    """The machine's serial number, from the journal's first entry."""
     key_compared: bool = False
     """Whether the machine's signing key was compared with a fingerprint obtained independently.
 
@@ -86,6 +88,7 @@ class Report:
     games_open: int = 0
     """The number of games that have not ended at the end of the journal."""
     head_hash: str = GENESIS_HASH
+    """The hash of the journal's last entry."""
     seconds: float = 0.0
     """The duration of the audit in seconds."""
     levels: int = 0
@@ -97,6 +100,7 @@ class Report:
     wrong: int = 0
     """The number of findings, including those that are not stored."""
     findings: list[AuditFinding] = field(default_factory=list)
+    """The findings that are stored; ``wrong`` counts all of them."""
     noted: int = 0
     """The number of notices, including those that are not stored."""
     notices: list[AuditFinding] = field(default_factory=list)

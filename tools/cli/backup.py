@@ -56,18 +56,19 @@ class _BackupFile:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A machine's backed-up files: the bytes of each file, by name.
-
-    ``sequence`` and ``head`` are the number and hash of the journal's last entry at the time of the backup;
-    ``at`` is that time (ISO 8601 UTC); ``public_key`` is the machine's, in hexadecimal.
-    """
+    """A machine's backed-up files, with the state of its journal at the time of the backup."""
 
     machine: str
     at: str
+    """The time of the backup, ISO 8601 UTC."""
     sequence: int
+    """The number of the journal's last entry at the time of the backup."""
     head: str
+    """The hash of the journal's last entry at the time of the backup."""
     public_key: str
+    """The machine's public key, in hexadecimal."""
     files: Mapping[str, bytes]
+    """The content of each file, by name."""
 
     @classmethod
     def of(cls, state: Path, cabinet: Path, at: str) -> Self:

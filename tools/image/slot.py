@@ -63,6 +63,7 @@ class Slot:
     """A system slot: the paths of its two partitions (block devices or files)."""
 
     esp: Path
+    """The EFI system partition."""
     root: Path
 
     def part(self, name: str) -> Path:

@@ -64,6 +64,7 @@ class PurseBet:
     selection: Selection | None = None
     game: Game | None = None
     table: JSON = None
+    """The table state for which the bet was computed."""
     bet: Bet | None = None
 
 

@@ -23,7 +23,9 @@ class PrizePlan:
     shares: tuple[Fraction, ...]
     amounts_cents: tuple[int, ...]
     unclaimed: Unclaimed
+    """What happens to the prizes of ranks that nobody has."""
     remainders: Remainders
+    """Who gets the cents that do not divide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,7 @@ class PrizeShortfall:
 
     entries: int
     ranked: int
+    """The number of participants assumed to have a rank."""
     prizes_cents: int
     missing_cents: int
 

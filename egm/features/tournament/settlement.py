@@ -10,20 +10,19 @@ from egm.features.tournament.standings import Results, Standing, Standings, rank
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """The money of a finished tournament: fees, prizes and refunds, with its standings.
-
-    ``prizes_cents`` has the prize of each standing in order. ``sold_cents`` are the fees of all entries that
-    were not refunded. ``added_cents`` is what the venue adds, ``missing_cents`` what the by-law requires it
-    to add.
-    """
+    """The money of a finished tournament, in minor units: fees, prizes and refunds, with its standings."""
 
     standings: Standings
     prizes_cents: tuple[int, ...]
+    """The prize of each standing, in order."""
     entries: int
     sold_cents: int
+    """The fees of all entries that were not refunded."""
     refunded_cents: int
     added_cents: int
+    """The amount that the venue adds to the prizes."""
     missing_cents: int
+    """The amount that must be added so that the prizes reach the legal minimum."""
 
     @property
     def total_cents(self) -> int:

@@ -39,6 +39,7 @@ class RoundResult(_Item):
     points: _Points
     best_game: _Points | None = None
     status: Literal["complete", "interrupted", "failed"] = "complete"
+    """How the round ended."""
 
 
 class EntryResult(_Item):
@@ -64,19 +65,25 @@ class Standing:
     rank: int
     participant: str
     entry: int
+    """The number of the entry that decided the rank."""
     round: int
+    """The last round that the entry played."""
     points: int
     best_game: int | None
+    """The most points won in one game of that round; None if it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standings:
-    """The final ranks of a tournament, without its prizes; ``refunded`` and ``excluded`` are numbers of entries."""
+    """The final ranks of a tournament, without its prizes."""
 
     ranked: tuple[Standing, ...]
     refunded: tuple[int, ...]
+    """The numbers of the entries whose fee is refunded."""
     excluded: tuple[int, ...]
+    """The numbers of the entries that are excluded and have no rank."""
     cancelled: bool = False
+    """Whether the tournament is cancelled because too few participants took part."""
 
 
 @dataclass(slots=True)

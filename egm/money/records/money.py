@@ -52,15 +52,14 @@ class PaidInCoins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutRemainder:
-    """The unpaid remainder of a cash-out, and the coins already paid.
-
-    The next payout method pays it; with ``by_hand``, an attendant does.
-    """
+    """The unpaid remainder of a cash-out, which the next payout method or an attendant pays."""
 
     rest_cents: int
     """The remainder in minor units."""
     by_hand: bool = omit_if_default(False)
+    """Whether an attendant pays the remainder."""
     in_coins: PaidInCoins | None = omit_if_default(None)
+    """The coins already paid of the cash-out, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +74,9 @@ class HandpayRecord:
     why: str = omit_if_default("")
     """The reason why no ticket could be printed, or empty."""
     in_coins: PaidInCoins | None = omit_if_default(None)
+    """The coins that the hopper has already paid of the same cash-out, or None."""
     prizes: tuple[PrizeRecord, ...] = omit_if_default(())
+    """The prizes in kind that are handed over with the hand-pay."""
     progressive_pools: str = omit_if_default("", key="pool")
     """The ids of the pools from which the hand-pay pays progressive awards, or empty."""
     play_id: str = omit_if_default("")
@@ -113,24 +114,28 @@ class CashOutRecord:
     coins: int = omit_if_default(0)
     """The number of coins to pay; missing for a ticket."""
     in_coins: PaidInCoins | None = omit_if_default(None)
+    """The coins that the hopper has already paid of the cash-out, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsGone:
-    """The coins that left the hopper before its payout was abandoned, not posted yet.
-
-    ``doubt``: why it is unknown whether more coins left. ``in_coins``: all coins paid in this cash-out,
-    including these.
-    """
+    """The coins that left the hopper before its payout was abandoned, not posted yet."""
 
     id: str
     way: Literal["coins"]
+    """The payment method of the cash-out: coins."""
     amount_cents: int
+    """The amount ordered from the hopper, in minor units."""
     coins: int
+    """The number of coins ordered from the hopper."""
     paid_coins: int
+    """The number of coins that the hopper counted out."""
     coin_cents: int
+    """The value of one coin, in minor units."""
     doubt: str = ""
+    """The reason why more coins may have left than the hopper counted; empty if the count is certain."""
     in_coins: PaidInCoins | None = omit_if_default(None)
+    """All coins paid in this cash-out, including these; or None."""
 
     @property
     def counted_cents(self) -> int:
@@ -154,18 +159,18 @@ class PrintingRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRecord:
-    """The bill or ticket that is being stacked; ``ticket`` is its masked number, empty for a bill.
-
-    ``mark`` is how far the driver has come in the protocol exchange for it. ``outward`` is whether the
-    acceptor reports that it is returning the bill or ticket; None if it has reported no direction.
-    """
+    """The bill or ticket that is being stacked."""
 
     id: str
     amount_cents: int
     ticket: str
+    """The masked number of the ticket, empty for a bill."""
     phase: EscrowPhase
+    """How far the stacking has come."""
     mark: int
+    """How far the acceptor's driver has come in the protocol exchange for this bill or ticket."""
     outward: bool | None = omit_if_default(None)
+    """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +197,13 @@ class UnclaimedTransfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclaimedRecord:
-    """A hand-pay voided because nobody claimed it, and not yet posted to the register of unclaimed money.
-
-    ``flows`` are the transfers to post; ``story`` is the content of the journal entry that posts them.
-    """
+    """A hand-pay voided because nobody claimed it, and not yet posted to the register of unclaimed money."""
 
     id: str
     flows: tuple[UnclaimedTransfer, ...]
+    """The transfers to post."""
     story: Mapping[str, JSON]
+    """The content of the journal entry that posts the transfers."""
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:

@@ -94,30 +94,33 @@ class _Table(BaseModel):
 
 
 class Bars(_Table):
-    """The position and size of a ticket's bar code; ``at_mm`` is the middle of its upper edge."""
+    """The position and size of a ticket's bar code."""
 
     at_mm: tuple[Millimetres, Millimetres]
+    """The middle of the upper edge of the bar code."""
     height_mm: Annotated[float, Field(ge=8, le=30)]
     module_dots: Annotated[int, Field(ge=2, le=5, strict=True)]
+    """The width of the narrowest bar in dots."""
 
 
 class Line(_Table):
-    """One printed line of a ticket template.
-
-    ``at_mm`` is the position of the line's start, middle or end, as ``align`` says, at half its height.
-    ``text`` is by language. On a bilingual ticket, a line prints all of its languages side by side; a
-    language may also have a line of its own. ``turn`` is in degrees counter-clockwise. A text wider than
-    ``width_mm`` is printed smaller.
-    """
+    """One printed line of a ticket template. Texts wider than ``width_mm`` are printed smaller."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     at_mm: tuple[Millimetres, Millimetres]
+    """The position of the line's start, middle or end, as ``align`` says, at half the line's height."""
     size_mm: Annotated[float, Field(ge=2, le=14)]
     width_mm: Annotated[float, Field(gt=0, le=WIDTH_MM)]
     font: Literal["regular", "bold", "black", "narrow"] = "regular"
     align: Literal["left", "centre", "right"] = "centre"
     turn: Literal[0, 90, 270] = 0
+    """The rotation in degrees counter-clockwise."""
     text: Text
+    """The text by language.
+
+    On a bilingual ticket, a line prints all of its languages side by side; a language may also have a line of
+    its own.
+    """
 
     def fields(self, language: str) -> frozenset[str]:
         """Return the names of the template fields that the line prints in a language."""
@@ -152,15 +155,20 @@ class Template(_Table):
 
     id: str
     ticket: TicketClass
+    """The legal class of the tickets, which decides the mandatory fields."""
     source: str
+    """The source of the legal requirements."""
     locales: dict[str, str]
     bilingual: bool = False
+    """Whether every ticket is printed in all languages of the template."""
     date: str = "yyyy-MM-dd"
     """The format of printed dates, a CLDR pattern; the default is unambiguous in every language."""
     register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """The amount from which the cage records the payee (H-14), in minor units; None: never."""
     kinds: dict[TicketKind, Text]
+    """The printed name of each kind of ticket."""
     duplicate: Text
+    """The text printed on a reprint."""
     never: Text
     """The text printed instead of an expiry date on a ticket that never expires."""
     constants: dict[str, Text] = {}

@@ -127,6 +127,7 @@ class Each:
 
     pattern: Pattern
     least: int = 0
+    """The smallest number of values in the array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,9 @@ class But:
 
     name: str
     changes: Mapping[str, Pattern]
+    """The patterns of the members that differ."""
     less: tuple[str, ...] = ()
+    """The names of the members that must be missing."""
 
     def __init__(self, name: str, less: tuple[str, ...] = (), **changes: Pattern) -> None:
         object.__setattr__(self, "name", name)

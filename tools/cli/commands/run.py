@@ -122,10 +122,15 @@ class _Shown:
     """The options of the screen processes: where the screen is displayed, and how."""
 
     mode: str
+    """The kind of screen: a window, a full display or a web page."""
     port: int | None = None
+    """The port of a browser screen, or None."""
     top: bool = False
+    """Whether the cabinet has a top screen."""
     display: int = 0
+    """The number of the display for the players' screens."""
     top_display: int | None = None
+    """The number of the display for the top screen, or None."""
     flags: tuple[str, ...] = ()
     """Flags for every player's screen: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
     asks: bool = False

@@ -35,9 +35,13 @@ class _Result:
 
     bet: BetAnalysis
     tally: Tally
+    """The sums over the simulated games."""
     verdict: ReturnVerdict
+    """The simulated return compared with the exact one."""
     hits: Share | None
+    """The simulated hit frequency compared with the exact one; None if that is unknown."""
     fit: Fit | None
+    """The simulated distribution of wins compared with the exact one; None if that is unknown."""
     seconds: float
     path: str
     """The code that played the games: ``production`` or ``compiled``."""

@@ -136,10 +136,15 @@ class _Corrections(TypedDict):
     """The corrections that staff make to the recorded data of a tournament, by option name."""
 
     without: tuple[str, ...]
+    """The operator's numbers of machines that have no journal."""
     renamed: tuple[int, ...]
+    """The entries that were played under another participant's name than they were sold to."""
     ignored: tuple[str, ...]
+    """The rounds that were given by mistake."""
     absent: tuple[str, ...]
+    """The rounds that were not played and count as failed."""
     unused: tuple[int, ...]
+    """The entry numbers that were skipped when entries were sold."""
 
 
 #: The options by which staff correct what the journals say of a tournament.

@@ -7,14 +7,16 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfficeOpened:
-    """The office was opened for one game; ``source`` is the library id or file from which the game is loaded."""
+    """The office was opened for one game."""
 
     source: str
+    """The library id or file from which the game is loaded."""
     game: str
     version: str
     digest: str
     casino: str
     claim_place: str
+    """The place where winning tickets are claimed, as printed on tickets."""
     unit_cents: int
     """The value of one credit, in minor units."""
     currency: str
@@ -27,6 +29,7 @@ class TicketSold:
     at: str
     number: int
     station: str
+    """The sales station at which the ticket was sold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,23 +48,28 @@ class TicketCancelled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalesClosed:
-    """The sales for a draw were closed; unpaid tickets of the draw became void (``void``)."""
+    """The sales for a draw were closed for these tickets."""
 
     draw: int
     tickets: tuple[int, ...]
     void: tuple[int, ...]
+    """The tickets of the draw that were not paid for and became void."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawHeld:
-    """A draw was held: the balls in order, the random numbers (bound, value, purpose), prizes in credits by ticket."""
+    """A draw was held."""
 
     at: str
     draw: int
     balls: tuple[int, ...]
+    """The drawn numbers in order."""
     factors: Mapping[str, int]
+    """The drawn factor of each bonus, by bonus."""
     draws: tuple[tuple[int, int, str], ...]
+    """The random numbers as (bound, value, purpose)."""
     prizes: Mapping[str, int]
+    """The prize of each winning ticket in credits, by ticket number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +83,17 @@ class DrawFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketClaimed:
-    """A ticket was paid for these draws; ``differs`` names the data on the paper that differed from the record."""
+    """A ticket was presented and paid for these draws."""
 
     at: str
     number: int
     draws: tuple[int, ...]
     place: str
+    """The place where the ticket was claimed."""
     condition: str
+    """The condition of the ticket's paper, such as intact or illegible."""
     differs: tuple[str, ...]
+    """The names of the data on the paper that differed from the record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,7 @@ class Counters:
 
     next_draw: int = 1
     is_closed: bool = False
+    """Whether the sales for the next draw are closed."""
     last_ticket: int = 0
 
 
@@ -79,14 +80,18 @@ class DrawResult:
 
 @dataclass(frozen=True, slots=True)
 class OfficeTotals:
-    """What a Keno office has sold, paid and owes, in minor units; each ticket is counted once."""
+    """The totals of a Keno office; each ticket is counted once. Amounts are in minor units."""
 
     tickets: int
     draws: int
     desk_cents: int
+    """The money taken at the desk, less the money paid there."""
     staked_cents: int
+    """The stakes of draws that have not been held."""
     owed_cents: int
+    """The prizes and returned stakes that have not been paid."""
     house_cents: int
+    """The amount that the venue keeps."""
 
 
 class KenoOffice:

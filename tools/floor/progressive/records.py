@@ -20,22 +20,24 @@ def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRecord:
-    """One progressive level: its amount, its terms, which every contributing machine must have, and its history.
-
-    ``falls`` counts every reduction of the displayed amount; ``fell_by`` is the cause of the last one. A
-    closed level names its ``successor``, which received its amount, and has in ``closing_cents`` what it
-    displayed when it was closed.
-    """
+    """One progressive level: its amount, its terms, which every contributing machine must have, and its history."""
 
     id: str
     names: Mapping[str, str]
+    """The name of the level by language."""
     stake_cents: int
     odds: Fraction
+    """The exact mean number of hits of one wager of ``stake_cents``."""
     level: Level
+    """The exact amount of the level and its terms."""
     falls: int = 0
+    """The number of times the displayed amount was reduced."""
     fell_by: Fall = ""
+    """The cause of the last reduction of the displayed amount."""
     successor: str = ""
+    """The level that received the amount of this closed level; empty while it is open."""
     closing_cents: int = 0
+    """The amount displayed when the level was closed."""
     hits_most: int = 1
     """The maximum number of hits that one wager can have."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
@@ -108,25 +110,26 @@ class LevelRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeRecord:
-    """One prize of a mystery level, from the draw of its secret amount to its win.
-
-    ``start`` is the level's amount at the draw. ``lifted`` is the money that the level has since received
-    other than by wagers. ``turns_before`` is the number of contributions before the draw. Once the prize is
-    won or its level closed, ``turns`` is the number of contributions up to then, ``trigger`` the secret, and
-    ``claim`` the id of the hit ("" if nobody won).
-    """
+    """One prize of a mystery level, from the draw of its secret amount to its win."""
 
     level: str
     number: int
     commitment: str
     sealed: str
+    """The encrypted secret."""
     opened_at: str
     start: Fraction
+    """The level's amount at the draw of the secret."""
     turns_before: int
+    """The number of contributions before the draw of the secret."""
     lifted: Fraction = Fraction(0)
+    """The money that the level has since received other than by wagers."""
     turns: int = 0
+    """The number of contributions when the prize was won or its level closed; 0 before."""
     trigger: Mapping[str, Any] | None = None
+    """The disclosed secret; None until the prize is won or its level closed."""
     claim: str = ""
+    """The id of the hit that won the prize; empty if there is none."""
 
     def to_text(self) -> str:
         """Return the record as JSON text."""
@@ -143,29 +146,26 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
-    """A claim or payment held for a ruling: the machine's message (JSON), the reason, and the ruling.
-
-    ``claim`` is the id of the claim, or of its payment (``holding.format_payment_id``). ``ruling`` is ""
-    until staff have ruled, then ``award`` or ``decline``.
-    """
+    """A claim or payment held for a ruling."""
 
     claim: str
+    """The id of the claim, or of its payment (``holding.format_payment_id``)."""
     message: Mapping[str, Any]
+    """The machine's message, as JSON."""
     why: str
+    """The reason why it is held."""
     held_at: str
     ruling: str = ""
+    """The ruling: ``award`` or ``decline``; empty until staff have ruled."""
     persons: tuple[str, ...] = ()
     reason: str = ""
+    """The reason that staff gave for the ruling."""
     ruled_at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """One hit of a progressive level: a line of the win register (I-17). Times are ISO 8601, UTC.
-
-    The machine's time is only recorded, never used. ``paid_cents`` is None and ``way`` is "" until the
-    machine has reported the payment.
-    """
+    """One hit of a progressive level: a line of the win register (I-17). Times are ISO 8601, UTC."""
 
     claim: str
     machine: str

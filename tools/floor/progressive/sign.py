@@ -42,18 +42,16 @@ _LOOK_SECONDS: Final = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plate:
-    """One progressive level as a sign displays it now.
-
-    ``thousandths`` is the amount in thousandths of a minor unit, for the rolling drums; None if the amount is
-    not known and none is displayed. ``heard_ns`` is the time since the level's last live value; None if there
-    was none. ``win`` is the last win, shown for a while after a hit.
-    """
+    """One progressive level as a sign displays it now."""
 
     level: str
     names: Mapping[str, str]
     thousandths: int | None
+    """The amount on the rolling drums, in thousandths of a minor unit; None if no amount is displayed."""
     heard_ns: int | None
+    """The time since the level's last live value, in nanoseconds; None if there was none."""
     win: LevelWin | None = None
+    """The last win, which is shown for a while; else None."""
 
 
 @dataclass(slots=True)
@@ -84,13 +82,10 @@ class _Level:
 
 @dataclass(slots=True)
 class Sign:
-    """The progressive levels displayed by one overhead sign. Times are monotonic nanoseconds.
-
-    ``chosen_levels`` has the levels to display, in order. If it is empty, every level with a live value is
-    displayed, in the order of the ids.
-    """
+    """The progressive levels displayed by one overhead sign. Times are monotonic nanoseconds."""
 
     chosen_levels: tuple[str, ...] = ()
+    """The levels to display, in order; if empty, every level with a live value, in the order of the ids."""
     _levels: dict[str, _Level] = field(default_factory=dict)
     _wins: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
     """The last win of each level, and the monotonic time in nanoseconds at which it was received."""
@@ -154,6 +149,7 @@ class SignMonitor:
     sign: Sign
     report: Callable[[str], None]
     _lit: dict[str, bool] = field(default_factory=dict)
+    """Whether each level was displayed at the last check."""
 
     def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
         """Report the levels whose amount appeared or disappeared since the last call.

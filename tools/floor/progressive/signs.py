@@ -27,6 +27,7 @@ class SignRecord:
     id: str
     status: Status
     since: str
+    """The time at which the status last changed."""
     heard_at: str
     """The time at which the sign's last heartbeat arrived."""
     shown: dict[str, int | None]
