@@ -30,7 +30,7 @@ def build_handpay_remainder_state(
 
 
 def find_coins_paid(machine: Machine) -> PaidInCoins | None:
-    """Return how much of the interrupted cash-out the hopper has already paid in coins, or None if it paid nothing."""
+    """Return the progress of the interrupted cash-out in coins: amount owed and paid. None if no coins were paid."""
     remainder = _read_valid_remainder(machine)
     return None if remainder is None else remainder.in_coins
 

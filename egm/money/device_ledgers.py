@@ -55,10 +55,10 @@ _METER_JUMP_REASON: Final = "its credit was refused as an implausible meter jump
 
 
 class PaperLedger:
-    """The bill acceptor driver's durable state (:class:`egm.devices.ledgers.EscrowLedger`), stored in the journal.
+    """The durable state of the bill acceptor's driver: the bill or ticket in escrow or being stacked.
 
-    ``handle`` is the engine's event handler: money moves through the state table, and is durable when
-    ``handle`` returns.
+    Implements :class:`egm.devices.ledgers.EscrowLedger`. ``handle`` is the engine's event handler: money
+    moves through the state table, and is durable when ``handle`` returns.
     """
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
@@ -81,7 +81,7 @@ class PaperLedger:
         )
 
     def may_order(self) -> bool:
-        """Return whether the driver may order the bill or ticket in escrow into the box.
+        """Return whether the driver may order the acceptor to stack the bill or ticket in escrow.
 
         It may not while a door is open, or while the machine waits for staff.
         """
@@ -132,7 +132,10 @@ class PaperLedger:
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
     def vend_confirmed(self) -> None:
-        """Delete the record of the stacked bill or ticket: the acceptor has confirmed the machine's acknowledgement."""
+        """Delete the record of the stacked and credited bill or ticket.
+
+        Called when the acceptor has confirmed the machine's acknowledgement of the stacking.
+        """
         check_invariant(
             self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
         )
@@ -147,7 +150,10 @@ class PaperLedger:
         check_invariant(self.find_open() is None, "a returned bill or ticket is still open")
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Open a dispute about an ordered bill or ticket of which it is unknown whether it was stacked or returned."""
+        """Open a dispute about a bill or ticket that was ordered into the box and cannot be located.
+
+        It is unknown whether it was stacked or returned.
+        """
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"
         )
@@ -162,7 +168,7 @@ class PaperLedger:
         self._handle(EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def record_direction(self, *, outward: bool) -> None:
-        """Record the acceptor's report that the bill or ticket moves out, to the player, or in, to the box."""
+        """Record the acceptor's report on where the bill or ticket moves: out to the player, or in to the box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
@@ -204,7 +210,7 @@ class PrintJobLedger:
         return PrintRecord(job=job, state=self._open_record().state)
 
     def open_ticket(self, job: TicketJob) -> None:
-        """Record the print job that the printer's driver has accepted."""
+        """Record that the printer's driver has accepted the print job."""
         check_invariant(self.find_open() is None, "a second ticket was given to the printer")
         language = (
             self._machine.selection.language

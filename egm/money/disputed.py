@@ -121,7 +121,7 @@ class DisputedAmount:
 
     @property
     def is_printed(self) -> bool:
-        """Return whether the dispute is about a ticket that may have come out of the printer."""
+        """Return whether the dispute is about a ticket that the printer may have issued."""
         return self.device == "ticket_printer"
 
     @property
@@ -166,8 +166,8 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
     """Open a dispute about money in a separate journal entry; if it is already open, do nothing.
 
-    ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, that amount is
-    reserved instead of these transfers.
+    ``transfers`` are the movements of money that are not in doubt. If the dispute's ``held_cents`` is set,
+    that amount is reserved instead.
     """
     if disputed.id in list_disputed_amounts(machine):
         return
@@ -268,7 +268,10 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
 
 
 def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
-    """Record a ruling on a printed ticket as the printer's final state; its cash-out then ends the usual way."""
+    """Record a ruling on a disputed printed ticket as the final state of its print job.
+
+    The cash-out then ends as with any printed or failed ticket.
+    """
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.post(
@@ -294,7 +297,10 @@ def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str
 
 
 def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
-    """Post the ruling with its payment, and close the dispute; a ticket in the box is redeemed or released."""
+    """Post a ruling with its payment, and close the dispute.
+
+    A disputed ticket in the cash box is redeemed if the ruling pays it, and otherwise released.
+    """
     disputed, amount_cents = ruling.disputed, ruling.amount_cents
     desk = machine.installed(TicketDesk)
     is_locked = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
@@ -335,7 +341,7 @@ def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
 def _build_award_transfers(
     machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
 ) -> tuple[Transfer, ...]:
-    """Return the transfers of the amount that a ruling awards, and of what is left of the credit set aside.
+    """Return the transfers that pay the awarded amount and release the rest of the credit set aside.
 
     ``redeems``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator
     pays the amount instead.

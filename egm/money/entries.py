@@ -80,7 +80,7 @@ class TicketNotStacked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketDisputed:
-    """A ticket was stacked after this machine lost its lock on the ticket; nothing is credited until a ruling."""
+    """A ticket was stacked, but its lock on this machine had been removed; nothing is credited until a ruling."""
 
     amount_cents: Cents
     number: Masked
@@ -275,7 +275,7 @@ class TicketTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutVoided:
-    """A payout failed; what was not paid is on the credit meter again."""
+    """A payout failed; the unpaid amount is on the credit meter again."""
 
     cash_out: CashOutRecord = inline_record()
     why: str
@@ -343,7 +343,7 @@ TICKET_DISPUTED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- coins out
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsCounted:
-    """The hopper has counted out coins of the open payout."""
+    """The hopper has counted out coins of the open payout; the number so far is recorded."""
 
     id: str
     """The id of the cash-out."""
@@ -360,7 +360,7 @@ class CoinsOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsOutOfVoided:
-    """The coins that left the hopper before its payout was voided are posted."""
+    """Coins are posted that had left the hopper before their payout was voided."""
 
     id: str
     """The id of the voided cash-out."""
@@ -442,7 +442,7 @@ class HandpayWay:
 
     handpay: str
     way: Literal["ticket", "hand"]
-    """A ticket if the player requested one; by hand if they withdrew the request."""
+    """``ticket`` if the player requested a ticket; ``hand`` if they withdrew the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -488,7 +488,7 @@ class HandpayPaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayUnclaimed:
-    """Nobody claims a hand-pay: it is voided, and its reserved money and prizes become unclaimed ones."""
+    """Nobody has claimed a hand-pay: it is voided, and its money and prizes are registered as unclaimed."""
 
     id: str
     """The id of the hand-pay."""
@@ -560,7 +560,7 @@ HANDPAY_UNCLAIMED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- disputes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeReleased:
-    """A ruling has released the credit that was set aside for a dispute; its payment follows."""
+    """The credit that was set aside for a dispute is released by a ruling; the ruling's payment follows."""
 
     id: str
     """The id of the dispute."""
@@ -622,7 +622,7 @@ DISPUTE_RULED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- rulings
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComplementPaid(RulingDetails):
-    """Staff have paid by hand what the machine did not pay of a winning combination (Monaco 21.4)."""
+    """Staff have paid by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
 
     amount_cents: Cents
     play_id: str | None
@@ -632,7 +632,7 @@ class ComplementPaid(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OrphanRuling(RulingDetails):
-    """Base of the rulings that register money without a known owner. The form says where it was found."""
+    """Base class of the rulings by which staff register money without a known owner."""
 
     reason: str
 
@@ -779,10 +779,10 @@ class TicketsChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketsContradicted:
-    """A ticket was credited that the ticket ledger did not redeem; staff must find out who else was paid."""
+    """A ticket was credited but not redeemed in the ticket ledger; staff must find out who else was paid."""
 
     id: str
-    """The id of the ticket's insertion."""
+    """The id that the machine gave to the inserted ticket."""
     number: Masked
     amount_cents: Cents
 
@@ -792,7 +792,7 @@ class TicketsMended:
     """One copy of the ticket ledger was damaged or lost, and was restored from the other."""
 
     what: str
-    """The copy that was restored, and why."""
+    """A text that says which copy was restored, and why."""
 
 
 TICKETS_CHECKED: Final = Entry(

@@ -53,7 +53,10 @@ class PaperRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """Event: the printer has not printed a ticket, and why; with ``may_be_printed``, it is unknown whether it has."""
+    """Event: the printer has not printed a ticket; ``why`` is the reason.
+
+    With ``may_be_printed``, it is unknown whether the ticket was printed.
+    """
 
     why: str = ""
     may_be_printed: bool = False
@@ -61,9 +64,9 @@ class PrintFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsPaid:
-    """Event: the hopper has stopped after paying a number of coins.
+    """Event: the hopper has stopped after paying ``paid_coins`` coins.
 
-    ``uncertainty``: why it is unknown whether more coins have left; empty if the number is certain.
+    ``uncertainty`` is the reason why more coins may have left; it is empty if the number is certain.
     """
 
     paid_coins: int
@@ -72,7 +75,7 @@ class CoinsPaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperNotStacked:
-    """Event: a bill or ticket ordered into the box did not get there or cannot be located, and why."""
+    """Event: a bill or ticket that was ordered into the box did not get there, or cannot be located."""
 
     why: str
 
@@ -88,10 +91,10 @@ class UnorderedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsIn:
-    """Event: coins have passed the acceptor, each with its value (minor units) and whether it fell into the hopper.
+    """Event: coins have passed the acceptor.
 
-    ``event_position`` identifies the acceptor's last event; ``disputed`` describes coins that cannot be
-    credited.
+    ``coins``: for each coin its value in minor units, and whether it fell into the hopper. ``event_position``
+    is the acceptor's event counter after them; ``disputed`` describes coins that cannot be credited.
     """
 
     coins: tuple[tuple[int, bool], ...]
@@ -135,7 +138,7 @@ class PaymentForm(FilledForm):
 
     @property
     def identity(self) -> dict[str, str]:
-        """Return the texts that identify the player, by field; empty unless the form has all of them."""
+        """Return the data that identify the player, by field; empty unless the form has all of them."""
         texts = {"name": self.name, "document": self.document, "number": self.number}
         stripped = {name: (text or "").strip() for name, text in texts.items()}
         return stripped if all(stripped.values()) else {}

@@ -1,6 +1,6 @@
 """Restrictions by hosts: bills, games and sounds that they disable without taking the machine out of service.
 
-Each host's request is stored separately and survives a power loss; the machine does only what all of them
+Each host's restriction is stored separately and survives a power loss; the machine does only what all hosts
 allow.
 """
 

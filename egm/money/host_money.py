@@ -1,9 +1,9 @@
 """The machine's view of the host of its money, for any protocol.
 
 A cabinet without a ``[host]`` table has no host: :attr:`Validation.STAND_ALONE`, no transfers. Everything
-that must survive a restart is in the journal (:class:`egm.host.keys.HostKey`). The rest is here: queries that
-the host has not answered yet, its lock, the transfer it ordered and its registration key. A restart loses them;
-a ticket is then queried again or returned.
+that must survive a restart is in the journal (:class:`egm.host.keys.HostKey`). Data that may be lost is here:
+queries without a reply, the host's lock, its transfer order and the registration key. A restart loses them; a
+ticket is then queried again or returned.
 """
 
 from collections.abc import Mapping

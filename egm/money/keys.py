@@ -9,9 +9,9 @@ class MoneyKey(Key):
     PAY_OUT = "pay_out", ClearAction.OWED, Owner.PLAYER
     """The payout in progress."""
     PRINT = "print", ClearAction.OWED, Owner.PLAYER
-    """The printer's progress with the payout."""
+    """The progress of the ticket being printed."""
     HOPPER = "hopper", ClearAction.OWED, Owner.PLAYER
-    """The hopper's progress with the payout."""
+    """The progress of the payout in coins."""
     COIN_EVENTS = "coins", ClearAction.IDENTITY, Owner.PLAYER
     """The coin acceptor's event counter up to which coins are recorded."""
     COINS_DISPENSED = "coins_gone", ClearAction.OWED, Owner.PLAYER

@@ -215,14 +215,14 @@ def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> Ticke
 
 
 def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
-    """Return the ticket of a cash-out, or None if there is no ticket ledger or it does not know the ticket."""
+    """Return the ticket of a cash-out, or None if there is no ticket ledger or the ledger does not have the ticket."""
     desk = machine.installed(TicketDesk)
     return None if desk is None else desk.find_issued_ticket(pay_out_id)
 
 
 @cache
 def _load_template(jurisdiction: str) -> Template:
-    """Return a jurisdiction's ticket template, cached: the printer driver asks for the open job at every poll."""
+    """Return a jurisdiction's ticket template, cached because the printer's driver needs it at every poll."""
     return load_template(jurisdiction)
 
 
@@ -457,7 +457,7 @@ def end_cash_out(machine: Machine, event: Event) -> None:
 def post_coins(machine: Machine, _: Event) -> None:
     """Post the coins that left the hopper before its payout was abandoned.
 
-    This is done immediately, or after a restart in between.
+    Called immediately after the payout is voided, and again after a restart.
     """
     unposted = machine.memory.read(CoinsGone, MoneyKey.COINS_DISPENSED)
     if unposted is None:
@@ -496,7 +496,7 @@ def post_coins(machine: Machine, _: Event) -> None:
 
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
-    """Book stray coins, which left the hopper without an order, out of the hopper's stock, and open a dispute."""
+    """Book coins that left the hopper without an order out of the hopper's stock, and open a dispute."""
     strayed = event.of(CoinsStrayed)
     cents = strayed.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
@@ -518,7 +518,7 @@ def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int
 
 
 def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
-    """Return the journal's transfers for coins counted out of the hopper.
+    """Return the transfers of the journal for coins counted out of the hopper.
 
     ``counted_cents`` is the value of all these coins, ``paid_cents`` the part that counts as paid to the
     player.
@@ -558,7 +558,7 @@ def _void_payout(
 
 # ---------------------------------------------------------------------------------------------- by hand
 def open_cancelled_credit(machine: Machine, _: Event) -> None:
-    """Reserve all the player's credit that can be cashed out as a hand-pay of the kind cancelled credit (NZ 1.20.2)."""
+    """Reserve all the player's cashable credit as a hand-pay of the kind cancelled credit (NZ 1.20.2)."""
     amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
     why = reason_no_ticket(machine, amount_cents)
@@ -616,7 +616,8 @@ def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
 def payout_is_due(machine: Machine, event: Event) -> bool:
     """Return whether cashable credit must be paid out automatically now.
 
-    Either a cash-out has a remainder, or the credit has reached the profile's limit while no bets stand.
+    Either a cash-out has an unpaid remainder, or the credit has reached the profile's limit and no bets are
+    left on a table.
     """
     limit_cents = machine.profile.pay_out.automatic_cents
     is_limit_reached = (

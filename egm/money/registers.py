@@ -1,4 +1,4 @@
-"""The registers of money: what was paid by hand, disputed, left, forfeited and printed."""
+"""The registers of money: hand-pays, disputed, unclaimed and forfeited money, and printed tickets."""
 
 from typing import Final
 

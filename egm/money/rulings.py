@@ -153,7 +153,10 @@ def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post the hand-pay that was voided as unclaimed to the register of unclaimed money, at once or after a restart."""
+    """Post an unclaimed hand-pay, after it was voided, to the register of unclaimed money.
+
+    Called immediately after the void, and again after a restart.
+    """
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return

@@ -82,7 +82,7 @@ def tickets_may_move(machine: Machine) -> bool:
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
-    """Return the machine state that records how far the ticket ledger has progressed."""
+    """Return the state change that records the ticket ledger's last move in the journal."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
     sequence, digest = machine.component(TicketDesk).store.end
     return {MoneyKey.TICKETS: replace(anchor, place=sequence, digest=digest[:DIGEST_DIGITS])}
@@ -141,7 +141,7 @@ def compare_with_journal(machine: Machine) -> str:
 
 
 def reason_journal_is_short(machine: Machine) -> str:
-    """Return which journal entry is missing that the ticket ledger requires, with the remedy; empty if none is.
+    """Return which entry the journal lacks although the ticket ledger requires it, and the remedy; "" if none.
 
     The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
     machine that the journal lacks, then journal entries were lost, and what they paid is owed again.
@@ -217,7 +217,7 @@ def update_ledger_faults(machine: Machine, why: str) -> None:
 
 
 def store_journal_head(machine: Machine) -> None:
-    """Store the journal's last entry next to the ticket ledger, on both media, after money has irrevocably moved."""
+    """Store the journal's last entry in the ticket ledger's head, on both media, after money has irrevocably moved."""
     desk, journal = machine.installed(TicketDesk), machine.journal
     if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
         return
@@ -226,9 +226,9 @@ def store_journal_head(machine: Machine) -> None:
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
-    """Return the ticket ledger's state when this journal began, or when two people last restored the ledger.
+    """Return the ticket ledger's last move when this journal began, or when two people last restored the ledger.
 
-    It is zero if neither a memory clear nor a restoration preceded.
+    It is move 0 if there was neither a memory clear nor a restoration.
     """
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
@@ -246,10 +246,10 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 
 
 def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
-    """Return the number of the last change of the ticket ledger that needs no entry in this journal.
+    """Return the number of the last move of the ticket ledger that needs no entry in this journal.
 
-    A restoration by two people covers all changes before it; a memory clear covers those that the previous
-    journal knew. ``end`` is the number of the ledger's last change now.
+    A restoration by two people accounts for all moves before it; a memory clear for those that the previous
+    journal had recorded. ``end`` is the number of the ledger's last move now.
     """
     earlier = find_ledger_before_clear(journal)
     return end if restoration is not None or earlier is None else earlier.place

@@ -3,9 +3,9 @@
 A bill or ticket is reserved before it is stacked and posted when it is irrevocably in the box. The acceptor's
 driver calls its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly once, and
 continues only when the call has returned, which means that it is durable; the rule and its proof are in
-:mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is either credited or returned, never
-both and never neither (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket ledger before it
-is stacked, and redeemed there after it is credited (H-08).
+:mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is either credited or returned, and
+never both (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket ledger before it is stacked,
+and redeemed there after it is credited (H-08).
 """
 
 from dataclasses import replace
@@ -250,7 +250,7 @@ def void_bill(machine: Machine, event: Event) -> None:
 
 
 def dispute_bill(machine: Machine, event: Event) -> None:
-    """Open a dispute about an ordered bill or ticket whose position is unknown; nothing is credited.
+    """Open a dispute about an ordered bill or ticket whose whereabouts are unknown; nothing is credited.
 
     A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
@@ -341,7 +341,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
 
 
 def record_bill_rejected(machine: Machine, event: Event) -> None:
-    """Record that the acceptor rejected a bill, ticket or other paper by itself."""
+    """Record that the acceptor rejected a bill, ticket or other paper without asking the machine."""
     machine.component(EscrowedBill).amount_cents = 0
     machine.post(BILL_REJECTED, PaperRejected(reason=event.of(PaperRefused).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")
@@ -369,7 +369,7 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
 
 
 def credit_coins(machine: Machine, event: Event) -> None:
-    """Credit coins that have passed the acceptor, and book them to hopper or drop box (Monaco art. 19.5)."""
+    """Credit coins that have passed the acceptor, and book them into the hopper or the drop box (Monaco art. 19.5)."""
     reported = event.of(CoinsIn)
     coins, uncredited = reported.coins, reported.disputed
     disputed = None

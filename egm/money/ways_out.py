@@ -90,7 +90,7 @@ def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
 
 
 def count_payable_coins(machine: Machine) -> int:
-    """Return the number of coins that the hopper may pay of the credit; 0 if that would exceed the profile's limit."""
+    """Return the number of coins with which the hopper may pay the credit; 0 if it exceeds the profile's limit."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
     coins = machine.cash_cents // coin_cents if coin_cents else 0
     return coins if coins <= limit_coins else 0

@@ -32,17 +32,17 @@ WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copie
 
 
 def read_clear_time() -> datetime:
-    """Return the fixed time of the memory clear in tests."""
+    """Return the fixed time of every memory clear in tests."""
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def build_carried_decision() -> ClaimDecision:
-    """Return the staff's decision to carry a memory-clear claim over into the new journal."""
+    """Return the decision of staff at a memory clear to carry a claim over into the new journal."""
     return ClaimDecision(act=CARRIED)
 
 
 def build_paid_decision(cents: int) -> ClaimDecision:
-    """Return the staff's decision that a memory-clear claim was paid by hand."""
+    """Return the decision of staff at a memory clear that a claim was paid by hand."""
     return ClaimDecision(act=PAID, amount_cents=cents, by="A. Tremblay")
 
 

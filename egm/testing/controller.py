@@ -1,4 +1,4 @@
-"""A small controller with the real level arithmetic, to test a machine's end of a link.
+"""A small progressive controller with the real level arithmetic, to test a machine's end of a link.
 
 Its data is in memory and survives every disconnection, like a durable store.
 """
@@ -17,7 +17,7 @@ ODDS = Fraction(1, 500)
 
 
 def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
-    """Return the machine's side of a linked progressive level with this name."""
+    """Return a pool in which a test machine plays for a linked progressive level with this name."""
     terms = Terms(base_cents=1500, increment=increment)
     return Pool(
         game="game",
@@ -48,7 +48,7 @@ class SmallController:
         self.refusals: list[m.Refused] = []
 
     def restart(self) -> None:
-        """Restart the controller: it loses the enrolments and keeps everything else."""
+        """Restart the controller: enrolments are lost, levels and awards remain."""
         self.joined.clear()
 
     def list_values(self) -> list[m.Value]:

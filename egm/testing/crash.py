@@ -1,4 +1,4 @@
-"""A device ledger that can die with its machine, before or after each record."""
+"""A device ledger that simulates the death of the machine's process just before or after a record is written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -48,7 +48,7 @@ class DeviceRig:
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Start a driver, and the spontaneous behaviour of the simulated device."""
+        """Start a driver, and the actions that the simulated device does by itself."""
         self.twin.begin()
         self._task = asyncio.ensure_future(driver.run())
 
@@ -65,7 +65,7 @@ class DeviceRig:
         return self._task is not None and self._task.done()
 
     async def advance_until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
-        """Advance time until the condition holds; fail after ``seconds``."""
+        """Advance the simulated time until the condition holds; fail after ``seconds``."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not condition():

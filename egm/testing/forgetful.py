@@ -77,7 +77,7 @@ def _resize_content(content: bytearray, size: int) -> None:
 
 
 _Naming = tuple[Path | None, Path | None, _File]
-"""A file's old name (None: created) and new name (None: removed)."""
+"""A change of a name: a file's old name (None: created) and new name (None: removed)."""
 
 
 class Medium:
@@ -98,7 +98,7 @@ class Medium:
         self._namings: list[_Naming] = []
 
     def _count_operation(self) -> None:
-        """Count one operation on the simulated disks, and cut the power at the chosen one."""
+        """Count one operation on the simulated disks, and cut the power at operation ``cut_at``."""
         self.operations += 1
         if self.cut_at is not None and self.operations >= self.cut_at:
             self.cut()
@@ -110,12 +110,15 @@ class Medium:
             self.gone()
 
     def check_power(self, path: Path) -> None:
-        """Raise :class:`JournalUnwritable` if the power is off, so that ``path`` cannot be read."""
+        """Raise :class:`JournalUnwritable` if the power is off: then ``path`` cannot be read."""
         if self.dead:
             raise JournalUnwritable(f"{path}: the simulated medium has no power")
 
     def restore(self) -> None:
-        """Reset the files to what the media hold, after a power loss or without one. Nobody may have them open."""
+        """Reset the files to the durable content of the media, after a power loss or without one.
+
+        No program may have them open.
+        """
         survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
         after = dict(self._durable)
         for naming in self._namings:
@@ -170,7 +173,7 @@ class Medium:
         self._count_operation()
 
     def sync_folder(self, folder: Path) -> None:
-        """Make the names in a folder durable."""
+        """Make the names in a folder durable, so that a power loss no longer undoes them."""
         if not self.dead:
             self._count_operation()
         if self.dead:
@@ -374,7 +377,7 @@ class _Rows(list[tuple[object, ...]]):
 
 
 class _Vfs(apsw.VFS):
-    """SQLite's view of a medium: its own unix VFS, with the simulation in between."""
+    """The VFS through which SQLite accesses a simulated medium, on top of SQLite's own unix VFS."""
 
     def __init__(self, medium: Medium) -> None:
         self.name = f"forgetful{next(_numbers)}"

@@ -1,6 +1,6 @@
 """Event loop that skips waiting time: when nothing is ready, its clock jumps to the next timer.
 
-Work given to threads is done at once, so that every run is the same.
+Functions that would run in threads run immediately, so that every run of a test has the same order.
 """
 
 import asyncio

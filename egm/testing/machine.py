@@ -113,7 +113,7 @@ class ScriptedStep:
 
 
 class ScriptedChance:
-    """Random numbers for outcomes that a test needs; everything else uses the real generator."""
+    """Substitute for the random number generator that returns the numbers a test needs for an outcome."""
 
     def __init__(self, *values: int) -> None:
         self.values = list(values)
@@ -123,7 +123,7 @@ class ScriptedChance:
         return ScriptedStep(self.values)
 
     def reseed(self, reason: str) -> None:
-        """Refuse to reseed, as with a profile that forbids it."""
+        """Raise an error, as with a profile that forbids reseeding."""
         raise ReseedNotAllowed(reason)
 
 
@@ -170,7 +170,7 @@ class OrderRecorder:
         self.payouts: list[tuple[str, int]] = []
 
     def show(self, message: object) -> None:
-        """Record a message to the screen."""
+        """Record a message that the machine sends to the screen."""
         self.told.append(message)
 
     def stack(self, escrow: int) -> None:
@@ -236,7 +236,7 @@ def create_generator() -> RandomService:
 
 
 class PowerCutError(Exception):
-    """Planted error: the power fails before this journal entry is written."""
+    """Simulated power cut, raised before a journal entry is written."""
 
 
 #: Machines created by a test; those left running are closed after it (see tests/conftest.py).
@@ -244,7 +244,7 @@ OPENED: list["MachineRig"] = []
 
 
 class MachineRig:
-    """One machine on one state folder; create a second on the same folder to restart it."""
+    """A test machine on one state folder; a second one on the same folder simulates a restart."""
 
     def __init__(
         self,
@@ -371,7 +371,7 @@ class MachineRig:
         self.changes += 1
 
     def _take_next_generator(self) -> RandomService:
-        """Return the next of the generators that the test has prepared for restarts; raise it if it is an error."""
+        """Return the next generator that the test has prepared for a restart; if it is an error, raise it."""
         made = self.restarts.pop(0)
         if isinstance(made, Exception):
             raise made

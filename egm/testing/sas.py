@@ -1,4 +1,4 @@
-"""A machine and the pure channel of one host, without a line: received bytes go in, sent bytes come out."""
+"""A test machine and one SAS host's channel, without a serial line: received bytes go in, sent bytes come out."""
 
 import asyncio
 from collections.abc import Iterable
@@ -123,7 +123,7 @@ class HostWire:
         return out
 
     def tick(self) -> list[Send]:
-        """Process time; return what the SAS channel sends by itself."""
+        """Let the SAS channel process the present time; return what it sends by itself."""
         sent = []
         for action in self.channel.tick(self.clock.monotonic_ns()):
             if isinstance(action, Send):
@@ -194,7 +194,10 @@ class HostWire:
         )
 
     def _extract_reply_data(self, code: int, answer: bytes) -> str:
-        """Return the data of the machine's reply in hex, checking its head and CRC; ``busy`` if it has no data."""
+        """Return the data of the machine's reply in hex, after checking its head and CRC.
+
+        ``busy`` if the reply says that the machine is busy.
+        """
         if len(answer) < 2:
             return answer.hex()
         assert answer[:2] == bytes((self.address, code)), answer.hex(" ")

@@ -115,7 +115,7 @@ def find_disagreement(
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
 ) -> str:
-    """Return why a ticket ledger is not the one that the journal names, or "" if it is.
+    """Return why a ticket ledger is not the one that the journal has recorded, or "" if it is.
 
     ``anchor`` is what the journal has stored about the ledger. Raises :class:`OperatorError` if several
     machines share the ledger and ``machine_serial`` is missing.
@@ -132,7 +132,7 @@ def find_disagreement(
 
 
 def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
-    """Return why a ticket ledger lacks the move that the journal's anchor names, or "" if it has it.
+    """Return why a ticket ledger lacks the move that the journal has recorded last, or "" if it has it.
 
     Such a ledger has been replaced by another one or by an older copy.
     """
@@ -167,7 +167,10 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
 
 
 def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
-    """Return the ticket ledger's anchor from a journal's state, or None. Raises RecordError if it is malformed."""
+    """Return what a journal's state has recorded about the ticket ledger, or None.
+
+    Raises RecordError if it is malformed.
+    """
     return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
 
 

@@ -1,8 +1,8 @@
-"""The cage: what a cashier does with tickets by hand; each act records the person.
+"""The cage: the cashier's actions on tickets; each action is recorded with the person.
 
 The ledger is the authority, not the paper: a torn, stained or unreadable ticket is paid from its number
-(H-12), a forged one has none. A cash payment is one transaction: the ticket is either redeemed or not, and no
-power loss can leave it locked to the cage.
+(H-12); a forged ticket has no valid number. A cash payment is one transaction: the ticket is either redeemed
+or not, and no power loss can leave it locked to the cage.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -42,12 +42,12 @@ class RegisterLine:
 
 
 class Cage:
-    """The cage: the acts of one cashier on the tickets of a ledger.
+    """The actions of one cashier on the tickets of a ledger.
 
     The caller has enrolled and authenticated ``person``, and ``second`` if a second person is required. If
     ``date_is_known`` is False, because the clock is not trusted, no ticket counts as expired here, and the
-    cashier reads the printed date. ``is_accounted`` returns whether the machine's journal knows a ticket
-    that, by the ledger, the machine issued.
+    cashier reads the printed date. ``is_accounted`` returns whether the machine's journal accounts for a
+    ticket that the ledger lists as issued by the machine.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Cage:
         return answer
 
     def void(self, number: str, why: str) -> Record:
-        """Void an issued ticket, with a reason (such as a test print, or a player paid otherwise)."""
+        """Void an issued ticket for a reason, such as a test print, or because the player was paid in another way."""
         return self._record_act(number, TicketAction.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:

@@ -145,7 +145,7 @@ class TicketLedgerCopies:
 
     # ------------------------------------------------------------------ opening and mending
     def _lock_ledger(self, folder: Path, cleanup: ExitStack) -> None:
-        """Take the shared lock on the ticket ledger, so that no process replaces its file in the meantime."""
+        """Take the shared lock on the ticket ledger, so that no process replaces its file while it is open here."""
         path = folder / LOCK_NAME
         if self._read_only and not path.exists():
             return
@@ -359,7 +359,7 @@ class TicketLedgerCopies:
         return count
 
     def _read_logged_rows(self) -> list[Row]:
-        """Return every move in the ledger's log, for a reader that has not opened the log."""
+        """Return every move in the ledger's log; a reader has not opened the log, so it opens the file here."""
         try:
             log = TicketMoveLog(self._storage.open_file(self.log_path, write=False), self._key)
         except JournalUnwritable as why:

@@ -2,10 +2,10 @@
 
 **Out.** The cabinet reserves the credits in its journal under a cash-out id, then::
 
-    ticket = desk.prepare(cashout_id, ...)   durable: a number, not yet money
-    (print; when the printer reports that the bar code is printed: settle the cash-out in the journal)
-    desk.printed(ticket.number)              durable: from now on it can be redeemed
-    or desk.failed(ticket.number, why)       durable: the number will never be money (then hand-pay)
+ticket = desk.prepare(cashout_id, ...) durable: a number, not yet money (print; when the printer reports that
+the bar code is printed: settle the cash-out in the journal) desk.record_printed(ticket.number) durable: from
+now on it can be redeemed or desk.failed(ticket.number, why) durable: the number will never be money (then
+hand-pay)
 
 **In.** With a bar code in escrow, under an id created by the cabinet::
 
@@ -15,10 +15,11 @@
     or desk.redeem_abort(redemption_id, why)             durable: the ticket is valid again
 
 Every step may be repeated with the same id or number and counts once. After a power loss the cabinet calls
-:meth:`TicketDesk.find_unfinished` and completes each item according to its own journal: a reserved ticket whose
-cash-out was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled is
-committed, otherwise aborted. So the journal always leads and the ledger follows: a power loss between the two
-leaves a ticket that nobody can redeem for a moment, never one that can be redeemed twice.
+:meth:`TicketDesk.find_unfinished` and completes each item according to its own journal: a reserved ticket
+whose cash-out was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled
+is committed, otherwise aborted. So the journal always leads and the ledger follows: a power loss between
+writing one and the other leaves a ticket that nobody can redeem until the restart, but never one that can be
+redeemed twice.
 """
 
 from collections.abc import Callable
@@ -63,9 +64,9 @@ class Unfinished:
     """One machine's tickets and redemptions that a power loss may have interrupted."""
 
     tickets: tuple[Record, ...]
-    """Tickets with a reserved number that are not known to be printed."""
+    """The tickets whose number is reserved but which are not known to be printed."""
     redemptions: tuple[Redemption, ...]
-    """Redemptions whose ticket this machine has locked."""
+    """The redemptions for which this machine has locked a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +110,11 @@ def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | 
 class TicketDesk:
     """Desk that issues and redeems the tickets of one machine.
 
-    ``numbering`` creates numbers; ``reads`` returns whether digits can be a number here
-    (:mod:`egm.tickets.numbers`). If ``date_is_known`` is False, because the clock is not trusted, nothing is
-    issued and no ticket counts as expired. ``is_accounted`` returns whether the journal knows a ticket that,
-    by the ledger, this machine issued. Raises :class:`InvalidTicket` if the rules' template is missing or the
-    venue lacks data that must be printed.
+    ``numbering`` creates numbers; ``reads`` returns whether digits have the form of a ticket number of this
+    venue (:mod:`egm.tickets.numbers`). If ``date_is_known`` is False, because the clock is not trusted,
+    nothing is issued and no ticket counts as expired. ``is_accounted`` returns whether the journal accounts
+    for a ticket that the ledger lists as issued by this machine. Raises :class:`InvalidTicket` if the rules'
+    template is missing or the venue lacks data that must be printed.
     """
 
     def __init__(
@@ -157,10 +158,10 @@ class TicketDesk:
     ) -> Ticket | Refusal:
         """Reserve a number for a ticket and return the ticket, or why it is refused; durable when it returns.
 
-        The ticket becomes money only with :meth:`printed`. ``printed`` replaces the machine's own venue data.
-        ``number`` is the host's, under system validation; otherwise the desk creates one. ``witness`` is the
-        journal head to be printed. If the result is a refusal, nothing was issued, and the credits are paid
-        by hand. The same ``issue_id`` returns the same ticket while it is reserved. Raises
+        The ticket becomes money only with :meth:`record_printed`. ``printed`` replaces the machine's own
+        venue data. ``number`` is the host's, under system validation; otherwise the desk creates one.
+        ``witness`` is the journal head to be printed. If the result is a refusal, nothing was issued, and the
+        credits are paid by hand. The same ``issue_id`` returns the same ticket while it is reserved. Raises
         :class:`TicketOrderError` if something else was requested under that id.
         """
         with self._store.transaction():
@@ -339,13 +340,17 @@ class TicketDesk:
         )
 
     def history(self) -> tuple[Record, ...]:
-        """Return the last 35 tickets of this machine, newest first, for display by ``shown_number`` only (E-06)."""
+        """Return the last 35 tickets of this machine, newest first.
+
+        Display them with ``shown_number`` only, which masks the numbers of tickets that are still owed
+        (E-06).
+        """
         records = self._store.records(machine_serial=self._machine.serial)
         return tuple(record for _, record in zip(range(HISTORY), records, strict=False))
 
     # ------------------------------------------------------------------ the host
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Store, durably, the host's validation identifier and the sequence from which to number tickets (SAS 4C)."""
+        """Store, durably, the validation identifier and the starting sequence that the host assigns (SAS 4C)."""
         self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
 
     @property

@@ -1,10 +1,10 @@
-"""Ticket errors, each in its family (:mod:`egm.errors`)."""
+"""The errors of tickets, each derived from an error class of :mod:`egm.errors`."""
 
 from egm.errors import InvariantError, LocalError, OperatorError
 
 
 class InvalidTicket(OperatorError):
-    """An invalid ticket, number or template; the text says what, where and why."""
+    """A ticket, number or template is not valid; the text says what, where and why."""
 
 
 class TicketOrderError(InvariantError):

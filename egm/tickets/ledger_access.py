@@ -1,4 +1,4 @@
-"""Access to the ticket ledger beside its machine: for the cage, reports, and tests of stored data."""
+"""Access to a machine's ticket ledger by other programs: the cage, reports, and tests of stored data."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The ticket: its data, its states, and how it is shown and stored."""
+"""The ticket: its data, its states, and how it is displayed and stored."""
 
 import json
 from collections.abc import Mapping
@@ -121,7 +121,7 @@ class Ticket:
 
     @property
     def masked(self) -> str:
-        """Return the ticket's number in the form that may be shown while the ticket is not redeemed."""
+        """Return the ticket's number with most digits hidden, as it may be shown while the ticket is not redeemed."""
         return mask_number(self.number)
 
     def to_json(self) -> str:
@@ -150,7 +150,7 @@ class Ticket:
 
 
 def _parse_house(values: Mapping[str, str]) -> Venue:
-    """Return the venue from a stored ticket. Raises ValueError for an unknown field."""
+    """Return the venue from the data of a stored ticket. Raises ValueError for an unknown field."""
     field_names = {field.name for field in fields(Venue)}
     if unknown := set(values) - field_names:
         raise ValueError(f"house: unknown {', '.join(sorted(unknown))}")

@@ -2,7 +2,7 @@
 
 Each line is one transaction, a JSON array of its rows, so a transaction is in the file completely or not at
 all: a line cut short by a power loss has no end and does not count. Every row carries a digest over itself
-and the previous row, under a key derived from the machine's: a row written by anybody else is invalid.
+and the previous row, under a key derived from the machine's: a row written without that key is invalid.
 """
 
 import hmac
@@ -44,7 +44,7 @@ def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
 
 
 def end_of(row: Row) -> End:
-    """Return the end of a copy of the ledger whose last move is ``row``: the move's number and digest."""
+    """Return the number and digest of the move ``row``, as the end of a copy of the ledger."""
     return (row[0], row[-1])
 
 
@@ -60,7 +60,10 @@ class TicketMoveLog:
         self._file.close()
 
     def end(self) -> End | None:
-        """Return the number and digest of the last move, read from the log's last line; None if that is not enough."""
+        """Return the number and digest of the last move, read from the log's last line.
+
+        None if the last line does not suffice, so that the whole log must be read.
+        """
         size = self._file.size()
         if not size:
             return START
@@ -104,7 +107,10 @@ class TicketMoveLog:
         return size
 
     def cut(self, size: int) -> None:
-        """Shorten the ledger's log to ``size`` bytes. If the medium refuses, the line that stays is completed later."""
+        """Shorten the ledger's log to ``size`` bytes, to remove an uncommitted line.
+
+        If the medium refuses, the transaction of the line that stays is completed later.
+        """
         with suppress(JournalUnwritable):
             self._file.truncate(size)
             self._file.sync()

@@ -58,9 +58,9 @@ def is_stand_alone(number: str) -> bool:
 def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
     """Return the secure enhanced validation number of a machine's ``validation_id`` and ``sequence``.
 
-    Both are 24-bit; ``sequence`` is already incremented. The definition is the publicly known one; no
-    published vector of the SAS specification proves it. Raises :class:`InvalidTicket` for a value out of
-    range.
+    Both are 24-bit; ``sequence`` is already incremented. The algorithm is the publicly known one; there is no
+    published test vector of the SAS specification to confirm it. Raises :class:`InvalidTicket` for a value
+    out of range.
     """
     for name, value in (("validation id", validation_id), ("sequence", sequence)):
         if not 0 <= value < WORD_24:
@@ -93,7 +93,7 @@ def _encode_half(value: int) -> str:
 
 
 def _has_valid_check_digit(half: str) -> bool:
-    """Return whether half of a secure enhanced number has a first digit that fits the others."""
+    """Return whether the first digit of half a secure enhanced number fits its other digits."""
     first = int(half[0])
     return ((first & 1) + sum(map(int, half[1:]))) % 5 == first >> 1
 

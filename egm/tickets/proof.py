@@ -1,9 +1,9 @@
-"""Ticket commitments in the journal, by which a ticket can be proved if the ledger is lost.
+"""Commitments to ticket numbers in the journal, which prove a ticket if the ticket ledger is lost.
 
 The journal is shown and exported, so it must not contain the number of a ticket that is still money. A number
 has so few digits that a plain hash, salted or not, can be reversed by trying them all. The journal therefore
-stores the number's HMAC under a key of the machine: a person with ticket and machine can prove the ticket
-from the journal, and nobody else learns anything.
+stores the number's HMAC under a key of the machine: a person with the ticket and the machine can prove the
+ticket from the journal, and nobody else learns anything.
 """
 
 import hmac
@@ -40,7 +40,7 @@ class Proof:
 
 
 def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]:
-    """Return the transaction ids by which this machine finally accepted tickets, by commitment to their number."""
+    """Return the transaction by which the journals finally accepted each ticket, by commitment to its number."""
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
         for journal in journals
@@ -59,7 +59,7 @@ def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> Proo
 
 
 def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
-    """Return what several journals together record about a ticket (:func:`read_proofs`).
+    """Return the combination of what several journals record about a ticket (:func:`read_proofs`).
 
     Return None if none of them records that it was printed.
     """

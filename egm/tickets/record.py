@@ -1,4 +1,4 @@
-"""Ticket record: the moves of a ticket, and which move may follow which."""
+"""The record of a ticket: its moves, and which move may follow which."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -137,9 +137,10 @@ def end_redemption(
     by: str,
     story: Mapping[str, JSON] | None = None,
 ) -> Record:
-    """End a ticket's open redemption by ``REDEEM`` or ``RELEASE``; a repeat of the same end changes nothing.
+    """End a ticket's open redemption: by redeeming the ticket or by releasing it (``action``).
 
-    Raises :class:`TicketOrderError` if the redemption was never opened or has ended the other way.
+    A repeat of the same end changes nothing. Raises :class:`TicketOrderError` if the redemption was never
+    opened or has ended the other way.
     """
     with store.transaction():
         record = store.find_by_redemption(redemption_id)

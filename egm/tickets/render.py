@@ -63,7 +63,7 @@ def _encode_file(image: Image.Image, kind: str, **options: object) -> bytes:
 
 
 def _to_dots(millimetres: float) -> int:
-    """Return a length in whole dots."""
+    """Return a length in millimetres as a whole number of printed dots."""
     return round(millimetres * DOTS_PER_MM)
 
 

@@ -55,10 +55,11 @@ def restore(
 ) -> tuple[int, str]:
     """Start a new ticket ledger from what can be proved of the old one.
 
-    Return the number of moves carried over, and what proves them. ``find_redemption`` returns by which
-    redemption a journal of this machine accepted a number, or None: if the old data is older than the
-    journal, such a ticket would be money a second time. Raises :class:`OperatorError` without two different
-    persons and a reason, or while any program has the ledger open.
+    Return the number of moves carried over, and what proves them. ``find_redemption`` returns the redemption
+    by which a journal of this machine accepted a number, or None. If the old ledger data is older than the
+    journal, such a ticket must be marked as redeemed, because otherwise it could be redeemed twice. Raises
+    :class:`OperatorError` without two different persons and a reason, or while any program has the ledger
+    open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
         raise OperatorError("restoring the ticket ledger requires two people and a reason")
@@ -110,7 +111,7 @@ def _redeem_accepted_tickets(
 
 
 def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
-    """Return the moves of the old ticket ledger to carry over, and what proves them.
+    """Return the moves of the old ticket ledger to carry over, and a text about what proves them.
 
     They are the longest part that has valid digests of this key, or else those of earlier versions. Failing
     both, they are all moves if the two copies are identical.
@@ -134,7 +135,7 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
 
 
 def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
-    """Return the longest run of rows, from the first, in which ``proves`` accepts each row after its predecessor."""
+    """Return the rows from the first one on, as long as ``proves`` accepts each row after its predecessor."""
     last_end, proved_rows = START, []
     for row in rows:
         if not proves(last_end, row):
@@ -150,7 +151,7 @@ def _has_next_move_number(last_end: tuple[int, str], row: Row) -> bool:
 
 
 def _is_next_unsealed_row(last_end: tuple[int, str], row: Row) -> bool:
-    """Return whether a row follows the last end and has a digest of the old format, which used no key."""
+    """Return whether a row follows ``last_end`` and has a valid digest of the old format, which used no key."""
     text = json.dumps([last_end[1], *row[:-1]], ensure_ascii=False)
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
@@ -178,7 +179,10 @@ def _read_log_rows(path: Path) -> list[Row]:
 
 
 def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
-    """Replace the old ledger's files, which are kept, by the new ones; SQLite's side files come first."""
+    """Rename the old ledger's files, so that they are kept, and put the new files in their place.
+
+    SQLite's write-ahead files come first.
+    """
     storage = DiskStorage()
     storage.make_folder(second)
     number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1

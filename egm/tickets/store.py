@@ -58,7 +58,7 @@ class JournalSeen(NamedTuple):
 
 
 def encode_head(end: End, journal_entry: JournalSeen | None = None) -> bytes:
-    """Return the head of a ticket ledger as bytes: its last move ``end``, with the journal's last entry."""
+    """Return the bytes of a ticket ledger's head: the ledger's last move and the journal's last entry."""
     return json.dumps([*end, *(journal_entry or ())]).encode()
 
 
@@ -88,8 +88,8 @@ class TicketStore:
 
         ``key`` is the machine key derived for :data:`PURPOSE`; every move gets a digest with it. ``second``
         is the folder of the second copy, by default the same. Every move in both copies is verified unless
-        ``prove`` is False, which suits a process beside a machine that verifies them. ``read_only`` creates
-        and repairs nothing.
+        ``prove`` is False, which is enough for a process next to a running machine that has verified them.
+        ``read_only`` creates and repairs nothing.
 
         Raises :class:`TicketLedgerAbsent` if it does not exist and may not be created;
         :class:`TicketLedgerUnwritable` if the medium refuses; :class:`TicketLedgerDamaged` if neither copy is
@@ -115,7 +115,7 @@ class TicketStore:
         return store
 
     def _begin_head(self) -> None:
-        """Write the ticket ledger's first head while it has no moves.
+        """Write the first head of a ticket ledger that has no moves yet.
 
         A ledger with moves but no head is damaged.
         """

@@ -41,7 +41,7 @@ _COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
 
 
 def _split_words(words: str) -> tuple[str, ...]:
-    """Return the words of a text; a hyphen stands for a number that has no word."""
+    """Return the words in a text as a tuple; a hyphen in it stands for a number that has no word of its own."""
     return tuple(words.split())
 
 

@@ -83,7 +83,7 @@ def _digest_file(path: Path) -> str:
 
 
 def is_readable(digest: str) -> bool:
-    """Return whether ``digest`` is a digest, rather than the reason why the file could not be read."""
+    """Return whether ``digest`` is a digest; if not, it is the reason why the file could not be read."""
     return not digest.startswith(_UNREADABLE)
 
 

@@ -44,7 +44,7 @@ class Manifest:
 
     version: str
     made: str
-    """Time of release, UTC, ISO 8601."""
+    """The time of the release, UTC, ISO 8601."""
     reason: str
     """The manufacturer's reason for this release; recorded when it is installed (A-16)."""
     libraries: bool
@@ -64,7 +64,7 @@ class Manifest:
         return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
-        """Return the part of the manifest that is signed."""
+        """Return the part of the manifest that is signed, as JSON data."""
         return {
             "format": FORMAT,
             "version": self.version,
@@ -82,7 +82,7 @@ class Fault(StrEnum):
     ALTERED = "altered"
     MISSING = "missing"
     FOREIGN = "foreign"
-    """The file is not in the manifest."""
+    """The file is installed but not in the manifest."""
     UNREADABLE = "unreadable"
 
 
@@ -119,7 +119,7 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Di
 
 
 def encode_unsigned(manifest: Manifest) -> bytes:
-    """Return the manifest file before it is signed."""
+    """Return the content of a manifest file without a signature."""
     return encode_canonical_json({"manifest": manifest.content()}) + b"\n"
 
 

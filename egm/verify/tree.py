@@ -82,7 +82,7 @@ def _iter_game_assets(path: str) -> Iterator[str]:
 
 
 def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
-    """Return the modules in ``files`` that Python would compile at first use, which would add a file."""
+    """Return the modules in ``files`` that have no compiled form; Python would add it as a file at the first use."""
     paths = {str(path) for path in files.values()}
     return [
         name

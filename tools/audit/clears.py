@@ -1,4 +1,4 @@
-"""The start of a journal created by an authorised clear: each carried-over entry must be the authorised one.
+"""The check of a journal that begins with a memory clear: each carried-over entry must be an authorised one.
 
 The first entry names the claims, the decision on each, and the digests of the entries that carry it out.
 Those entries must follow immediately, all of them and in order; nothing may be carried over anywhere else.
@@ -53,7 +53,7 @@ class ClearAudit:
         return bool(self._due)
 
     def check_entry(self, entry: StoredEntry) -> None:
-        """Check one entry of the journal against the memory clear that was authorised, if any."""
+        """Check one entry of the journal against the memory clear with which the journal began, if any."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
             self._read_clear(entry)
@@ -75,7 +75,7 @@ class ClearAudit:
                     break
 
     def _read_clear(self, entry: StoredEntry) -> None:
-        """Store the entries and claims that the memory clear authorised, if the journal begins with a clear."""
+        """Store the entries and claims that a memory clear authorised, if ``entry`` is one that records a clear."""
         cleared = read_details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
             return

@@ -91,7 +91,7 @@ class EntryRulesAudit:
         """Entries of player positions that have not yet recorded their terms for residual credit."""
 
     def check_entry(self, entry: StoredEntry, ledger: Ledger) -> None:
-        """Check one journal entry; ``ledger`` is the ledger before it."""
+        """Check one journal entry against the rules; ``ledger`` is the ledger before the entry."""
         self._check_position(entry, ledger)
         self._check_converted(entry)
         finding, nearness = "", -1

@@ -72,8 +72,8 @@ _SAME_DIMS: Final = _LATER_ENTRIES - {GAME_VOID.kind}
 class Shelf:
     """The game definitions available to the audit: the library's, and TOML files in other folders.
 
-    A journal only selects among them by digest. A game id that is not in the library, such as a file path,
-    loads nothing.
+    A journal can only select one of them by its digest. A game id that is not in the library, such as a file
+    path, loads nothing.
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
@@ -124,7 +124,7 @@ class _Play:
 
 
 class GameAudit:
-    """Replays a journal's games in entry order; ``report_finding`` takes each entry that differs from its replay."""
+    """Replays the games of a journal, entry by entry; ``report_finding`` is called for each that differs."""
 
     def __init__(
         self,
@@ -153,10 +153,10 @@ class GameAudit:
         self._latest: dict[int, str] = {}
         """The id of the most recently started play of each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
-        """The double-up stakes posted by open plays, in minor units."""
+        """The double-up stakes of each open play, in minor units."""
         self._rounds = RoundAudit(report_finding, may_play, note)
         self._carried_spin: WheelSpin | None = None
-        """The last spin of a physical wheel before a clear, whose number a game may not have used yet."""
+        """The last spin of a physical wheel before a memory clear; a game after the clear may use its number."""
         self._stakes = StakeAudit(games, report_finding)
         self.replayed = 0
         self.voided = 0
@@ -280,7 +280,7 @@ class GameAudit:
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: RecordedStep | GameChoice) -> None:
-        """Check that the recorded number of a physical wheel is the one its reader reported for the round."""
+        """Check that a game records the number that the wheel's reader reported for its round."""
         reported_number = self._find_wheel_number(start)
         # the number of a carried-over game was reported in the previous journal
         if reported_number is None and entry.transaction.kind == CARRIED_GAME:
@@ -471,7 +471,7 @@ class GameAudit:
             )
 
     def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
-        """Check that the digest under which the journal stores a definition text is correct."""
+        """Check that a definition text is stored in the journal under its own digest."""
         state = start.transaction.state
         stored_text = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
         if stored_text is None:
@@ -568,7 +568,7 @@ class GameAudit:
             )
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
-        """Check a void game: staff may void it, its money is correct, and its record is complete."""
+        """Check a void game: staff may declare it void, it returns the right money, and its record is complete."""
         game = self._games.find(start.game.id, start.game.digest)
         record = reduce(GameRecord.with_step, (choice for _, choice in play.steps), start)
         conversation = None
@@ -604,7 +604,7 @@ class GameAudit:
 
 
 def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
-    """Return whether two records have the same JSON. In Python 1 equals True; in the journal it does not."""
+    """Return whether two records have the same JSON, in which the number 1 differs from true."""
     return encode_canonical_json(first.to_json()) == encode_canonical_json(second.to_json())
 
 

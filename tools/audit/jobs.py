@@ -105,7 +105,10 @@ def find_plain_runs(
 
 
 def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the entries in batches that end between games; only a game longer than a batch allows is divided."""
+    """Yield the entries in batches that end between two games.
+
+    Only a game longer than a batch may be is divided.
+    """
     batch: list[bytes] = []
     size, damage = 0, None
     try:
@@ -141,7 +144,7 @@ def _find_runs(batch: list[bytes]) -> list[PlainRun]:
 
 
 def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainRun]]:
-    """Let a worker process search a batch; return its future result."""
+    """Submit a batch to the worker processes, to be searched for plain games; return the future result."""
     try:
         return pool.submit(_find_runs, batch)
     except BrokenProcessPool as why:

@@ -102,7 +102,7 @@ class LevelAudit:
         self._levelless: set[str] = set()
         """The digests of game definitions without progressive levels."""
         self._late: dict[str, LevelHit] = {}
-        """Level hits registered after their play had ended, by the id of the register line."""
+        """The lines of the register about hits that were registered after their play had ended, by id of the line."""
         self._ruled: set[str] = set()
         """The ids of progressive claims on which two people have ruled."""
         self._wagers: dict[tuple[str, int], str] = {}
@@ -140,7 +140,7 @@ class LevelAudit:
         return not (self._open or self._registered)
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store the games of a run of plain games as games without progressive levels."""
+        """Store that the games of a run of plain games have no progressive levels."""
         self._levelless.update(digest for digest, _ in run.tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
@@ -263,7 +263,7 @@ class LevelAudit:
             self._answers.setdefault(record.claim, record.awarded_cents)
 
     def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
-        """Check the opening of a progressive level: it is new, and its base amount and recorded state are right."""
+        """Check that the entry opens a new progressive level, with the right base amount and recorded state."""
         pool = record.pool
         if pool in self.levels:
             self._report_finding(entry, f"record.pool: level {pool} was already open before this entry")
@@ -273,7 +273,7 @@ class LevelAudit:
         self._check_state(entry, [pool])
 
     def _check_level_move(self, entry: StoredEntry, source: str, target: str) -> None:
-        """Check that the entry moves the whole amount of one progressive level to another."""
+        """Check that the entry transfers the whole amount of one progressive level to another."""
         giving, taking = self.levels[source], self.levels[target]
         amount, self.levels[source] = giving.release()
         self.levels[target] = taking.receive(amount)
@@ -344,7 +344,10 @@ class LevelAudit:
     def _find_level_plays(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
     ) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels the wager plays for; report a finding if the entry records other levels."""
+        """Return the progressive levels that the wager plays for.
+
+        A finding is reported if the entry records other levels.
+        """
         try:
             plays = game.levels(started_game.wager)
         except PaytableError as why:

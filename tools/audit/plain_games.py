@@ -9,9 +9,9 @@ must write and compares them with the journal's. Equal bytes prove the canonical
 record, the outcome, the counts, the dimensions and the transfers at once.
 
 Games that follow one another form a :class:`PlainRun`. It contains all that depends on what came before it
-(the auditor compares that with the journal's state) and the sums that the auditor adds to the books. Whatever
-differs in any way is not part of a run: the auditor checks it entry by entry, and only there faults are
-reported. ``tests/tools/audit/test_plain_games.py`` compares the two ways.
+(the auditor compares that with the journal's state) and the sums that the auditor adds to the books. A game
+that differs in any way is not part of a run: the auditor checks it entry by entry, and only that check
+reports faults. ``tests/tools/audit/test_plain_games.py`` compares both methods.
 
 Nothing here depends on the entries before, so any process can check any part of a journal
 (:mod:`tools.audit.jobs`).
@@ -181,7 +181,7 @@ class PlainRun:
     """The index of the run's first entry in the batch."""
     first_sequence: int
     journal_tag: str
-    """The journal tag in the ids of all its entries."""
+    """The journal tag, which is the last part of all ids in the run."""
     previous_hex: str
     """The hash of the journal entry before the run."""
     credit_before_cents: int
@@ -220,7 +220,7 @@ class PlainRun:
         return datetime.fromisoformat(self.last_start)
 
     def parse_stored_tables(self) -> dict[str, Any]:
-        """Return the value that the run leaves under the storage key of each table that it stores."""
+        """Return the table states that the run leaves stored, by storage key."""
         tables = self.table_states.items()
         return {f"{TableKey.TABLE}{digest}": parse(table.stored) for digest, table in tables if table.stored}
 
@@ -483,7 +483,7 @@ def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes,
 
 
 def _check_choice(played: _Played, body: bytes, number: int) -> bool:
-    """Return whether an entry is the next player choice of the game; if so, play its step."""
+    """Return whether an entry is the next choice of the player in the game; if so, play that step."""
     match, decision = _CHOICE.fullmatch(body), played.conversation.decision
     if match is None or decision is None or decision.kind == WHEEL_DECIDES:
         return False
@@ -522,7 +522,7 @@ def _find_time(body: bytes) -> bytes | None:
 
 
 def _check_push(played: _Played, body: bytes) -> bool:
-    """Return whether ``body`` is the entry with which a machine returns the stakes that this game pushes."""
+    """Return whether ``body`` is exactly the entry by which a machine returns the stakes that this game pushes."""
     play, cents, time = played.play, played.push_cents, _find_time(body)
     if time is None:
         return False
@@ -538,7 +538,7 @@ def _check_push(played: _Played, body: bytes) -> bool:
 
 
 def _check_end(played: _Played, end: bytes) -> bool:
-    """Return whether ``end`` is the entry with which a machine ends this game."""
+    """Return whether ``end`` is exactly the entry by which a machine ends this game."""
     play, win_cents, push_cents, time = played.play, played.win_cents, played.push_cents, _find_time(end)
     if time is None:
         return False

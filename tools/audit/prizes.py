@@ -54,7 +54,7 @@ def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) ->
 
 
 def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
-    """Return the prizes in kind that the end of a game reserves."""
+    """Return the transfers by which the end of a game reserves prizes in kind."""
     return (
         _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
     )
@@ -136,7 +136,7 @@ class PrizeAudit:
             self._given_up[ref] = _select_prize_flows(flows)
 
     def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:
-        """Check that each unclaimed prize goes back to the operator's stock."""
+        """Check that each unclaimed prize in kind returns to the operator's stock."""
         given_up = self._given_up.pop(str(read_details(entry).get("id")), [])
         back = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up

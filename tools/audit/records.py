@@ -1,4 +1,4 @@
-"""Entry records as types: the machine's own type if there is one, otherwise a type used only by the audit.
+"""The records of journal entries as types: the machine's own type, or one that only the audit uses.
 
 A type is only the shape of a record; the audit derives the expected values itself.
 """

@@ -78,7 +78,10 @@ class RoundAudit:
         self._may_play = may_play
         self._note = note
         self._rounds: dict[str, dict[str, _Round]] = {}
-        """Rounds by id, then by definition: one spin of a physical wheel decides all tables that wait for it."""
+        """The shared rounds by id, then by definition digest.
+
+        One spin of a physical wheel can be the round of several tables.
+        """
         self._round_of: dict[str, tuple[str, str]] = {}
         """The round of each open play, as round id and definition digest."""
         self._over: dict[tuple[str, str], None] = {}
@@ -159,7 +162,7 @@ class RoundAudit:
             )
 
     def is_of_starting_round(self, game: GameRecord) -> bool:
-        """Return whether the game belongs to the round whose games are now being started."""
+        """Return whether the game belongs to the round whose games the seats are starting now, one after the other."""
         return self._beginning is not None and self._beginning[1] is self._find_round(game)
 
     @property
@@ -371,5 +374,5 @@ def _list_missing_seats(round_: _Round) -> list[int]:
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:
-    """Return the occupied seats in the order of the positions."""
+    """Return the numbers of the occupied seats, in the order of their positions."""
     return [place for _, place in sorted(round_.seats.items()) if place is not None]

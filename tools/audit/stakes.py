@@ -61,7 +61,7 @@ def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
 
 
 def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
-    """Return the amounts the entry moves from ``source``, by target account."""
+    """Return the amounts that the entry moves from the account ``source``, by target account."""
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
 
@@ -188,7 +188,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
-        """Check that a game starts with the table the previous game left, at the same value of a credit."""
+        """Check that a game starts with the table that the previous game left, at the same denomination."""
         previous = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
@@ -452,7 +452,7 @@ class StakeAudit:
             )
 
     def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
-        """Report a finding unless the entry records the table ``expected`` under the storage key ``name``."""
+        """Report a finding unless the entry stores the table ``expected`` under the storage key ``name``."""
         if name not in entry.state:
             self._report_finding(
                 entry, f"state.{name} is missing: the entry must record the table that the game leaves"

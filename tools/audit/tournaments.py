@@ -68,7 +68,7 @@ class _Tournament:
     sold: set[int] = field(default_factory=set)
     """The numbers of the entries sold on this machine."""
     void: set[int] = field(default_factory=set)
-    """The numbers of the entries declared void."""
+    """The numbers of the entries that were declared void."""
     paid: set[int] = field(default_factory=set)
     """The entries whose prizes were paid on this machine."""
     endings: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -120,10 +120,10 @@ class TournamentAudit:
         self._known: dict[str, _Tournament] = {}
         """Every tournament whose rules were ever installed, by their SHA-256, because they may be installed again."""
         self._meters: dict[str, int] | None = None
-        """The meters of play when the tournament was entered."""
+        """The meters of games for money when the machine entered the tournament; None outside one."""
         self._purses: dict[int, Purse] = {}
         self._points: dict[int, int] = {}
-        """The points that each position still has to play with."""
+        """The points that are left to play with at each position."""
         self._plays: dict[int, _Play] = {}
         self.replayed = 0
 
@@ -264,7 +264,7 @@ class TournamentAudit:
             )
 
     def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:
-        """Check that the entry declared void was sold here, to this participant, for the fee that is returned."""
+        """Check that an entry declared void was sold to this participant by this machine, for the refunded fee."""
         tournament = self._tournament
         if tournament is None:
             return

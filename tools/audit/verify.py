@@ -67,7 +67,7 @@ class _Head:
 
 @dataclass(slots=True)
 class Report:
-    """The result of a journal audit: what was checked, how long it took, and what is wrong."""
+    """The result of a journal audit: what was checked, and what was found."""
 
     fingerprint: str = ""
     """The fingerprint of the machine's signing key."""
@@ -79,7 +79,7 @@ class Report:
     Otherwise a forger could have signed the journal with another key.
     """
     witnessed: int = 0
-    """The number of externally known journal heads found in the journal."""
+    """The number of journal heads known from outside that agree with the journal."""
     entries: int = 0
     """The number of entries checked."""
     checkpoints: int = 0
@@ -200,10 +200,11 @@ class Auditor:
         return self._ledger.sequence, self._ledger.head_hex
 
     def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None, jobs: int = 1) -> Report:
-        """Check every entry; ``head`` is the expected last sequence number and hash, known from outside.
+        """Check every entry of the journal; return the report.
 
-        ``jobs`` processes replay the plain games; the report does not depend on their number. Raises
-        :class:`JobError` if one of them ends unexpectedly or fails.
+        ``head`` is the expected sequence number and hash of the last entry, if known from outside. ``jobs``
+        processes replay the plain games; the report does not depend on their number. Raises :class:`JobError`
+        if one of them ends unexpectedly or fails.
         """
         began = time.perf_counter()
         self._last_play_taken = max(map(self._find_play_taken, self._ids), default=0)
@@ -251,7 +252,7 @@ class Auditor:
         return self.report
 
     def _complete_report(self, seconds: float) -> None:
-        """Complete the report with the state at the end of the journal."""
+        """Complete the report with the machine's state at the end of the journal."""
         report = self.report
         report.seconds = seconds
         report.head_hash = self._ledger.head_hex
@@ -317,7 +318,7 @@ class Auditor:
         ledger.sequence, ledger.head_hex = run.last_sequence, run.head_hex
 
     def check_body(self, body: bytes) -> None:
-        """Check one encoded entry: its hash chain, any signature, its money and its game.
+        """Run all checks on one encoded entry: hash chain, signature, money and game.
 
         An exception that an entry causes becomes a finding about that entry, and the audit continues.
         """
@@ -376,7 +377,7 @@ class Auditor:
         return read_meters(self._ledger).values
 
     def memory(self, key: str) -> object:
-        """Return the value that the machine's memory holds under a key after the entries so far."""
+        """Return the value of a key in the machine's memory after the entries checked so far."""
         return self._ledger.state.get(key)
 
     def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:

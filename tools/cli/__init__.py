@@ -1,9 +1,9 @@
 """The ``egm`` command: a click group that imports each command's module when it is called.
 
 Before any other import it restarts itself in isolated mode (:mod:`egm.isolated`), so that no module comes
-from ``PYTHONPATH`` or the working directory. What the first interpreter ran until then (a ``sitecustomize``,
-another ``tools``) was chosen by the person who set its environment, and who could have started any other
-program as well.
+from ``PYTHONPATH`` or the working directory. Code that the first interpreter ran before that (a
+``sitecustomize``, another ``tools``) was chosen by the person who set its environment, who could have started
+any other program as well.
 """
 
 import os
@@ -47,7 +47,7 @@ class CommandGroup(click.Group):
         self._table, self._package = table, package
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. Raises ClickException for a missing package or a file error."""
+        """Run a command. Raises ClickException for a missing Python package or a file error."""
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:

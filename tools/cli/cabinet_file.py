@@ -1,4 +1,4 @@
-"""A generated cabinet file: every key with its meaning as a comment, from the published schema."""
+"""Generation of a commented cabinet file: every key with its meaning, from the published schema."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -137,7 +137,7 @@ def _format_table(
 
 
 def _format_comment(text: str) -> Iterator[str]:
-    """Yield a text as lines of a comment."""
+    """Yield a text as comment lines of a TOML file."""
     yield from (f"# {line}" for line in wrap(text, _WIDTH))
 
 

@@ -19,7 +19,7 @@ _FILE: Final = "cabinet.toml"
 
 
 def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
-    """Write a cabinet file that offers only this game into a state folder, and return its path.
+    """Write a cabinet file with only this game into a state folder, and return the file's path.
 
     Raises OperatorError if the game is not valid (file, line, key and reason) or would not be offered.
     """

@@ -1,4 +1,4 @@
-"""A PAR sheet on a terminal, as tables."""
+"""Printing of a PAR sheet on a terminal, as tables."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -186,7 +186,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
 
 
 def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
-    """Return the prizes in kind with their stated values; no return of a bet includes them."""
+    """Return a table of the prizes in kind with their stated values, which no return of a bet includes."""
     value_columns = _build_right_aligned_columns(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (

@@ -20,7 +20,7 @@ def format_command_reference() -> str:
 
 
 def _iter_reference_blocks(context: click.Context, command: click.Command) -> Iterator[str]:
-    """Yield the Markdown blocks of the command reference on one command and all its subcommands."""
+    """Yield the Markdown blocks about one command and all its subcommands."""
     usage = command.collect_usage_pieces(context)
     yield f"{'#' * (context.command_path.count(' ') + 2)} `{context.command_path}`"
     yield _format_help(command)

@@ -12,7 +12,7 @@ from tools.cli.terminal import echo
 
 
 def resolve_links(file: Path) -> Path:
-    """Return ``file`` with links resolved, so that a renamed file can replace it.
+    """Return the path ``file`` with symbolic links resolved, so that a new file can replace their target.
 
     Raises ClickException if it exists and is not a regular file.
     """

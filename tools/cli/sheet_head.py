@@ -14,7 +14,7 @@ from meters.recall import read_details
 
 
 def find_currency(rules: str) -> str:
-    """Return the currency of the profile with this name, or "" for an unknown profile."""
+    """Return the currency of the jurisdiction profile with this name, or "" if the profile is unknown."""
     try:
         return load_profile(rules).currency if rules else ""
     except OperatorError:

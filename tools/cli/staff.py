@@ -1,4 +1,4 @@
-"""The identification of staff at a terminal, against the roster of a machine."""
+"""Identification of staff at a terminal, by their PINs in a machine's staff roster."""
 
 import contextlib
 from collections.abc import Callable, Mapping

@@ -211,7 +211,7 @@ class Table:
             yield _GAP.join(parts).rstrip()
 
     def _format_block(self, row: Sequence[str], width: int) -> str:
-        """Return a row as a block: one line per column with its title and value."""
+        """Return one row as a block of text, with one line for each column: title and value."""
         names = [make_lines_printable(column.title) or column.name for column in self._columns]
         wide = max(map(cell_len, names))
         indent = "\n" + " " * (wide + len(_GAP))
@@ -268,14 +268,14 @@ def _fit_widths(
 
 
 def find_terminal_width() -> int:
-    """Return the width of the terminal, or the value of COLUMNS; output to a pipe has no limit."""
+    """Return the width of the terminal in characters, or the value of COLUMNS; unlimited for a pipe."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     return _UNBOUNDED
 
 
 def add_form_options(command: _F) -> _F:
-    """Add ``--json`` and ``--csv`` to a command, which gets them as its argument ``form``."""
+    """Add ``--json`` and ``--csv`` to a command, which gets the chosen output form as its argument ``form``."""
     command = click.option("--csv", "form", flag_value="csv", type=str, help="For spreadsheets.")(command)
     command = click.option("--json", "form", flag_value="json", type=str, help="For scripts.")(command)
     return click.option("--text", "form", flag_value="text", type=str, default=True, hidden=True)(command)

@@ -20,7 +20,7 @@ class Terminal(Console):
     """A rich console that prints unprintable characters as escapes; markup in the caller's texts is interpreted."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print ``objects``; escape data in a text with markup by :func:`escape_markup` first."""
+        """Print ``objects``, whose markup is interpreted; escape data in them by :func:`escape_markup` first."""
         shown = (make_lines_printable(each) if isinstance(each, str) else each for each in objects)
         # the terminal wraps lines, and a pipe has no width
         super().print(*shown, **{"soft_wrap": True, **options})

@@ -1,4 +1,4 @@
-"""A whole-number type for command lines, limited to what memory and databases can hold."""
+"""A whole-number type for command arguments, limited to 64 bits."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ _NUMBER_MAX: Final = (1 << 63) - 1
 
 
 def parse_whole_number(text: str) -> int | None:
-    """Return a text of decimal digits as a whole number, or None for any other text and above 64 bits."""
+    """Return the number written as decimal digits; None for any other text, or a number above 64 bits."""
     if not (text.isdecimal() and len(text) <= len(str(_NUMBER_MAX))):
         return None
     number = int(text)

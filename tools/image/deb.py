@@ -125,7 +125,7 @@ def format_version(epoch: str) -> str:
 
 
 def list_pages() -> list[Path]:
-    """Return the licence and the Markdown pages of the root, ``docs`` and the packages, relative to the root."""
+    """Return the paths of the licence and the Markdown pages to install, relative to the root of the source."""
     package_names = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
     pages = [*_ROOT.glob("*.md"), *(page for name in package_names for page in (_ROOT / name).rglob("*.md"))]
     return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in pages)]
@@ -217,7 +217,7 @@ def run(
 
 
 def install_missing_packages(packages: Sequence[str]) -> None:
-    """Install the Debian packages that are missing on this computer, and print them. Raises OperatorError."""
+    """Install the Debian packages that this computer lacks, and print their names. Raises OperatorError."""
     form = "${Package} ${db:Status-Status}\n"
     status_lines = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
     installed = {line.split()[0] for line in status_lines if line.endswith(" installed")}

@@ -64,7 +64,7 @@ class Emulated:
         display: str = "none",
         more_arguments: Sequence[str] = (),
     ) -> None:
-        """Start the computer.
+        """Start the emulated computer.
 
         ``disks`` has the system disk, then the second medium, in QEMU's syntax. ``ports`` names a terminal
         for each serial port. Raises OperatorError if QEMU is missing.

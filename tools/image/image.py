@@ -177,7 +177,7 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
 
 
 def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
-    """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty medium."""
+    """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty state medium."""
     table = ["label: gpt", "label-id: " + _UUID.format(0), "first-lba: 2048"]
     for i, partition in enumerate(MADE_OF["partitions"], 1):
         uuid = _UUID.format(i)

@@ -120,7 +120,7 @@ def read_slot_release(slot: Slot, public_key_hex: str) -> Release:
 
 
 def check_slot(slot: Slot, public_key_hex: str) -> Release | None:
-    """Compare every byte of a slot with its release; return the release, or None if the slot is empty.
+    """Compare every byte of a slot with the release stored there; return the release, or None if the slot is empty.
 
     Raises SlotError if they differ.
     """
@@ -135,9 +135,9 @@ def check_slot(slot: Slot, public_key_hex: str) -> Release | None:
 
 
 def read_bundle_release(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) -> Release:
-    """Read the release at the start of a bundle.
+    """Return the release at the start of a bundle.
 
-    Raises SlotError if it is not signed, or not newer than ``newer_than``.
+    Raises SlotError if it is not signed by this public key, or not newer than ``newer_than``.
     """
     release = read_release(bundle.readline(RELEASE_BYTES), public_key_hex, where)
     if release.number <= newer_than:
@@ -198,7 +198,7 @@ def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, wit
 
 
 def _write_at(to: Path, where: int, data: bytes) -> None:
-    """Write data durably at an offset of a partition; a negative one counts from its end."""
+    """Write data durably at the offset ``where`` of a partition; a negative offset counts from the end."""
     with to.open("r+b", buffering=0) as stream:
         stream.seek(where, os.SEEK_END if where < 0 else os.SEEK_SET)
         stream.write(data)

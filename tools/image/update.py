@@ -169,7 +169,7 @@ class ScreenWatch:
 
     @property
     def can_restart(self) -> bool:
-        """Return whether no game, payment or service is in progress.
+        """Return whether the machine may be restarted: no game, payment or service is in progress.
 
         True if no position replies.
         """
@@ -253,12 +253,12 @@ def set_first_slot(name: str) -> None:
 
 
 def _reboot_computer() -> None:
-    """Restart the computer."""
+    """Restart the computer (reboot)."""
     subprocess.run(("systemctl", "--no-block", "reboot"), check=True)
 
 
 def _is_screen_up() -> bool:
-    """Return whether the unit of the screen is running."""
+    """Return whether the systemd unit of the screen is running."""
     return subprocess.run(("systemctl", "is-active", "-q", "open-egm-screen"), check=False).returncode == 0
 
 
@@ -284,7 +284,7 @@ def _check_media() -> None:
 
 @main.command("late")
 def late_command() -> None:
-    """Wait for each medium that was missing, mount it, and start the machine on it."""
+    """Wait for each storage medium that was missing at the start, mount it, and start the machine with it."""
     labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE)
     wait_for_media(_MEDIA, labels, _check_media)
     wait_for_second_medium(
@@ -349,7 +349,7 @@ def _run_systemctl(*arguments: str) -> None:
 @main.command("install")
 @click.argument("path", type=click.Path(path_type=Path))
 def install_command(path: Path) -> None:
-    """Install the update bundle at PATH in the other slot, and start it when nobody plays."""
+    """Install the update bundle at PATH in the system slot that is not running, and start it when nobody plays."""
     try:
         name, release = install_in_other_slot(path, _TRUSTED.read_text("ascii").strip())
     except (SlotError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Events of a tournament: the forms that staff fill in, and the end of a round's time."""
+"""Events of a tournament: the forms that staff fill in, and the clock of a round."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class RoundEndForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidForm(RulingForm):
-    """Form: an entry is void, and its fee is refunded."""
+    """Form: staff declare an entry void, and its fee is refunded."""
 
     entry: int = 0
 

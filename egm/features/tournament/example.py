@@ -30,7 +30,7 @@ def format_example() -> str:
 
 
 def _iter_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of the example, with comments before the keys."""
+    """Yield the lines of the example rules file, with comments before the keys."""
     model: type[BaseModel] = Tournament
     commented: set[tuple[type[BaseModel], str]] = set()
     yield "# The rules of a tournament. Check them: egm tournament check FILE"
@@ -48,5 +48,5 @@ def _iter_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _format_comment(text: str) -> list[str]:
-    """Return a text as comment lines."""
+    """Return a text as comment lines of a TOML file."""
     return textwrap.wrap(" ".join(text.split()), _WIDTH, initial_indent="# ", subsequent_indent="# ")

@@ -354,13 +354,16 @@ class RoundClock(TimerService):
 
 
 def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
-    """Return the round clock of one player position, and install the location of its rules file."""
+    """Return the round clock of one player position; install the path of the tournament's rules file."""
     context.engine.machine.install(RulesFile(context.folder.root / FILE_NAME))
     return (RoundClock(context),)
 
 
 def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notice that a tournament is announced, with its name; players find its rules in the help."""
+    """Yield the notice that a tournament is announced, with its name.
+
+    Players find its rules in the help.
+    """
     if read_installed_rules(machine) is not None and not is_in_tournament(machine):
         yield Notice(code="tournament_announced", lasting=True)
 

@@ -68,7 +68,7 @@ def find_rules(text: str) -> Tournament | None:
 
 
 def read_installed_digest(machine: Machine) -> str:
-    """Return the SHA-256 of the installed rules. Raises InvariantError without installed rules."""
+    """Return the SHA-256 of the installed rules file. Raises InvariantError if no rules are installed."""
     return machine.memory.require(InstalledRules, TournamentKey.RULES).digest
 
 

@@ -180,7 +180,7 @@ def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[st
 
 
 def _wrap(text: str, indent: str = "") -> list[str]:
-    """Return a text wrapped into lines."""
+    """Return the text's lines after wrapping, each with this indent."""
     return textwrap.wrap(
         text, _WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
     )
@@ -223,7 +223,7 @@ class _Notice:
         return str(format_decimal(value, locale=self._locale))
 
     def _format_share(self, share: Fraction) -> str:
-        """Return a share in percent if that is exact with two decimals, else as a fraction."""
+        """Return a share as a percentage if two decimals suffice for the exact value, else as a fraction."""
         hundredths = share * 10_000
         if hundredths.denominator != 1:
             return str(share)

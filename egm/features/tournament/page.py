@@ -103,7 +103,7 @@ def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
 
 
 def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
-    """Yield the rows of the installed rules: a label and its value."""
+    """Yield a row (label and value) for each statement about the installed rules."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
     yield "tournament.file", say_plain(digest)

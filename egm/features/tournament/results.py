@@ -32,7 +32,7 @@ class _Collected:
     """The sales and rounds of one tournament, collected from the journals of its machines."""
 
     sold: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """The participant of each entry that is not void, and the machine that sold it."""
+    """The participant of each valid (not void) entry, and the machine that sold it, by entry number."""
     void: set[tuple[int, str]] = field(default_factory=set)
     """The entries that were declared void, each with its participant."""
     attempts: dict[tuple[int, int, str, str], _Attempt] = field(default_factory=dict)
@@ -174,7 +174,7 @@ def _require_all_machines(rules: Tournament, collected: _Collected, without: Col
 
 
 def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable[StoredEntry]) -> None:
-    """Add the sales and rounds of one machine's journal."""
+    """Add the tournament's sales and rounds from one machine's journal to the collected data."""
     is_this_tournament = False
     sold: dict[int, str] = {}
     for entry in entries:
@@ -203,7 +203,10 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
 
 
 def _note_machine(collected: _Collected, number: str, serial: str, journal: str) -> None:
-    """Store the machine with an operator's number. Raises ResultsError if another one has the same number."""
+    """Store the machine with an operator's number.
+
+    Raises ResultsError if another machine has the same number.
+    """
     other_serial, other_journal = collected.machines.setdefault(number, (serial, journal))
     if other_serial != serial:
         raise ResultsError(
@@ -213,7 +216,10 @@ def _note_machine(collected: _Collected, number: str, serial: str, journal: str)
 
 
 def _drop_ignored_rounds(collected: _Collected, ignored: Collection[tuple[int, int, str]]) -> None:
-    """Remove the rounds (entry, round, journal) that were given by mistake. Raises ResultsError for an unknown one."""
+    """Remove the rounds (entry, round, journal) that staff declare as given by mistake.
+
+    Raises ResultsError for an unknown one.
+    """
     for number, round_number, machine in ignored:
         keys = [
             key for key in collected.attempts if (key[0], key[1], key[3]) == (number, round_number, machine)

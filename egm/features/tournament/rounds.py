@@ -265,7 +265,7 @@ def _list_void_entries(machine: Machine) -> set[int]:
 
 @refusal_code("ending_is_stated")
 def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
-    """Return whether the form says how the round ends, and why."""
+    """Return whether the form says how the round ends (interrupted or failed) and why."""
     form = event.of(RoundEndForm)
     return form.status is not None and has_texts(form.reason)
 
@@ -278,7 +278,7 @@ def entry_may_be_void(machine: Machine, event: Event) -> bool:
 
 
 def prize_may_be_paid(machine: Machine, event: Event) -> bool:
-    """Return whether the form names an entry whose prize was not paid here, its participant, and an amount."""
+    """Return whether the form names an entry, its participant and an amount, and no prize was paid here for it."""
     form = event.of(PrizeForm)
     if form.entry <= 0 or form.amount_cents <= 0 or not has_texts(form.participant):
         return False
@@ -315,14 +315,14 @@ def time_is_left(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def enter_tournament(machine: Machine, event: Event) -> None:
-    """Record that the machine is in the tournament from now on."""
+    """Put the machine into the tournament and record it."""
     mode = build_mode(machine)
     entered = TournamentEntered(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(TOURNAMENT_ENTERED, entered, state={TournamentKey.MODE: mode})
 
 
 def leave_tournament(machine: Machine, event: Event) -> None:
-    """Record that the machine has left the tournament."""
+    """Take the machine out of the tournament and record it."""
     digest = read_installed_digest(machine)
     left = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(TOURNAMENT_LEFT, left, state={TournamentKey.MODE: None})

@@ -150,7 +150,7 @@ class Prize(_Table):
 
 
 class Tournament(_Table):
-    """The rules of a tournament, as they are published."""
+    """The rules of a tournament, as they are made public."""
 
     name: Bilingual
     """The name of the tournament."""

@@ -97,7 +97,7 @@ class _Outcome:
 
 
 def read_results(path: Path) -> Results:
-    """Read a results file. Raises OperatorError with its first faults: key and reason."""
+    """Return the content of a results file. Raises OperatorError with its first faults: key and reason."""
     try:
         data = json.loads(read_contents(path).decode(), object_pairs_hook=_refuse_doubles, parse_float=str)
     except OSError as error:

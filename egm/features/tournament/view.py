@@ -58,7 +58,7 @@ def _build_rules_view(text: str) -> TournamentView:
 
 
 def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
-    """Return the minutes left in the round, rounded up."""
+    """Return the minutes left in the round at this position, rounded up."""
     if not purse.until:
         return purse.minutes
     left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()

@@ -1,4 +1,4 @@
-"""The player's money that a faulty device holds, as stated in the fault's notice: an amount, or that it is unknown."""
+"""The player's money held by a faulty device, for the fault's notice on the screen: an amount, or unknown."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,7 +17,7 @@ _FAULTS_WITH_PAPER: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stack
 
 @dataclass(slots=True)
 class EscrowedBill:
-    """The value of the bill that the acceptor holds in escrow, as reported in this run; 0 for none."""
+    """The value of the bill in the acceptor's escrow, in minor units, as reported since the last start; 0 for none."""
 
     amount_cents: int = 0
 

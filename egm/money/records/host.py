@@ -13,7 +13,7 @@ from egm.record_fields import Count, Digest, Masked, Time
 
 
 class Redeeming(StrEnum):
-    """The state of the redemption of a ticket about which the host was queried."""
+    """The state of the redemption of a ticket whose value the machine requested from the host."""
 
     NO_TICKET = "no_ticket"
     """There was no ticket yet about which the host was queried."""
@@ -49,15 +49,15 @@ class TransferKind(StrEnum):
     """The direction and kind of a host's transfer."""
 
     IN = "in"
-    """From the host to the credits."""
+    """From the host to the player's credits."""
     OUT = "out"
-    """From the credits to the host."""
+    """From the player's credits to the host."""
     BONUS = "bonus"
-    """An award added to the credits."""
+    """A bonus of the operator, added to the player's credits."""
     BONUS_JACKPOT = "bonus_jackpot"
-    """An award paid by an attendant."""
+    """A bonus of the operator, paid by an attendant."""
     OTHER = "other"
-    """A kind that this machine does not support; the order is refused and recorded."""
+    """A kind of transfer that this machine does not support; the order is refused and recorded."""
 
     @property
     def is_bonus(self) -> bool:
@@ -107,10 +107,10 @@ class TransferStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTicketRecord:
-    """The stored result of the last ticket about which the host was queried."""
+    """The stored result of the last ticket whose value the machine requested from the host."""
 
     id: str
-    """The id of the ticket's insertion."""
+    """The id that the machine gave to the inserted ticket."""
     number: Masked
     amount_cents: Count
     kind: str
@@ -157,7 +157,7 @@ class TransferRecord:
     pool: Count
     """The number of the host's pool of restricted credit; 0 for none."""
     codes: Mapping[str, int]
-    """Protocol codes to return to the host as they were received."""
+    """Codes of the protocol (type, flags), to be returned to the host exactly as received."""
     at: Time
     """The time of the result."""
     told: bool
@@ -168,7 +168,7 @@ class TransferRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutTerms:
-    """How cash-outs are offered to the host."""
+    """The host's setting for cash-outs: whether they are offered to the host first."""
 
     enabled: bool
     """Whether cash-outs are offered to the host first."""
@@ -178,7 +178,7 @@ class CashOutTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationRecord:
-    """The machine's registration for transfers; only the SHA-256 digest of the key is stored."""
+    """The machine's registration for transfers of a host; of its key only the SHA-256 digest is stored."""
 
     pos_id: Count
     key_digest: Digest

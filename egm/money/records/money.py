@@ -45,7 +45,7 @@ class PaidInCoins:
     """The progress of a cash-out that the hopper has started to pay in coins."""
 
     owed_cents: int
-    """The amount owed when the hopper began."""
+    """The amount owed when the hopper started to pay."""
     paid_cents: int
     """The part of the owed amount that the hopper has paid."""
 
@@ -144,7 +144,7 @@ class CoinsGone:
 
     @property
     def paid_cents(self) -> int:
-        """Return the value of the counted coins that counts as paid to the player: at most the amount ordered."""
+        """Return the value of the counted coins up to the ordered amount, which counts as paid to the player."""
         return min(self.counted_cents, self.amount_cents)
 
 

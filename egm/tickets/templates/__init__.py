@@ -1,4 +1,4 @@
-"""Ticket templates: one TOML file per jurisdiction, and the loader that refuses what the law forbids."""
+"""Ticket templates: one TOML file for each jurisdiction, and the loader, which refuses unlawful templates."""
 
 from egm.tickets.templates.template import (
     DOTS_PER_MM,

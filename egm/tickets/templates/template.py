@@ -1,4 +1,4 @@
-"""Ticket template: which lines a jurisdiction's ticket carries, their position and text; TOML, validated.
+"""Ticket templates in TOML: the lines on a jurisdiction's tickets, with position and text, and their validation.
 
 A template is either valid or refused with a message naming the file, the key and the reason. The legal
 requirements are checked here, so a template that omits a mandatory field cannot be used at all.
@@ -129,7 +129,7 @@ class Line(_Table):
 
 
 class CageAct(StrEnum):
-    """The acts of a cashier on a ticket (:mod:`egm.tickets.cage`)."""
+    """The actions of a cashier on a ticket (:mod:`egm.tickets.cage`)."""
 
     PAY = "pay"
     VOID = "void"
@@ -142,9 +142,9 @@ class CageRules(_Table):
     """The jurisdiction's rules for cashiers who handle tickets at the cage."""
 
     two_persons: tuple[CageAct, ...] = (CageAct.VOID, CageAct.RELEASE, CageAct.REPRINT, CageAct.REVIVE)
-    """Acts that require two people."""
+    """The cashier's actions that require two people."""
     expired: Literal["refused", "paid"] = "refused"
-    """What the cage does with an expired ticket, which machines never accept."""
+    """Whether the cage pays an expired ticket or refuses it; machines always refuse it."""
 
 
 class Template(_Table):
@@ -198,7 +198,7 @@ class Template(_Table):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the lines in order, without the bar code: the fields of a printer's template."""
+        """Return the names of the lines in order, without the bar code, as the fields of a printer's template."""
         return tuple(line.name for line in self.lines)
 
     def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
@@ -276,7 +276,7 @@ class Template(_Table):
                     raise ValueError(f"lines.{line.name}.text: unknown field {', '.join(sorted(unknown))}")
 
     def _check_mandatory(self, language: str) -> None:
-        """Refuse a ticket template without a mandatory field in a language, or without a second, turned number."""
+        """Refuse a ticket template that lacks a mandatory field in a language, or the second, turned number."""
         printed_lines = [line for line in self.lines if language in line.text]
         printed_fields = frozenset[str]().union(*(line.fields(language) for line in printed_lines))
         if missing := [name for name in MANDATORY[self.ticket] if name not in printed_fields]:
@@ -325,9 +325,9 @@ def _check_locale(language: str, locale: str) -> None:
 
 
 def _format_money(amount_cents: int, currency: str, locale: str) -> str:
-    """Return an amount in the format of its locale, with ordinary no-break spaces only.
+    """Return an amount in the format of its locale.
 
-    The fonts of printers have no others.
+    Other kinds of spaces are replaced by ordinary no-break spaces, the only ones in the fonts of printers.
     """
     text = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=locale)
     return text.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
@@ -340,7 +340,7 @@ def _to_plain_text(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _to_plain_character(char: str) -> str:
-    """Return the nearest characters that every printer has; a blank for a control character, else ``?``."""
+    """Return the nearest characters that every printer has: blank for a control character, ``?`` for others."""
     if char in _FRAMING or not char.isprintable():
         return " "
     for candidate in (char, _SPELT.get(char, char), normalize("NFKD", char)[0]):

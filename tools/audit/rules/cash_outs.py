@@ -1,4 +1,4 @@
-"""The rules for credit that is paid out or expires: printed tickets, hopper coins, restricted credit."""
+"""The audit rules for credit that is paid out or expires: printed tickets, hopper coins, restricted credit."""
 
 from datetime import date, timedelta
 from typing import Any, Final
@@ -114,7 +114,7 @@ def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
 
 
 def _derive_remainder(scope: Scope) -> Any:
-    """Return the unpaid remainder left for the next payout method, or ABSENT if the entry stores none.
+    """Return the remainder that the entry must store for the next payout method; ABSENT if it stores none.
 
     Entries of earlier versions stored true in place of the amount.
     """
@@ -167,7 +167,7 @@ def _is_remainder_outdated(scope: Scope) -> bool:
 
 
 def _check_recorded_coins(scope: Scope) -> None:
-    """Check the coin amounts recorded for an abandoned payout, unless an earlier version recorded none."""
+    """Check the amounts in coins recorded for an abandoned payout; earlier versions recorded none."""
     payout = scope.record_after(CoinsGone, "coins_gone")
     expected = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
     if payout is not None and payout.in_coins not in {None, expected}:

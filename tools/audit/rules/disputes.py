@@ -1,4 +1,4 @@
-"""The rules for disputed amounts: money whose whereabouts the machine cannot determine, until staff rule on it.
+"""The audit rules for disputed amounts: money whose whereabouts are unknown until staff rule on it.
 
 A dispute is opened by the entry that closes the disputed transaction, with the bounds of the amount, and
 ended by one ruling within them (:mod:`egm.money.disputed`).
@@ -197,7 +197,11 @@ def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmou
 
 
 def _derive_dispute_transfers(scope: Scope) -> Any:
-    """Return the transfers that set the disputed amount aside, or that take stray coins out of the hopper."""
+    """Return the transfers of an entry that only opens a dispute.
+
+    It sets the disputed amount aside, or takes coins that left the hopper without an order out of the
+    hopper's stock.
+    """
     if scope.entry.phase is Phase.RESERVE:
         cents = scope.record["most_cents"]
         return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
@@ -230,7 +234,7 @@ def _find_released_dispute(scope: Scope) -> DisputedAmount:
 
 
 def _check_ruling(scope: Scope) -> None:
-    """Check a ruling on a disputed amount: the dispute is open, the amount within its bounds, the state as ruled."""
+    """Check a ruling on a disputed amount: an open dispute, an amount within its bounds, the state changes."""
     dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
@@ -321,7 +325,7 @@ def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
 
 
 def _derive_ruling_payment(scope: Scope) -> Any:
-    """Return the transfers that pay or retain a disputed amount as the ruling decides."""
+    """Return the transfers by which a ruling pays the disputed amount, or books it as retained."""
     dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
     if dispute.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []

@@ -47,7 +47,7 @@ class Facts:
         self.keys = keys
         """The declared storage keys of the machine's memory."""
         self.people: dict[str, str] = {}
-        """The staff enrolled by the journal's own entries: number -> role."""
+        """The staff enrolled in this journal: the role of each, by staff number."""
         self.disabled: set[str] = set()
         self.journal_tag = ""
         """The journal tag, which is the last part of each id created in this journal."""
@@ -120,7 +120,7 @@ class Facts:
         return role is None or permission in find_permissions(Role(role))
 
     def update(self, entry: StoredEntry) -> None:
-        """Update these facts with an entry."""
+        """Update the collected facts with one more entry."""
         kind = entry.kind
         if entry.state:
             self.states.clear()
@@ -197,7 +197,7 @@ class Facts:
                 self.changed.add(table)
 
     def record_stake(self, cents: int) -> None:
-        """Store the stake of a game if it is the smallest since the offer of games last changed."""
+        """Store the stake of a game if it is the smallest since the games on offer last changed."""
         if cents and (self.least_stake_cents is None or cents < self.least_stake_cents):
             self.least_stake_cents = cents
 
@@ -215,7 +215,7 @@ class Facts:
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents
 
     def _update_staff(self, change: str, record: Any) -> None:
-        """Update enrolled staff and their roles with a staff entry; ``change`` is its kind without ``staff.``."""
+        """Update the staff and their roles with an entry about staff; ``change`` is its kind without ``staff.``."""
         if change in {"carried", "renewed"}:
             roles = record.get("people", {})
             self.people = {str(number): str(role) for number, role in roles.items() if role in set(Role)}

@@ -1,4 +1,4 @@
-"""The rules of play: games, their session counts, residual credit.
+"""The audit rules of play: games, their counts in a session, residual credit.
 
 The results of games are checked elsewhere: :mod:`tools.audit.games` replays them.
 """
@@ -120,7 +120,7 @@ def _derive_raise_transfers(scope: Scope) -> Any:
 
 
 def _check_raise_counted(scope: Scope) -> None:
-    """Check that the player's session counts the stake that the choice adds as wagered."""
+    """Check that the stake added by a choice is counted as wagered in the player's session."""
     cents = _compute_raise_cents(scope)
     require_stored_value(
         "session", lambda scope: derive_session(scope, wagered_cents=cents) if cents else ABSENT
@@ -248,7 +248,7 @@ def _derive_result_count(scope: Scope) -> Any:
 
 
 def _list_slip_pools(scope: Scope) -> str:
-    """Return the names of the progressive pools that the entry pays, separated by commas."""
+    """Return the names of the progressive pools that the entry pays, separated by commas, as on the slip."""
     pools = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
     return ", ".join(name for name in pools if name)
 

@@ -1,4 +1,4 @@
-"""The rules for what staff pay and decide: hand-pays, complementary hand-pays, orphaned reservations, forfeits."""
+"""The audit rules for payments and decisions of staff: hand-pays, complements, unclaimed money, forfeits."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -134,7 +134,10 @@ def _list_unclaimed_transfers(scope: Scope) -> Any:
 
 
 def _derive_returned_remainder(scope: Scope) -> Any:
-    """Return the cash-out remainder that replaces the hand-pay; earlier versions stored true."""
+    """Return the stored remainder of a cash-out after its hand-pay was returned.
+
+    Earlier versions stored true.
+    """
     handpay = _read_pending_handpay(scope)
     return to_json(
         CashOutRemainder(rest_cents=sum_money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)

@@ -1,4 +1,4 @@
-"""The rules for progressive levels, their hits and claims.
+"""The audit rules for progressive levels, their hits and claims.
 
 The amounts are checked elsewhere: :mod:`tools.audit.levels` derives them.
 """
@@ -56,7 +56,7 @@ def _require_ruling(ruling: str) -> Check:
     """
 
     def check(scope: Scope) -> None:
-        """Check that the ruling on a claim agrees with the unproved prize that is held for it, if there is one."""
+        """Check that the entry agrees with the stored ruling if an unproved prize is held for the claim."""
         key = f"held:{scope['claim']}"
         held_prize = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
         if (held_prize is not None) != (key in scope.entry.state):

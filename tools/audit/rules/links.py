@@ -1,4 +1,4 @@
-"""The rules of the links: a host's orders, the state of its link, and the requests of a verifier."""
+"""The audit rules for communication: a host's orders, the state of its link, and the requests of a verifier."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The rules of the journal itself: its first entry, checkpoints, archive, repairs, and the clock."""
+"""The audit rules for the journal itself: its first entry, checkpoints, archive, repairs, and the clock."""
 
 from typing import Final
 

@@ -15,7 +15,7 @@ from tools.audit.rules.rule import Rule
 def _check_management(scope: Scope) -> None:
     """Check that the management judged the incident, and that somebody was informed.
 
-    Earlier versions named no officer, and a supervisor could write the entry.
+    In earlier versions nobody had to be named as informed, and a supervisor could write the entry.
     """
     record = scope.record
     if "officer" not in record:

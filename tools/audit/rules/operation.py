@@ -1,4 +1,4 @@
-"""The rules of the machine's operation: start, self-tests, doors, faults, keys, attendant calls."""
+"""The audit rules for the machine's operation: start, self-tests, doors, faults, keys, attendant calls."""
 
 from typing import Any, Final
 
@@ -168,7 +168,7 @@ def _require_clearable_faults(authority: str) -> Check:
     """Return the check of an entry by which ``authority`` clears faults: each was active and may be cleared by it."""
 
     def check(scope: Scope) -> None:
-        """Check that the record's faults were active, may be cleared by this authority, and are all cleared."""
+        """Check that every fault named in the record was active, may be cleared by ``authority``, and is cleared."""
         codes = scope.record["codes"]
         if len(set(codes)) != len(codes):
             raise Differs(f"record.codes: a fault is named twice in {format_value(codes)}")
@@ -192,7 +192,7 @@ def _require_clearable_faults(authority: str) -> Check:
 
 
 def _check_declared_fault(scope: Scope) -> None:
-    """Check that the raised fault locks the machine, and is cleared, as its declaration states."""
+    """Check that a raised fault locks the machine and can be cleared exactly as its declaration states."""
     code, fault = scope["code"], scope["fault"]
     declared = get_fault(code)
     if fault["locks"] is not declared.locks:

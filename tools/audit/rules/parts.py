@@ -1,4 +1,4 @@
-"""Checks and values shared by several rules: new ids, the player's credit, the session counts of a game."""
+"""Checks and derived values that several audit rules use: new ids, the player's credit, session counts."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -57,7 +57,7 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
     """
 
     def check(scope: Scope) -> None:
-        """Check that the entry takes the whole remaining credit of this kind."""
+        """Check that the amount equals all the player's remaining credit of this kind."""
         account = scope.credit(scope.names.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
@@ -80,13 +80,13 @@ def sum_money_cents(scope: Scope) -> int:
 
 
 def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
-    """Return the check that the record stored under ``key`` states the coins paid so far for its cash-out.
+    """Return the check that the record stored under ``key`` states the coins already paid of its cash-out.
 
     The record must state none if no coins were paid.
     """
 
     def check(scope: Scope) -> None:
-        """Check that the stored cash-out or hand-pay states the coins paid so far for its remainder."""
+        """Check that the stored cash-out or hand-pay states the coins already paid for its remainder."""
         remainder = (
             None
             if scope.value_before("cash_out_goes_on") is True

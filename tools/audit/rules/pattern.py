@@ -40,7 +40,7 @@ _SHOWN_MAX: Final = 160
 
 
 class Differs(Exception):
-    """A value that does not match its pattern; ``path`` names where it is."""
+    """A value does not match its pattern or check; ``path`` names the field."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -74,28 +74,28 @@ class Scope:
 
     @property
     def record(self) -> Any:
-        """Return the entry's record as JSON."""
+        """Return the record of the checked entry as JSON."""
         return self.entry.transaction.record
 
     def value_after(self, key: str) -> Any:
-        """Return the value that the entry stores in memory under a key, or None if it stores none."""
+        """Return the value that the entry stores in the machine's memory under a key, or None if it stores none."""
         return self.entry.transaction.state.get(format_storage_key(key, self.position))
 
     def value_before(self, key: str) -> Any:
-        """Return the value that memory held under a key before the entry, or None."""
+        """Return the value that the machine's memory had under a key before the entry, or None."""
         return self.ledger.state.get(format_storage_key(key, self.position))
 
     def typed_record(self, kind: type[R]) -> R:
-        """Return the entry's record as ``kind``. Raises :class:`Differs` if it is not a valid one."""
+        """Return the record of the checked entry as a ``kind``. Raises :class:`Differs` if it is not a valid one."""
         return parse_as(kind, self.record, "record")
 
     def record_before(self, kind: type[R], key: str) -> R | None:
-        """Return the record that memory held under a key before the entry, as ``kind``, or None."""
+        """Return the record that the machine's memory had under a key before the entry, as a ``kind``, or None."""
         data = self.value_before(key)
         return None if data is None else parse_as(kind, data, key)
 
     def record_after(self, kind: type[R], key: str) -> R | None:
-        """Return the record that the entry stores in memory under a key, as ``kind``, or None."""
+        """Return the record that the entry stores in the machine's memory under a key, as a ``kind``, or None."""
         data = self.value_after(key)
         return None if data is None else parse_as(kind, data, f"state.{key}")
 
@@ -105,7 +105,7 @@ class Scope:
 
 
 def parse_as(kind: type[R], data: object, where: str) -> R:
-    """Return a record as ``kind``. Raises :class:`Differs`, which names the field and the reason."""
+    """Return ``data`` decoded as a ``kind``. Raises :class:`Differs`, which names the field and the reason."""
     try:
         return from_json(kind, data, where)
     except RecordError as why:
@@ -113,7 +113,7 @@ def parse_as(kind: type[R], data: object, where: str) -> R:
 
 
 def format_storage_key(key: str, position: int) -> str:
-    """Return the storage key under which a position stores its ``key``."""
+    """Return the storage key under which a player position stores what the first position stores under ``key``."""
     return key if position == 1 else FEATURES.keys.name(key, Position(position))
 
 
@@ -132,7 +132,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A pattern that a value matches if it matches one of several alternatives, tried in order."""
+    """A pattern for a value that matches one of several alternatives, which are tried in order."""
 
     patterns: tuple[Pattern, ...]
 
@@ -234,7 +234,7 @@ TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
 
 
 def is_json_equal(first: Any, second: Any) -> bool:
-    """Return whether two JSON values are equal; 1 does not equal True."""
+    """Return whether two JSON values are equal; the number 1 does not equal true."""
     if type(first) is not type(second):
         return False
     if type(first) is dict:
@@ -399,7 +399,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             plain[name] = may_miss, compile_pattern(part)
 
     def match_templates(value: Mapping[str, Any], scope: Scope) -> None:
-        """Match each member whose name is a template with names still unbound."""
+        """Match the members whose names are templates (such as ``fault:{code}``) with names that are not bound yet."""
         remaining = [key for key in value if key not in plain]
         for template, may_miss, matcher in templates:
             expected = template.substitute_names(scope)
@@ -520,7 +520,7 @@ def _compile_has(pattern: Has) -> Matcher:
     members = _compile_object(pattern.members)
 
     def match(value: Any, scope: Scope) -> None:
-        """Match an object's listed members only, and bind the whole object to the pattern's name."""
+        """Match the members that the pattern lists, and bind the whole object to the pattern's name."""
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
         scope.names[pattern.name] = value

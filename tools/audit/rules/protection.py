@@ -1,4 +1,4 @@
-"""The rules of player protection: reminders, limits and pauses of a session."""
+"""The audit rules of player protection: reminders, limits and pauses of a session."""
 
 from typing import Any, Final
 

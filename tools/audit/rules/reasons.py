@@ -41,7 +41,7 @@ def check_residual_credit(scope: Scope) -> None:
 
 
 def check_residual_prize(scope: Scope) -> None:
-    """Check that residual credit is played off for the smallest stake that buys a game here."""
+    """Check that residual credit is played off for exactly the smallest stake that buys a game here."""
     prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is not None:
         is_sound = prize_cents == terms.useful_cents
@@ -56,7 +56,7 @@ def check_residual_prize(scope: Scope) -> None:
 
 
 def check_smallest_stake(scope: Scope) -> None:
-    """Check that the stake is at least the recorded smallest one.
+    """Check that a game's stake is not below the machine's recorded smallest stake.
 
     A game without a stake, played on standing bets, always passes.
     """

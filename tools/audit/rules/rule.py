@@ -118,7 +118,10 @@ class Rule:
         return self.entry.kind
 
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
-        """Check an entry against the rule and the ledger before the entry. Raises :class:`Differs`."""
+        """Check an entry against the rule. Raises :class:`Differs`.
+
+        ``ledger`` and ``facts`` are those before the entry.
+        """
         transaction = entry.transaction
         self._check_declaration(transaction, facts)
         scope = Scope(entry, ledger, facts)
@@ -146,7 +149,7 @@ class Rule:
 
     # ------------------------------------------------------------------ the parts of it
     def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
-        """Check the entry's declared form, and that persons and machines in its record are known."""
+        """Check that the entry has its declared form, and that persons and machines in its record are known."""
         try:
             self.entry.check(transaction, facts.keys)
         except EntryError as why:
@@ -179,7 +182,7 @@ class Rule:
             raise Differs(f"the entry is not allowed while the machine is {state}, according to its memory")
 
     def _check_reservation(self, scope: Scope) -> None:
-        """Check that the entry ends an open reservation of a kind it may end, and bind its first transfer."""
+        """Check that the entry ends an open reservation of a permitted kind, and bind that one's first transfer."""
         reservation = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if reservation is None:
             raise Differs(f"ref: no reservation {format_value(scope.entry.transaction.ref)} is open")
@@ -253,7 +256,7 @@ class Rule:
             )
 
     def _check_persons(self, scope: Scope) -> None:
-        """Check that enough people are named, and that the role of each includes the rule's permission."""
+        """Check that enough persons are named, and that the role of each has the rule's permission."""
         if self.permission is None:
             return
         record: Any = scope.entry.record
@@ -280,7 +283,7 @@ class Rule:
     # ------------------------------------------------------------------ compiled once
     @cached_property
     def _persons_named(self) -> tuple[tuple[str, Condition], ...]:
-        """Return (field name, condition) for each record field that names persons or the machine."""
+        """Return (field name, condition) for each field of the record that names persons or the machine."""
         record = self.entry.record
         return tuple(
             (stored_key(field), condition)
@@ -301,7 +304,7 @@ class Rule:
 
     @cached_property
     def _ref(self) -> Matcher:
-        """Return the compiled pattern that the id of the entry's reference must match."""
+        """Return the compiled pattern of the id of the reservation that the entry ends."""
         return compile_pattern(self.ref)
 
     @cached_property

@@ -36,7 +36,7 @@ class _Books:
         self._many = {key: self._state[key] for key in self._state if not key.startswith(_STATELESS)}
 
     def state(self, key: str) -> JSON:
-        """Return the value that the journal's memory holds under a key."""
+        """Return the value that the machine's memory holds under a key."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, JSON]:
@@ -57,7 +57,7 @@ class _Remembered:
         self.memory: Final = Memory(self.journal, self.position, FEATURES.keys)
 
     def component(self, kind: type[T]) -> T:
-        """Return a feature's component in its initial form."""
+        """Return a new component of this kind, in the form that it has after a restart."""
         return kind()
 
     def installed(self, _: type[T]) -> T | None:

@@ -171,7 +171,7 @@ def _derive_transfers(scope: Scope) -> Any:
 
 
 def _check_moves_match_result(scope: Scope) -> None:
-    """Check that the entry makes exactly the transfers that the recorded result of the host's order states."""
+    """Check that the entry makes exactly the transfers that follow from the recorded result of the host's order."""
     transfers = scope.entry.transfers
     recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
     expected = _derive_transfers(scope)

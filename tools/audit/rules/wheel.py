@@ -1,4 +1,4 @@
-"""Entries of a physical wheel: bets closed for a spin, and its number, or that none was received."""
+"""The audit rules for a physical wheel: bets closed for a spin, its number, or a missing number."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""The rules for work on the machine: options, software, device tests."""
+"""The audit rules for technical work on the machine: options, software, device tests."""
 
 import hashlib
 from typing import Any, Final

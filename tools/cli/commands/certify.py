@@ -191,7 +191,7 @@ def _format_conclusion(case: Case, findings: list[Finding]) -> str:
 
 
 def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object]:
-    """Return a game's certification findings as JSON data, with the game's id and digest."""
+    """Return the findings of a game's certification as JSON data, with the game's id and digest."""
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
@@ -290,7 +290,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
 
 
 def _format_summary(facts: Mapping[str, Any]) -> str:
-    """Return what a bundle certifies, as one line."""
+    """Return one line about what a certification bundle certifies."""
     if "submission" in facts:
         return f"{facts['submission']} with {format_count(len(facts['games']), 'game')} for {facts['jurisdiction']}"
     verdict = "certified" if facts["certified"] else "NOT certified"

@@ -1,4 +1,4 @@
-"""``egm audit inspect`` and ``egm audit clear``: the debts of a damaged machine, and their settlement."""
+"""``egm audit inspect`` and ``egm audit clear``: the claims in a damaged machine's memory, and their settlement."""
 
 import shlex
 from contextlib import suppress
@@ -66,7 +66,7 @@ class _Money:
         self._texts, self._currency = Texts("en"), currency
 
     def __call__(self, amount: object) -> str:
-        """Return an amount as text; a fraction of a minor unit is written out, None is a dash."""
+        """Return an amount as text: a fraction of a minor unit is written in full, None is a dash."""
         if not isinstance(amount, int | Fraction):
             return "-" if amount is None else str(amount)
         cents = int(amount)

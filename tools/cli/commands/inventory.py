@@ -79,7 +79,7 @@ def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
 @click.argument("machines", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @add_form_options
 def house_(machines: tuple[Path, ...], *, form: Form) -> None:
-    """List the venue's bases and machines, from every machine's memory or exported journal.
+    """List the venue's cabinet stands (bases) and machines, from every machine's memory or exported journal.
 
     Exit status 1 if two machines state the same base, serial number or operator's number.
     """

@@ -66,7 +66,10 @@ def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Re
 
 
 def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
-    """Return the 99.9 % interval of a probability after Wilson (1927), which also holds for rare hits."""
+    """Return the 99.9 % confidence interval of a hit probability by Wilson's method, valid also for rare hits.
+
+    ``hits`` of ``games`` games have hit.
+    """
     z2 = INTERVAL_Z**2
     middle = (hits + z2 / 2) / (games + z2)
     half = INTERVAL_Z * math.sqrt(hits * (games - hits) / games + z2 / 4) / (games + z2)

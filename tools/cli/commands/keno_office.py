@@ -257,7 +257,7 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
 
 
 def _parse_statement(text: str) -> tuple[str, Json]:
-    """Parse ``key=value``; the value is JSON, or else text."""
+    """Return key and value of ``key=value``; the value is parsed as JSON, or else it is the text."""
     key, mark, value = text.partition("=")
     if not mark:
         raise click.BadParameter(f"{text!r}: write it as KEY=VALUE", param_hint="--says")

@@ -1,4 +1,4 @@
-"""``egm levels``: what every progressive level of a machine shows, holds and has paid (NY 5320.8(b))."""
+"""``egm levels``: the displayed amount, contents and payments of every progressive level (NY 5320.8(b))."""
 
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def _read_own_level(view: JournalView, pool: str, stored: Any) -> dict[str, Any]
 
 
 def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
-    """Return the open claims of wins of a progressive pool, as the machine's memory stores them."""
+    """Return the unsettled claims to wins of a progressive pool, as the machine's memory stores them."""
     claims: dict[str, Any] = dict(view.states("claim:"))
     return [{"claim": key[6:], **claim} for key, claim in sorted(claims.items()) if claim["pool"] == pool]
 

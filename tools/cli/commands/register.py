@@ -97,7 +97,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 def statement_(
     *, by: Period, position: int | None, state: Path | None, file: Path | None, form: Form
 ) -> None:
-    """Print what the meters moved by day, month or year, the win of the house, and the amounts counted (D-21).
+    """Print the movement of the meters by day, month or year, the operator's win, and the counted amounts (D-21).
 
     A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """

@@ -128,7 +128,7 @@ def outcomes(  # one parameter per option
 
 
 def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
-    """Return the weights and their total from a JSON file. Raises ClickException if it does not have this form."""
+    """Return the weights in a JSON file, and their sum. Raises ClickException if the file has another form."""
     try:
         table = json.loads(read_contents(path))
         weights, total = table["weights"], table["total"]
@@ -140,7 +140,7 @@ def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
 
 
 def _write(stream: BinaryIO, blocks: Iterable[bytes]) -> None:
-    """Write the blocks; a reader that closes the pipe ends the output without an error."""
+    """Write the blocks to ``stream``; if the reader has closed the pipe, end without an error."""
     try:
         stream.writelines(blocks)
         stream.flush()

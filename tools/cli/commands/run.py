@@ -1,4 +1,4 @@
-"""``egm run``: the whole cabinet on this computer: bench, machine and screen, each in its own process."""
+"""``egm run``: a whole cabinet on this computer: simulated devices, machine and screen, each in its own process."""
 
 import asyncio
 import os
@@ -70,7 +70,7 @@ class _Child:
 
 @cache
 def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
-    """Return two descriptors for a browser screen: its listening socket, and a file in memory for admitted digests.
+    """Return the descriptors for a browser screen: its listening socket, and an in-memory file (memfd).
 
     Both close when this process ends. Raises ClickException for a port that is in use.
     """
@@ -93,7 +93,7 @@ def _build_screen_process(
     *,
     closes: bool = False,
 ) -> _Child:
-    """Return a screen process of the cabinet.
+    """Return a process of the cabinet that runs a screen.
 
     A browser screen gets its listening socket, and the next process waits until it has written its address.
     """
@@ -475,7 +475,7 @@ def _does_screen_ask_for_file(cabinet: Path | None, shown: _Shown) -> bool:
 
 
 def _list_simulated_devices(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:
-    """Return the names of the simulated devices, of one position or of all (None)."""
+    """Return the names of the simulated devices of one position, or of all positions (None)."""
     return [
         name
         for name, device in (cabinet.devices.items() if cabinet is not None else ())

@@ -121,7 +121,7 @@ def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int,
 def _estimate(
     name: str, game: Game, bet: str | None, games: int, workers: int, reason: str, *, as_json: bool
 ) -> None:
-    """Simulate a bet whose return cannot be computed exactly, and print the estimate."""
+    """Simulate a bet whose return cannot be computed exactly, and print the estimated return; ``reason`` says why."""
     modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
     if bet is not None and bet not in modes:
         raise click.ClickException(f"{game.id} has no bet {bet!r}")

@@ -168,7 +168,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
         second: str,
         **action_options: Any,
     ) -> None:
-        """Run the action on a ticket after two people's PINs, and print what it did."""
+        """Run the action on a ticket after checking the PINs of both people, and print what was done."""
         with _open_cage(state, medium, person, second) as cage:
             text = act(cage, number, **action_options)
         echo(text)

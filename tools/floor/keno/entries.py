@@ -1,4 +1,7 @@
-"""The entries of a Keno office's journal: the fields of each, and its kind. ``at`` is the local time, in ISO 8601."""
+"""The journal entries of a Keno office: the record and the kind of each.
+
+``at`` is the local time, in ISO 8601.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

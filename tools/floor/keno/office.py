@@ -234,7 +234,7 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ draws
     def close_sales(self) -> int:
-        """Close the sales for the next draw, and return its number; an unpaid ticket of it is void (s. 83)."""
+        """Close the sales for the next draw, and return its number; unpaid tickets of that draw become void (s. 83)."""
         counters = self._read_counters()
         self._require_open_sales(counters)
         number = counters.next_draw
@@ -287,7 +287,10 @@ class KenoOffice:
         return DrawResult(number, drawn, won)
 
     def fail_draw(self, reason: str) -> int:
-        """Record that the closed draw cannot be held; its stakes are owed to the holders. Return its number."""
+        """Record that the draw whose sales are closed cannot be held; return its number.
+
+        The stakes are owed to the holders of the tickets.
+        """
         number, tickets = self._list_tickets_of_draw()
         at = self._now()
         failed = {n: claims.record_fault(record, number, at.date()) for n, record in tickets.items()}
@@ -334,7 +337,7 @@ class KenoOffice:
         return payment
 
     def expire(self) -> dict[int, int]:
-        """Close the tickets whose claim period is over; return the credits not claimed, by ticket number."""
+        """Close the tickets whose claim period is over; return the unclaimed credits by ticket number."""
         unclaimed: dict[int, int] = {}
         for number in self.list_tickets():
             with suppress(TicketRefused):  # it is not over yet
@@ -383,7 +386,7 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ writing
     def _read_counters(self) -> Counters:
-        """Return the numbers of the next draw and the last ticket."""
+        """Return the office's counters from the journal: next draw, last ticket, whether sales are closed."""
         return from_json(Counters, self.journal.state(_COUNTERS), _COUNTERS)
 
     def _require_open_sales(self, counters: Counters) -> None:

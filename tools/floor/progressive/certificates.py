@@ -31,7 +31,7 @@ from egm.secret_files import replace_private, replace_public, require_private, s
 #: The controller's name in its certificate.
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
-"""The prefix of every sign's name, followed by a hyphen."""
+"""The prefix of the names of signs, followed by a hyphen (``sign-1``)."""
 #: The broker's name in its certificate.
 BROKER: Final = "broker"
 #: The authority's name.
@@ -130,13 +130,12 @@ def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str
 def answer_request(
     folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]
 ) -> EnrolmentAnswer:
-    """Sign the certificate that a machine requests; return the answer to be taken back to the machine.
+    """Sign the certificate that a machine requests; return the reply to be taken back to the machine.
 
     ``request`` is a PKCS #10 request (PEM), ``key`` the digest of its key as shown on the machine's screen,
     and ``broker`` the broker's host and port. The certificate is stored with the others. A request with the
     key of a valid certificate gets that certificate again; a request with another key gets a new certificate,
-    and the machine's old one is revoked.
-    Raises OperatorError.
+    and the machine's old one is revoked. Raises OperatorError.
     """
     if not is_host(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")

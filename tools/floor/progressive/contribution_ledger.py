@@ -88,9 +88,9 @@ class ContributionLedger:
     ) -> tuple[int, LevelRecord]:
         """Return the amount that a hit pays, and the level's record after it.
 
-        A hit made before its level was closed but reported later is still owed, and the operator pays it. The
-        first such hit gets the amount that the level showed when it closed, a later one the base amount; a hit
-        of a share gets that part of the amount.
+        A hit that happened before its level was closed, but is reported afterwards, is still owed; the
+        operator pays it. The first such hit gets the amount that the level showed when it closed, a later one
+        the base amount; a hit of a share gets that part of the amount.
         """
         if not record.successor:
             amount_cents, reset = record.level.pay_hit(share)

@@ -87,18 +87,18 @@ class Controller:
         self._closed: set[str] = set()
         """The ids of closed levels, which need not be read again because they never reopen."""
         self.unruled = 0
-        """The number of claims and payments that waited for a ruling when the values were last read."""
+        """The number of claims and payments that wait for a ruling, as of the last reading of the values."""
         self.wins: tuple[LevelWin, ...] = ()
-        """The wins that signs had to show when the values were last read (I-09)."""
+        """The recent wins that signs display, as of the last reading of the values (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
     def take(self, received: Iterable[ReceivedMessage]) -> list[FromController]:
         """Process messages in order, in one transaction if possible; return the replies.
 
-        A message whose processing raises is recorded and dropped; the others take effect. Raises DeposedError
-        if another controller has taken over, StoreLostError if the store is gone, LevelDefectiveError if a
-        level's record does not add up, and OperatorError if the key does not fit the mystery levels. In these
-        cases the controller stops, and nothing of the transaction is stored (I-07).
+        A message whose processing raises an error is recorded and has no effect; the others take effect.
+        Raises DeposedError if another controller has taken over, StoreLostError if the store is gone,
+        LevelDefectiveError if a level's record does not add up, and OperatorError if the key does not fit the
+        mystery levels. In these cases the controller stops, and nothing of the transaction is stored (I-07).
         """
         messages = tuple(received)
         gaps = dict(self._gaps)
@@ -405,7 +405,7 @@ class Controller:
 
     # ------------------------------------------------------------------ what it says by itself
     def list_values(self) -> list[Value]:
-        """Return the current value of every open level, and store each as today's last displayed amount (I-16)."""
+        """Return a value message for every open level, and store each amount as today's last displayed one (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
             self.unruled = session.count_unruled()
@@ -535,7 +535,7 @@ class Controller:
 
     @contextmanager
     def open_read_session(self) -> Iterator[Session]:
-        """Open a session that only reads the records of the progressive levels."""
+        """Open a session that only reads the controller's records."""
         with self._store.transaction() as session:
             yield session
 
@@ -610,7 +610,7 @@ def _note_refusal(session: Session, at: str, refused: Refused) -> None:
 
 
 def _build_award(hit: ClaimRecord) -> Award:
-    """Return the reply that awards a hit to its machine."""
+    """Return the message that awards a hit to its machine."""
     return Award(
         machine=hit.machine,
         level=hit.level,

@@ -46,7 +46,7 @@ class ShownLevel(_Message):
 
 
 class SignHeartbeat(_Message):
-    """A sign's report of the levels it displays now."""
+    """The heartbeat message of a sign: the levels that it displays now."""
 
     type: Literal["beat"] = "beat"
     sign: SignId

@@ -75,7 +75,7 @@ class Mysteries:
         return prize if record.level.current >= self._unseal_secret(prize).amount else None
 
     def store_win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
-        """Store the winning claim of a mystery prize and its secret, which may be published from now on."""
+        """Store the winning claim of a mystery prize, and disclose its secret."""
         trigger = self._unseal_secret(prize)
         session.put_prize(
             replace(
@@ -87,13 +87,13 @@ class Mysteries:
         )
 
     def add_outside_amount(self, session: Session, level: str, amount: Fraction) -> None:
-        """Record an amount that the level received other than by wagers; the numbered contributions lack it."""
+        """Record an amount that a level received other than by wagers, which no numbered contribution contains."""
         prize = session.read_last_prize(level)
         if prize is not None:
             session.put_prize(replace(prize, lifted=prize.lifted + amount))
 
     def close(self, session: Session, level: str) -> None:
-        """Publish the secret of the prize of a closed level, which nobody won."""
+        """Disclose the secret of the last mystery prize of a closed level, which nobody won."""
         prize = session.read_last_prize(level)
         if prize is not None:
             trigger = self._unseal_secret(prize)

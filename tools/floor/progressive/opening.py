@@ -24,7 +24,10 @@ STORE = click.option(
 
 
 def open_store(text: str | None, *, to_read: bool = False) -> Store:
-    """Open the named store, or the default one. Raises StoreBusyError while another controller uses it."""
+    """Open the named store, or the default one; ``to_read``: for reading only.
+
+    Raises StoreBusyError while another controller uses it, unless it is opened for reading only.
+    """
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
 

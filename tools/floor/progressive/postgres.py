@@ -49,7 +49,7 @@ class PostgresReader(Store):
         """Do nothing: a reader has no term as the working controller that could end."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
-        """Run one statement; see :meth:`Store.run`."""
+        """Run one SQL statement; see :meth:`Store.run`."""
         try:
             cursor = self._base.execute(sql.replace("?", "%s").encode(), values or None)
             return list(cursor.fetchall()) if cursor.description else []
@@ -73,7 +73,10 @@ class PostgresStore(PostgresReader):
     _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
 
     def __init__(self, dsn: str) -> None:
-        """Connect and take over. Raises :class:`StoreBusyError` while another controller uses the database."""
+        """Connect to the server and take the store over.
+
+        Raises :class:`StoreBusyError` while another controller uses the database.
+        """
         super().__init__(dsn)
         try:
             self._watch_over()

@@ -1,4 +1,4 @@
-"""The controller's Prometheus metrics: its levels, its signs, and that it is running."""
+"""The controller's metrics for Prometheus: its levels, its signs, and the time of its last update."""
 
 import time
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
 """The controller on the network: receives machine messages and sends replies and values over the link's broker.
 
 Waiting messages are processed together, in one durable transaction, and answered after it: a busy floor costs
-one disk write for many wagers. A controller that has been deposed, or finds a record that does not add up,
-stops; a standby controller takes over.
+one disk write for many wagers. A controller stops if another one has taken over, or if it finds a record that
+does not add up; a standby controller takes over.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class Service:
         self._inbox: Waiting[ReceivedMessage] = Waiting()
 
     async def run(self) -> None:
-        """Serve until cancelled, or until the store or a level's record stops the controller."""
+        """Serve until cancelled, or until an error of the store or a defective level record stops the controller."""
         await run_together(self._stay_connected(), self._keep_store_alive())
 
     async def _stay_connected(self) -> None:
@@ -165,7 +165,7 @@ class Service:
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
 
     async def _publish_levels(self, line: BrokerLine) -> None:
-        """Publish every level's value (retained) and the recent wins periodically; update the monitoring figures."""
+        """Publish, periodically, the value of every level (retained) and the recent wins; update the metrics."""
         while True:
             values = self._controller.list_values()
             signs = () if self._signs is None else self._signs.update_states()

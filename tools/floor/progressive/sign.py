@@ -93,11 +93,11 @@ class Sign:
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
-        ``retained``: whether the value is an old one, retained by the broker. A value older than the last one
-        is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
-        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displays no
-        amount now and the value is of a new run of the controller, the comparison with earlier amounts starts
-        again, because that run does not know what signs have displayed.
+        ``retained``: the broker had retained the value, so that it may be old. A value older than the last
+        one is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
+        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displays
+        no amount now and the value is of a new run of the controller, the comparison with earlier amounts
+        starts again, because that run does not know what signs have displayed.
         """
         level = self._levels.get(value.level)
         silent = level is not None and not level.is_fresh(now_ns)
@@ -144,7 +144,7 @@ class Sign:
 
 @dataclass(slots=True)
 class SignMonitor:
-    """A monitor that reports when a level of a sign stops or resumes being displayed (I-02)."""
+    """A monitor that reports when a sign stops or resumes displaying the amount of a level (I-02)."""
 
     sign: Sign
     report: Callable[[str], None]
@@ -171,7 +171,7 @@ class Listener(Protocol):
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
 
-        ``retained``: whether the value is an old one, retained by the broker.
+        ``retained``: the broker had retained the value, so that it may be old.
         """
         ...
 

@@ -50,7 +50,7 @@ class SignWindow:
         self._window.unlocked = True  # it is not a player's screen: anybody at its keyboard may close it
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Draw the sign's jackpot levels in the window; return False once a person has closed it."""
+        """Draw the sign's levels (plates) in the window; return False once a person has closed it."""
         if self._window.inputs() is None:
             return False
         target, picture = self._window.frame(), self._window.picture

@@ -116,7 +116,10 @@ class Session:
 
     # ------------------------------------------------------------------ levels
     def read_level(self, level: str) -> LevelRecord | None:
-        """Return one progressive level's record with its pools checked, or None."""
+        """Return the record of one progressive level, or None.
+
+        The record's pools are checked when it is read.
+        """
         rows = self._run("SELECT record FROM level WHERE id = ?", level)
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
 
@@ -135,7 +138,7 @@ class Session:
 
     # ------------------------------------------------------------------ contributions
     def read_last_counted(self, machine: str, level: str) -> int | None:
-        """Return the number of a machine's last contribution to a level; None if it never enrolled there."""
+        """Return the number of a machine's last counted contribution to a level; None if it never enrolled there."""
         rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
         return int(rows[0][0]) if rows else None
 
@@ -325,7 +328,7 @@ class Session:
         self._run("DELETE FROM sign WHERE id = ?", sign)
 
     def put_daily(self, day: str, level: str, at: str, amount_cents: int) -> None:
-        """Store the last displayed amount of a level on a day (I-16)."""
+        """Store the last displayed amount of a level on a day (I-16), replacing an earlier one of that day."""
         self._run(
             "INSERT INTO daily VALUES (?, ?, ?, ?) "
             "ON CONFLICT (day, level) DO UPDATE SET at = excluded.at, amount_cents = excluded.amount_cents",
@@ -385,7 +388,7 @@ class Store(ABC):
         """Close the store."""
 
     def require_tables(self) -> None:
-        """Check, for readers, that every table exists. Raises OperatorError.
+        """Raise OperatorError if a table is missing; used by readers.
 
         Earlier versions created fewer tables; the next controller that starts creates the missing ones.
         """
@@ -431,7 +434,7 @@ class SqliteReader(Store):
         """Do nothing: a reader has no term as the working controller that could end."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
-        """Run one statement; see :meth:`Store.run`."""
+        """Run one SQL statement; see :meth:`Store.run`."""
         return self._base.execute(sql, values).fetchall()
 
     def rollback(self) -> None:
