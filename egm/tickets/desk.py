@@ -2,10 +2,10 @@
 
 **Out.** The cabinet reserves the credits in its journal under a cash-out id, then::
 
-ticket = desk.prepare(cashout_id, ...) durable: a number, not yet money (print; when the printer reports that
-the bar code is printed: settle the cash-out in the journal) desk.record_printed(ticket.number) durable: from
-now on it can be redeemed or desk.failed(ticket.number, why) durable: the number will never be money (then
-hand-pay)
+    ticket = desk.prepare(cashout_id, ...)   durable: a number, not yet money
+    (print; when the printer reports that the bar code is printed: settle the cash-out in the journal)
+    desk.record_printed(ticket.number)       durable: from now on it can be redeemed
+    or desk.failed(ticket.number, why)       durable: the number will never be money (then hand-pay)
 
 **In.** With a bar code in escrow, under an id created by the cabinet::
 
