@@ -165,7 +165,7 @@ def reason_journal_is_short(machine: Machine) -> str:
         return ""
     for record in store.records():
         for move in record.moves:
-            entry_id = _ENTRIES.get(move.action, "").format(
+            entry_id = _ENTRY_ID_BY_ACTION.get(move.action, "").format(
                 issue=record.issue_id, redemption=move.redemption_id
             )
             if (
@@ -183,7 +183,7 @@ def reason_journal_is_short(machine: Machine) -> str:
 
 
 #: The id of the journal entry that precedes each kind of move in the ticket ledger.
-_ENTRIES: Final = {TicketAction.ISSUE: "{issue}.printed", TicketAction.REDEEM: "{redemption}.in"}
+_ENTRY_ID_BY_ACTION: Final = {TicketAction.ISSUE: "{issue}.printed", TicketAction.REDEEM: "{redemption}.in"}
 
 
 def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:

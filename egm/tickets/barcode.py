@@ -15,11 +15,22 @@ QUIET_MODULES: Final = 10
 WIDE_MODULES: Final = 3
 
 #: Which two of each digit's five elements are wide.
-_WIDE: Final = ("00110", "10001", "01001", "11000", "00101", "10100", "01100", "00011", "10010", "01010")
+_WIDE_ELEMENTS_BY_DIGIT: Final = (
+    "00110",
+    "10001",
+    "01001",
+    "11000",
+    "00101",
+    "10100",
+    "01100",
+    "00011",
+    "10010",
+    "01010",
+)
 #: Widths of the start pattern, in modules.
-_START: Final = (1, 1, 1, 1)
+_START_PATTERN_WIDTHS: Final = (1, 1, 1, 1)
 #: Widths of the stop pattern, in modules.
-_STOP: Final = (WIDE_MODULES, 1, 1)
+_STOP_PATTERN_WIDTHS: Final = (WIDE_MODULES, 1, 1)
 
 
 def encode_bars(digits: str) -> tuple[int, ...]:
@@ -30,13 +41,20 @@ def encode_bars(digits: str) -> tuple[int, ...]:
     """
     if not digits or len(digits) % 2 or not (digits.isascii() and digits.isdigit()):
         raise InvalidTicket(f"Interleaved 2 of 5: {digits!r} is not an even number of digits")
-    widths = list(_START)
+    widths = list(_START_PATTERN_WIDTHS)
     for first, second in zip(digits[::2], digits[1::2], strict=True):
-        for bar, space in zip(_WIDE[int(first)], _WIDE[int(second)], strict=True):
+        for bar, space in zip(
+            _WIDE_ELEMENTS_BY_DIGIT[int(first)], _WIDE_ELEMENTS_BY_DIGIT[int(second)], strict=True
+        ):
             widths += (WIDE_MODULES if wide == "1" else 1 for wide in (bar, space))
-    return (*widths, *_STOP)
+    return (*widths, *_STOP_PATTERN_WIDTHS)
 
 
 def compute_width_modules(digits: int) -> int:
     """Return the width in modules of a bar code with this number of digits, quiet zones included."""
-    return 2 * QUIET_MODULES + sum(_START) + sum(_STOP) + digits // 2 * (4 * WIDE_MODULES + 6)
+    return (
+        2 * QUIET_MODULES
+        + sum(_START_PATTERN_WIDTHS)
+        + sum(_STOP_PATTERN_WIDTHS)
+        + digits // 2 * (4 * WIDE_MODULES + 6)
+    )

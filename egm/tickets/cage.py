@@ -19,7 +19,7 @@ from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
 
 #: Checks for the validation numbers that a person may type or scan: all that a machine here can print.
-_READS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system)
+_NUMBER_FORM_CHECKS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Cage:
 
 def is_ticket_number(number: str) -> bool:
     """Return whether these digits have the form of a ticket number of any kind."""
-    return any(can_be(number) for can_be in _READS)
+    return any(can_be(number) for can_be in _NUMBER_FORM_CHECKS)
 
 
 def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:

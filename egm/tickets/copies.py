@@ -42,7 +42,13 @@ FORMAT: Final = 2
 #: How long one process waits for another's transaction (a few durable writes).
 _BUSY_MS: Final = 10_000
 #: SQLite's error texts when the file, not the medium, is at fault.
-_DAMAGE: Final = ("malformed", "not a database", "no such table", "no such column", "unsupported file format")
+_FILE_DAMAGE_TEXTS: Final = (
+    "malformed",
+    "not a database",
+    "no such table",
+    "no such column",
+    "unsupported file format",
+)
 #: The step of a ticket's first move. Step 0 is an act on the ledger itself, not on a ticket.
 FIRST_STEP: Final = 1
 #: Prefix of the number of an act on the ledger itself.
@@ -406,7 +412,7 @@ class TicketLedgerCopies:
         try:
             return self._database.execute(sql, parameters)
         except MediumError as why:
-            is_damaged = any(text in str(why) for text in _DAMAGE)
+            is_damaged = any(text in str(why) for text in _FILE_DAMAGE_TEXTS)
             if is_damaged:
                 reason = str(why).partition(": ")[2] or why
                 raise TicketLedgerDamaged(f"{self.path}: damaged or altered: {reason}") from None

@@ -39,7 +39,7 @@ from egm.tickets.templates import load_template
 #: The number of tickets in a machine's history (AGE 5.1.5).
 HISTORY: Final = 35
 #: Attempts to find a free number before its source counts as broken; by chance one number in 10^12 collides.
-_TRIES: Final = 100
+_FREE_NUMBER_TRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,14 +389,14 @@ class TicketDesk:
         is returned, and the machine pays by hand; the sequence numbers that were tried stay used, so it gets
         past them. Raises if the machine's own source repeats numbers, because it is broken.
         """
-        for _ in range(_TRIES):
+        for _ in range(_FREE_NUMBER_TRIES):
             enrolment = self._store.spend_sequence(self._machine.serial)
             number = self._numbering(kind, enrolment)
             if number is None or self._store.get(number) is None:
                 return number
         if enrolment is not None:
             return None
-        raise TicketOrderError(f"no free ticket number in {_TRIES} tries")
+        raise TicketOrderError(f"no free ticket number in {_FREE_NUMBER_TRIES} tries")
 
     def _find_redemption_refusal(self, record: Record) -> Refusal | None:
         """Return why this machine may not redeem the ticket, or None."""

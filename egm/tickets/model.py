@@ -17,7 +17,7 @@ CAGE: Final = "cage:"
 #: Issuer of a ticket that this ledger learned of from a host: the host owes it.
 ELSEWHERE: Final = "host"
 #: Digits of an unredeemed ticket's number that may be shown (E-06).
-_SHOWN: Final = 4
+_SHOWN_DIGITS: Final = 4
 
 
 class TicketKind(StrEnum):
@@ -159,7 +159,7 @@ def _parse_house(values: Mapping[str, str]) -> Venue:
 
 def mask_number(number: str) -> str:
     """Return a ticket number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
-    return "•" * (len(number) - _SHOWN) + number[-_SHOWN:]
+    return "•" * (len(number) - _SHOWN_DIGITS) + number[-_SHOWN_DIGITS:]
 
 
 def group_digits(number: str) -> str:

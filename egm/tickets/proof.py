@@ -16,14 +16,14 @@ from meters import JournalView
 #: Purpose of the key derived from the machine key to commit to numbers.
 PURPOSE: Final = b"ticket number"
 #: Hexadecimal digits of a commitment.
-_DIGITS: Final = 32
+_COMMITMENT_DIGITS: Final = 32
 #: The entries by which a machine finally accepts a ticket.
-_TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
+_ACCEPTANCE_KINDS: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
 def compute_commitment(key: bytes, number: str) -> str:
     """Return the commitment to a ticket number that the journal stores: 128 bits in hexadecimal."""
-    return hmac.digest(key, number.encode(), "sha256").hex()[:_DIGITS]
+    return hmac.digest(key, number.encode(), "sha256").hex()[:_COMMITMENT_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
         for journal in journals
-        for entry in journal.entries(_TAKEN)
+        for entry in journal.entries(_ACCEPTANCE_KINDS)
         if isinstance(entry.record, Mapping) and "commitment" in entry.record
     }
 
@@ -72,7 +72,7 @@ def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
 def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
     """Yield what one journal records about a ticket: that it was printed, or (without ``issue_id``) accepted."""
     commitment = compute_commitment(key, number)
-    for entry in journal.entries(("voucher.out", *_TAKEN)):
+    for entry in journal.entries(("voucher.out", *_ACCEPTANCE_KINDS)):
         story: object = entry.record
         if not isinstance(story, Mapping) or story.get("commitment") != commitment:
             continue

@@ -79,7 +79,7 @@ class LockedTicket:
 
 
 #: Reason to refuse a ticket, by the state that is not ISSUED.
-_NOT_GOOD: Final = {
+_REFUSAL_REASON_BY_STATE: Final = {
     TicketState.RESERVED: Reason.NOT_PRINTED,
     TicketState.PENDING: Reason.PENDING,
     TicketState.REDEEMED: Reason.REDEEMED,
@@ -118,9 +118,12 @@ def lock(
         record = store.get(number)
         if record is None:
             return Refusal(Reason.UNKNOWN)
-        if record.state in _NOT_GOOD:
+        if record.state in _REFUSAL_REASON_BY_STATE:
             last_move = record.moves[-1]
-            return Refusal(_NOT_GOOD[record.state], f"{last_move.at:%Y-%m-%d %H:%M:%S} UTC, {last_move.by}")
+            return Refusal(
+                _REFUSAL_REASON_BY_STATE[record.state],
+                f"{last_move.at:%Y-%m-%d %H:%M:%S} UTC, {last_move.by}",
+            )
         refusal = refuse(record)
         if refusal is not None:
             return refusal

@@ -17,18 +17,18 @@ RESOLUTION: Final = DOTS_PER_MM * 25.4
 #: Folder of the fonts.
 _FONTS: Final = Path(__file__).resolve().parents[1] / "screen" / "fonts"
 #: Font name in a template -> font file.
-_FILES: Final = {
+_FONT_FILE_BY_NAME: Final = {
     "regular": "Lato-Regular.ttf",
     "bold": "Lato-Bold.ttf",
     "black": "Lato-Black.ttf",
     "narrow": "BebasNeue-Bold.otf",
 }
 #: The smallest legible text size, in dots.
-_DOTS_MIN: Final = 14
+_TEXT_DOTS_MIN: Final = 14
 #: Values of a black and of a white dot.
 _BLACK, _WHITE = 0, 1
 #: Alignment in a template -> anchor of Pillow's text drawing.
-_ANCHORS: Final = {"left": "lm", "centre": "mm", "right": "rm"}
+_ANCHOR_BY_ALIGNMENT: Final = {"left": "lm", "centre": "mm", "right": "rm"}
 
 
 def draw_ticket(ticket: Ticket, template: Template, language: str) -> Image.Image:
@@ -70,13 +70,13 @@ def _to_dots(millimetres: float) -> int:
 @lru_cache(maxsize=64)
 def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
     """Return a font of a height in dots, cached."""
-    return ImageFont.truetype(_FONTS / _FILES[name], dots)
+    return ImageFont.truetype(_FONTS / _FONT_FILE_BY_NAME[name], dots)
 
 
 def _fit_font(line: Line, text: str) -> ImageFont.FreeTypeFont:
     """Return the font for a line of the ticket, as large as the line's size and width allow."""
     room = _to_dots(line.width_mm)
-    for dots in range(_to_dots(line.size_mm), _DOTS_MIN - 1, -1):
+    for dots in range(_to_dots(line.size_mm), _TEXT_DOTS_MIN - 1, -1):
         font = _load_font(line.font, dots)
         if font.getlength(text) <= room:
             return font
@@ -90,14 +90,14 @@ def _draw_line(image: Image.Image, line: Line, text: str) -> None:
     if not line.turn:
         draw = ImageDraw.Draw(image)
         draw.fontmode = "1"
-        draw.text((x, y), text, fill=_BLACK, font=font, anchor=_ANCHORS[line.align])
+        draw.text((x, y), text, fill=_BLACK, font=font, anchor=_ANCHOR_BY_ALIGNMENT[line.align])
         return
     length, depth = _to_dots(line.width_mm), _to_dots(line.size_mm * 1.5)
     strip = Image.new("1", (length, depth), _WHITE)
     draw = ImageDraw.Draw(strip)
     draw.fontmode = "1"
     start = {"left": 0, "centre": length // 2, "right": length}[line.align]
-    draw.text((start, depth // 2), text, fill=_BLACK, font=font, anchor=_ANCHORS[line.align])
+    draw.text((start, depth // 2), text, fill=_BLACK, font=font, anchor=_ANCHOR_BY_ALIGNMENT[line.align])
     turned_strip = strip.rotate(line.turn, expand=True, fillcolor=_WHITE)
     offset = length - start if line.turn == 90 else start
     image.paste(turned_strip, (x - depth // 2, y - offset))

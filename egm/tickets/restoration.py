@@ -31,14 +31,14 @@ from meters.storage import DiskStorage, MediumError
 #: Name of the second copy in old versions, which stored it next to the journal's.
 _OLD_LOG_NAME: Final = "tickets.log"
 #: States in which a ticket may still be money, and the moves from each to its redemption.
-_WAYS_TO_REDEEMED: Final = {
+_MOVES_TO_REDEEMED_BY_STATE: Final = {
     TicketState.RESERVED: (TicketAction.ISSUE, TicketAction.LOCK, TicketAction.REDEEM),
     TicketState.ISSUED: (TicketAction.LOCK, TicketAction.REDEEM),
     TicketState.EXPIRED: (TicketAction.REVIVE, TicketAction.LOCK, TicketAction.REDEEM),
     TicketState.PENDING: (TicketAction.REDEEM,),
 }
 #: Name of the folder in which the new ledger is created.
-_FRESH: Final = "tickets.restoring"
+_NEW_LEDGER_FOLDER_NAME: Final = "tickets.restoring"
 #: Columns of a move in the old database.
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
@@ -67,7 +67,7 @@ def restore(
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         rows, vouches = _find_provable_moves(folder, second, key)
-        new_folder = folder / _FRESH
+        new_folder = folder / _NEW_LEDGER_FOLDER_NAME
         shutil.rmtree(new_folder, ignore_errors=True)
         with TicketStore.open(new_folder, key=key) as store:
             store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
@@ -90,7 +90,7 @@ def _redeem_accepted_tickets(
 ) -> None:
     """Redeem every ticket that a journal has accepted but that the old ledger still shows as not redeemed."""
     story = {"why": "the journal had taken it in"}
-    for record in list(store.records(*_WAYS_TO_REDEEMED)):
+    for record in list(store.records(*_MOVES_TO_REDEEMED_BY_STATE)):
         number = record.ticket.number
         redemption_id = find_redemption(number)
         if redemption_id is None:
@@ -99,7 +99,7 @@ def _redeem_accepted_tickets(
             redemption_id = record.moves[-1].redemption_id
         elif store.find_by_redemption(redemption_id) is not None:  # locked and released again before
             redemption_id = f"{redemption_id}.restored"
-        for action in _WAYS_TO_REDEEMED[record.state]:
+        for action in _MOVES_TO_REDEEMED_BY_STATE[record.state]:
             store.move(
                 number,
                 action,

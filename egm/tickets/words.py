@@ -17,25 +17,25 @@ LIMIT_CENTS: Final = 10**14
 
 
 @dataclass(frozen=True, slots=True)
-class _Coin:
+class _CurrencyUnitWords:
     """The words for a currency's unit and its hundredth, each in singular and plural."""
 
     unit: tuple[str, str]
     hundredth: tuple[str, str]
 
 
-_DOLLAR: Final = _Coin(("dollar", "dollars"), ("cent", "cents"))
+_DOLLAR_WORDS: Final = _CurrencyUnitWords(("dollar", "dollars"), ("cent", "cents"))
 #: Words of each currency's unit, by language.
-_COINS: Final[Mapping[str, Mapping[str, _Coin]]] = {
+_CURRENCY_WORDS: Final[Mapping[str, Mapping[str, _CurrencyUnitWords]]] = {
     "en": {
-        "USD": _DOLLAR,
-        "CAD": _DOLLAR,
-        "EUR": _Coin(("euro", "euros"), ("cent", "cents")),
+        "USD": _DOLLAR_WORDS,
+        "CAD": _DOLLAR_WORDS,
+        "EUR": _CurrencyUnitWords(("euro", "euros"), ("cent", "cents")),
     },
     "fr": {
-        "USD": _DOLLAR,
-        "CAD": _DOLLAR,
-        "EUR": _Coin(("euro", "euros"), ("centime", "centimes")),
+        "USD": _DOLLAR_WORDS,
+        "CAD": _DOLLAR_WORDS,
+        "EUR": _CurrencyUnitWords(("euro", "euros"), ("centime", "centimes")),
     },
 }
 
@@ -46,44 +46,44 @@ def _split_words(words: str) -> tuple[str, ...]:
 
 
 #: English words of the numbers below twenty.
-_EN: Final = _split_words(
+_ENGLISH_BELOW_20: Final = _split_words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
 )
 #: English words of the tens.
-_EN_TENS: Final = _split_words("- - twenty thirty forty fifty sixty seventy eighty ninety")
+_ENGLISH_TENS: Final = _split_words("- - twenty thirty forty fifty sixty seventy eighty ninety")
 #: French words of the numbers below twenty.
-_FR: Final = _split_words(
+_FRENCH_BELOW_20: Final = _split_words(
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
     "dix-huit dix-neuf"
 )
 #: French words of the tens.
-_FR_TENS: Final = _split_words(
+_FRENCH_TENS: Final = _split_words(
     "- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt"
 )
 #: English group words, the largest first.
-_EN_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
+_ENGLISH_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 #: French group words, the largest first.
-_FR_NOUNS: Final = ((10**9, "milliard"), (10**6, "million"))
+_FRENCH_GROUPS: Final = ((10**9, "milliard"), (10**6, "million"))
 
 
 def to_english_words(number: int) -> str:
     """Return an integer from 0 to 999,999,999,999 in English words."""
-    for size, name in _EN_GROUPS:
+    for size, name in _ENGLISH_GROUPS:
         if number >= size:
             remainder = f" {to_english_words(number % size)}" if number % size else ""
             return f"{to_english_words(number // size)} {name}{remainder}"
     if number >= 100:
         remainder = f" {to_english_words(number % 100)}" if number % 100 else ""
-        return f"{_EN[number // 100]} hundred{remainder}"
+        return f"{_ENGLISH_BELOW_20[number // 100]} hundred{remainder}"
     if number >= 20:
-        return _EN_TENS[number // 10] + (f"-{_EN[number % 10]}" if number % 10 else "")
-    return _EN[number]
+        return _ENGLISH_TENS[number // 10] + (f"-{_ENGLISH_BELOW_20[number % 10]}" if number % 10 else "")
+    return _ENGLISH_BELOW_20[number]
 
 
 def to_french_words(number: int) -> str:
     """Return an integer from 0 to 999 999 999 999 in French words (masculine)."""
-    for size, noun in _FR_NOUNS:
+    for size, noun in _FRENCH_GROUPS:
         if number >= size:
             count, remainder = divmod(number, size)
             words = f"{to_french_words(count)} {noun}{'s' if count > 1 else ''}"
@@ -103,7 +103,7 @@ def _word_french_to_999(number: int, *, is_before_noun: bool) -> str:
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
         return _word_french_to_99(remainder, is_before_noun=is_before_noun)
-    words = "cent" if hundreds == 1 else f"{_FR[hundreds]} cent"
+    words = "cent" if hundreds == 1 else f"{_FRENCH_BELOW_20[hundreds]} cent"
     if remainder:
         return f"{words} {_word_french_to_99(remainder, is_before_noun=is_before_noun)}"
     return f"{words}s" if is_before_noun and hundreds > 1 else words
@@ -112,20 +112,20 @@ def _word_french_to_999(number: int, *, is_before_noun: bool) -> str:
 def _word_french_to_99(number: int, *, is_before_noun: bool) -> str:
     """Return a number below a hundred in French words; ``is_before_noun`` as in :func:`_word_french_to_999`."""
     if number < 20:
-        return _FR[number]
+        return _FRENCH_BELOW_20[number]
     if number == 80:
         return "quatre-vingts" if is_before_noun else "quatre-vingt"
     tens = number // 10
-    ten = _FR_TENS[tens]
+    ten = _FRENCH_TENS[tens]
     ones = number % 10 + (10 if tens in {7, 9} else 0)
     if ones == 0:
         return ten
     joined = ones in {1, 11} and tens < 8
-    return f"{ten} et {_FR[ones]}" if joined else f"{ten}-{_FR[ones]}"
+    return f"{ten} et {_FRENCH_BELOW_20[ones]}" if joined else f"{ten}-{_FRENCH_BELOW_20[ones]}"
 
 
 #: By language: the number's words, the conjunction, and whether a number takes the plural.
-_WORDS: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool]]]] = {
+_WORDING_BY_LANGUAGE: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool]]]] = {
     "en": (to_english_words, "and", lambda number: number != 1),
     "fr": (to_french_words, "et", lambda number: number >= 2),
 }
@@ -141,8 +141,8 @@ def format_amount_in_words(amount_cents: int, currency: str, language: str) -> s
     if not 0 <= amount_cents < LIMIT_CENTS:
         raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {LIMIT_CENTS - 1}")
     try:
-        number, conjunction, plural = _WORDS[language]
-        coin = _COINS[language][currency]
+        number, conjunction, plural = _WORDING_BY_LANGUAGE[language]
+        coin = _CURRENCY_WORDS[language][currency]
     except KeyError:
         raise InvalidTicket(f"amount in words: none for {currency} in {language!r}") from None
     units, cents = divmod(amount_cents, 100)

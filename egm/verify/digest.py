@@ -19,9 +19,9 @@ from paytables.source import Source
 from paytables.wording import format_known_names
 
 #: Precedes the target of a symbolic link, whose digest is computed from both.
-_LINK: Final = b"symbolic link\0"
+_LINK_DIGEST_PREFIX: Final = b"symbolic link\0"
 #: Precedes the reason why a file could not be read, in place of its digest.
-_UNREADABLE: Final = "unreadable: "
+_UNREADABLE_PREFIX: Final = "unreadable: "
 
 
 class Algorithm(StrEnum):
@@ -75,16 +75,16 @@ def _digest_file(path: Path) -> str:
     """
     try:
         if path.is_symlink():
-            return hashlib.sha256(_LINK + str(path.readlink()).encode()).hexdigest()
+            return hashlib.sha256(_LINK_DIGEST_PREFIX + str(path.readlink()).encode()).hexdigest()
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        return f"{_UNREADABLE}{error.strerror}"
+        return f"{_UNREADABLE_PREFIX}{error.strerror}"
 
 
 def is_readable(digest: str) -> bool:
     """Return whether ``digest`` is a digest; if not, it is the reason why the file could not be read."""
-    return not digest.startswith(_UNREADABLE)
+    return not digest.startswith(_UNREADABLE_PREFIX)
 
 
 def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
@@ -129,7 +129,11 @@ def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: A
         hasher = hmac.new(key, digestmod="sha1" if algorithm is Algorithm.SHA1_HMAC else "sha256")
     for name in names:
         try:
-            data = _LINK + str(files[name].readlink()).encode() if files[name].is_symlink() else None
+            data = (
+                _LINK_DIGEST_PREFIX + str(files[name].readlink()).encode()
+                if files[name].is_symlink()
+                else None
+            )
             data = files[name].read_bytes() if data is None else data
         except OSError as error:
             raise LocalError(f"{name}: cannot be read: {error.strerror}") from error

@@ -25,7 +25,7 @@ from paytables.source import Source
 #: Maximum number of files named in a finding; the rest are only counted.
 NAMED_MAX: Final = 20
 #: How much lower the priority of the separate process is than the machine's.
-_NICE: Final = 10
+_PRIORITY_DECREASE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def main() -> None:
     """Carry out the order (examine or sign) read from standard input, and print the result as a JSON object."""
     try:
         require_isolation("egm.verify.examine")
-        os.nice(_NICE)
+        os.nice(_PRIORITY_DECREASE)
         answer = _execute_order(json.load(sys.stdin))
     except (LocalError, OperatorError) as error:
         sys.exit(str(error))

@@ -31,7 +31,7 @@ from paytables.source import read_contents
 #: The format of manifests, stated in each.
 FORMAT: Final = "open-egm software 1"
 #: Precedes the signed content, so that the signature is valid for a software manifest only.
-_PURPOSE: Final = b"open-egm software manifest\0"
+_SIGNATURE_PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
@@ -128,7 +128,7 @@ def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
     content = _parse_manifest(data, where)["manifest"]
     _read_manifest(content, where)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    signature = key.sign(_PURPOSE + encode_canonical_json(content))
+    signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
     signed = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
     return encode_canonical_json(signed) + b"\n"
 
@@ -149,7 +149,9 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
     except (TypeError, ValueError):
         raise ManifestError(f"manifest {path}: signature: not hexadecimal") from None
     content = signed["manifest"]
-    if not is_signed_by(bytes.fromhex(public_key_hex), _PURPOSE + encode_canonical_json(content), signature):
+    if not is_signed_by(
+        bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + encode_canonical_json(content), signature
+    ):
         raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
     return _read_manifest(content, str(path))
 

@@ -38,12 +38,12 @@ COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "tools": ("tools/",),
 }
 #: Each prefix of a file's name with its component, the longest first.
-_PREFIXES: Final = sorted(
+_COMPONENT_PREFIXES: Final = sorted(
     ((prefix, name) for name, prefixes in COMPONENTS.items() for prefix in prefixes),
     key=lambda pair: -len(pair[0]),
 )
 #: The folders of compiled modules.
-_BYTECODE: Final = "__pycache__"
+_BYTECODE_FOLDER: Final = "__pycache__"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def find_components(scope: Scope) -> frozenset[str]:
 
 def find_component(name: str) -> str:
     """Return the software component to which a file belongs, by its name. Raises LocalError if none exists."""
-    for prefix, component in _PREFIXES:
+    for prefix, component in _COMPONENT_PREFIXES:
         if name.startswith(prefix):
             return component
     raise LocalError(f"{name}: does not belong to any component of the software")
@@ -146,5 +146,5 @@ def _iter_files_below(
             name = f"{prefix}/{entry.name}"
             if not entry.is_dir(follow_symlinks=False):
                 yield name, Path(entry.path)
-            elif (bytecode or entry.name != _BYTECODE) and entry.path not in without:
+            elif (bytecode or entry.name != _BYTECODE_FOLDER) and entry.path not in without:
                 yield from _iter_files_below(Path(entry.path), name, bytecode=bytecode, without=without)

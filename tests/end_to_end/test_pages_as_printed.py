@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tools.cli import _EXTRA_OF, main
+from tools.cli import _EXTRA_BY_PACKAGE, main
 from tools.dev.__main__ import main as dev
 from tools.dev.conformance.requirements import ROOT
 
@@ -291,7 +291,7 @@ def _run(egm, words, folder, environment, until=""):
 BARE = (
     sys.executable,
     "-c",
-    f"import sys\nfor name in {sorted(_EXTRA_OF)!r}: sys.modules[name] = None\nfrom tools.cli import main\nmain(prog_name='egm')",
+    f"import sys\nfor name in {sorted(_EXTRA_BY_PACKAGE)!r}: sys.modules[name] = None\nfrom tools.cli import main\nmain(prog_name='egm')",
 )
 
 

@@ -154,7 +154,7 @@ class Update:
 @pytest.fixture
 def fine(monkeypatch):
     """Pieces so small that there are many steps to cut at."""
-    monkeypatch.setattr(slot, "_PIECE", 1 << 14)
+    monkeypatch.setattr(slot, "_COPY_BLOCK_BYTES", 1 << 14)
 
 
 @pytest.mark.requirement("A-17")

@@ -47,7 +47,7 @@ def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_pa
     now, done = [0.0], []
     trusted = tmp_path / "release.pub"
     trusted.write_text("00" * 32)
-    monkeypatch.setattr(update, "_TRUSTED", trusted)
+    monkeypatch.setattr(update, "_PUBLISHER_KEY_FILE", trusted)
     monkeypatch.setattr("tools.image.update.time.monotonic", lambda: now[0])
     monkeypatch.setattr("tools.image.update.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
     monkeypatch.setattr(ScreenWatch, "is_idle", property(lambda _: now[0] >= 100.0))

@@ -13,7 +13,7 @@ from paytables import Game, PaytableError, game_from_text
 from tools.audit.games import Shelf
 
 #: The number of definitions compiled from stored texts that are cached.
-_MADE: Final = 16
+_CACHED_DEFINITIONS_MAX: Final = 16
 
 
 class AvailableGames:
@@ -50,7 +50,7 @@ class AvailableGames:
         return game if game is not None and game.digest == digest else None
 
 
-@lru_cache(maxsize=_MADE)
+@lru_cache(maxsize=_CACHED_DEFINITIONS_MAX)
 def _parse_game(stored_text: str) -> Game | None:
     """Return the game of a stored definition text, or None if the text is not a valid definition."""
     with suppress(PaytableError, ValueError, LookupError, TypeError, zlib.error, binascii.Error):

@@ -20,19 +20,19 @@ from meters.clear import digest
 from meters.recall import CARRIED_GAME, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
-_OWN: Final = "clear."
+_CLEAR_KIND_PREFIX: Final = "clear."
 #: Kinds of entries that the journal or the clock may write between those of a clear.
-_MEMORY: Final = frozenset({MEMORY_EVENT.kind, CLOCK_CHANGED.kind, CHECKPOINT.kind})
+_MEMORY_KINDS: Final = frozenset({MEMORY_EVENT.kind, CLOCK_CHANGED.kind, CHECKPOINT.kind})
 #: What may be decided about a claim.
-_ACTS: Final = ("carried", "paid", "ended")
+_CLAIM_DECISIONS: Final = ("carried", "paid", "ended")
 #: Entries of a clear whose form is checked although no claim names their digest.
-_DECLARED: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
+_DECLARED_ENTRIES: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 
 
 @lru_cache(maxsize=1024)
 def is_of_a_clear(kind: str) -> bool:
     """Return whether only a memory clear writes entries of this kind, to carry over or settle older claims."""
-    return kind.startswith(_OWN) or kind == CARRIED_GAME
+    return kind.startswith(_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME
 
 
 class ClearAudit:
@@ -59,7 +59,7 @@ class ClearAudit:
             self._read_clear(entry)
         elif self._due:
             # memory entries may come in between: power was lost, and the memory was repaired
-            if kind not in _MEMORY:
+            if kind not in _MEMORY_KINDS:
                 self._check_opening_entry(entry)
         elif is_of_a_clear(kind):
             self._report_finding(
@@ -86,10 +86,10 @@ class ClearAudit:
             ]
             self._claims = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
             for claim in self._claims.values():
-                if claim["act"] not in _ACTS:
+                if claim["act"] not in _CLAIM_DECISIONS:
                     self._report_finding(
                         entry,
-                        f"record.cleared: act of claim {claim['id']}: expected one of {', '.join(_ACTS)}, "
+                        f"record.cleared: act of claim {claim['id']}: expected one of {', '.join(_CLAIM_DECISIONS)}, "
                         f"found {claim['act']!r}",
                     )
         except (KeyError, TypeError, ValueError) as why:
@@ -109,7 +109,7 @@ class ClearAudit:
             )
             self._due.clear()
             return
-        for declared in _DECLARED:
+        for declared in _DECLARED_ENTRIES:
             if entry.kind == declared.kind:
                 self._check_declaration(entry, declared)
         name = str(read_details(entry).get("claim", ""))

@@ -37,25 +37,25 @@ from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 #: The most transfers that a finding names.
 _MOVES_SHOWN: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
-_OF_THE_JOURNAL: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, MEMORY_EVENT.kind})
+_JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, MEMORY_EVENT.kind})
 #: Kinds of entries that need not name a position.
-_NO_POSITION: Final = _OF_THE_JOURNAL | {CLOCK_CHANGED.kind, GAME_EXAMINED.kind}
+_KINDS_WITHOUT_POSITION: Final = _JOURNAL_KINDS | {CLOCK_CHANGED.kind, GAME_EXAMINED.kind}
 #: Kinds of entries that pay out credit.
-_CASH_OUTS: Final = frozenset(
+_CASH_OUT_KINDS: Final = frozenset(
     entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)
 )
 #: The kind of the entry by which a position records the terms of residual credit.
-_TERMS: Final = RESIDUAL_TERMS.kind
-_POWER_UP: Final = POWER_UP.kind
+_RESIDUAL_TERMS_KIND: Final = RESIDUAL_TERMS.kind
+_POWER_UP_KIND: Final = POWER_UP.kind
 #: Accounts of credit that a plain game (:mod:`tools.audit.plain_games`) does not use.
-_PROMOTIONAL: Final = ("credit:1:restricted", "credit:1:nonrestricted")
+_PROMOTIONAL_ACCOUNTS: Final = ("credit:1:restricted", "credit:1:nonrestricted")
 #: Keys of the memory under which nothing may be stored while plain games are played.
-_NOT_IN_PLAIN_GAMES: Final = (
+_KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
     *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
     *(ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED, ClosingKey.TABLES),
 )
 #: The finding about an entry that names its position although others do not, or the reverse.
-_NOT_AS_BEFORE: Final = (
+_POSITION_FINDING: Final = (
     "dims.position: the entry names its position although earlier entries of this run do not, or the reverse"
 )
 
@@ -129,7 +129,7 @@ class EntryRulesAudit:
         )
         if facts.positions is not False or facts.session or facts.converted or self._entries_unlike_others:
             return False
-        if any(key in memory for key in _NOT_IN_PLAIN_GAMES):
+        if any(key in memory for key in _KEYS_EMPTY_IN_PLAIN_GAMES):
             return False
         terms = memory.get(PlayKey.RESIDUAL)
         least_cents = 0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).useful_cents
@@ -137,7 +137,7 @@ class EntryRulesAudit:
             run.journal_tag == facts.journal_tag
             and facts.changed.isdisjoint(run.tables)
             and not any(is_game_withheld(game, memory) for game in run.names)
-            and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL)
+            and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS)
             and ledger.available_cents(CASHABLE) == run.credit_before_cents
             and run.smallest_stake_cents >= least_cents
             and derive_machine_state(ledger, 1, facts) is State.IDLE
@@ -163,31 +163,31 @@ class EntryRulesAudit:
         dims = entry.transaction.dims
         has_position = "position" in dims
         number = dims.get("position", 1)
-        if has_position and entry.kind in _OF_THE_JOURNAL:
+        if has_position and entry.kind in _JOURNAL_KINDS:
             self._report_finding(entry, "dims.position: an entry of the journal itself names no position")
         elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
             self._report_finding(entry, f"dims.position: expected 1 to {POSITIONS_MAX}, found {number!r}")
         else:
             self._collect_entries_without_terms(entry, ledger, number)
-        if entry.kind in _NO_POSITION:
+        if entry.kind in _KINDS_WITHOUT_POSITION:
             return
         if self.facts.positions is None:
             self.facts.positions = has_position
-        elif entry.kind == _POWER_UP:
+        elif entry.kind == _POWER_UP_KIND:
             if has_position is self.facts.positions:
                 self._report_odd_positions()
             self._entries_unlike_others.clear()
         elif has_position is self.facts.positions:
             self._report_odd_positions()
         elif entry.transfers or entry.counts:
-            self._report_finding(entry, _NOT_AS_BEFORE)
+            self._report_finding(entry, _POSITION_FINDING)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._entries_unlike_others.append(entry)
 
     def _check_converted(self, entry: StoredEntry) -> None:
         """Check that a cash-out follows immediately after nonrestricted credit is converted to cashable credit."""
         moves = entry.transfers or entry.phase is not Phase.POST
-        if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
+        if moves and read_position(entry) in self.facts.converted and entry.kind not in _CASH_OUT_KINDS:
             self._report_finding(
                 entry,
                 "nonrestricted credit was converted just before this entry; a cash-out must follow at once",
@@ -199,7 +199,7 @@ class EntryRulesAudit:
         The list is cleared.
         """
         for entry in self._entries_unlike_others:
-            self._report_finding(entry, _NOT_AS_BEFORE)
+            self._report_finding(entry, _POSITION_FINDING)
         self._entries_unlike_others.clear()
 
     def _collect_entries_without_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
@@ -209,13 +209,13 @@ class EntryRulesAudit:
         position are known from the start.
         """
         records_terms, has_started = PlayKey.RESIDUAL in ledger.state, IntegrityKey.BOOTS in ledger.state
-        if entry.kind == _TERMS:
+        if entry.kind == _RESIDUAL_TERMS_KIND:
             self._entries_without_terms = [
                 unknown_entry
                 for unknown_entry in self._entries_without_terms
                 if read_position(unknown_entry) != number
             ]
-        elif entry.kind == _POWER_UP and not records_terms and PlayKey.RESIDUAL not in entry.state:
+        elif entry.kind == _POWER_UP_KIND and not records_terms and PlayKey.RESIDUAL not in entry.state:
             self._entries_without_terms.clear()  # an earlier version, which recorded no terms
         elif (
             number > 1

@@ -57,16 +57,16 @@ from tools.audit.stakes import StakeAudit, sum_stakes
 R = TypeVar("R")
 
 #: The beginning of a finding about an outcome that differs from the replayed one.
-_WRONG_OUTCOME: Final = "record.outcome differs from the one its recorded draws give"
+_OUTCOME_FINDING: Final = "record.outcome differs from the one its recorded draws give"
 #: Accounts that pay a game's win, without progressives and bonuses.
-_WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
+_WIN_SOURCE_ACCOUNTS: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 #: Longest text of a definition that the journal may store.
-_TEXT_MAX_BYTES: Final = 4_000_000
-_POWER_UP: Final = POWER_UP.kind
+_DEFINITION_BYTES_MAX: Final = 4_000_000
+_POWER_UP_KIND: Final = POWER_UP.kind
 #: Kinds of a play's entries after its first one.
-_LATER_ENTRIES: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, GAME_DOUBLE_UP.kind, PLAY_PUSH})
+_LATER_ENTRY_KINDS: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, GAME_DOUBLE_UP.kind, PLAY_PUSH})
 #: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
-_SAME_DIMS: Final = _LATER_ENTRIES - {GAME_VOID.kind}
+_KINDS_WITH_SAME_DIMS: Final = _LATER_ENTRY_KINDS - {GAME_VOID.kind}
 
 
 class Shelf:
@@ -196,7 +196,7 @@ class GameAudit:
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
         """Check one journal entry; return the record of the game that it starts, or None."""
         kind = entry.transaction.kind
-        if kind in _LATER_ENTRIES:
+        if kind in _LATER_ENTRY_KINDS:
             self._rounds.check_all_started()
         started_game = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
@@ -204,7 +204,7 @@ class GameAudit:
             self._rounds.start_spin(spin.round_id)
         elif kind == NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.record_wheel_number(spin.round_id, spin.number)
-        elif kind == _POWER_UP:
+        elif kind == _POWER_UP_KIND:
             self._rounds.drop_starting_round()
         elif kind == CARRIED_STATE and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
             self._carried_spin = from_json(
@@ -217,7 +217,7 @@ class GameAudit:
         """Check one entry about a game; return the record of the game that it starts, or None."""
         if kind == PLAY_START:
             return self._begin_play(entry)
-        if kind in _SAME_DIMS:
+        if kind in _KINDS_WITH_SAME_DIMS:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
             self._check_step(entry)
@@ -414,7 +414,7 @@ class GameAudit:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {why}")
             return start.outcome
         if not _is_same_outcome(outcome, start.outcome):
-            self._report_finding(entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(outcome, start.outcome)}")
+            self._report_finding(entry, f"{_OUTCOME_FINDING}: {_compare_outcomes(outcome, start.outcome)}")
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
@@ -448,7 +448,7 @@ class GameAudit:
                 return recorded
             if not _is_same_outcome(conversation.outcome, recorded):
                 self._report_finding(
-                    entry, f"{_WRONG_OUTCOME}: {_compare_outcomes(conversation.outcome, recorded)}"
+                    entry, f"{_OUTCOME_FINDING}: {_compare_outcomes(conversation.outcome, recorded)}"
                 )
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
@@ -477,7 +477,7 @@ class GameAudit:
         if stored_text is None:
             return
         try:
-            text = zlib.decompressobj().decompress(base64.b85decode(str(stored_text)), _TEXT_MAX_BYTES)
+            text = zlib.decompressobj().decompress(base64.b85decode(str(stored_text)), _DEFINITION_BYTES_MAX)
         except (ValueError, zlib.error, binascii.Error) as why:
             self._report_finding(start, f"the stored definition cannot be read: {why}")
             return
@@ -503,7 +503,7 @@ class GameAudit:
             return
         moves = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
-        paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
+        paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCE_ACCOUNTS])
         if not due_cents == paid_cents == end_record.win_cents:
             self._report_finding(
                 end,

@@ -11,14 +11,14 @@ from typing import Final
 
 import serial
 
-_ANSWER_SECONDS: Final = 0.5
+_REPLY_SECONDS: Final = 0.5
 """Seconds a reply may take to begin; a verifier in the field gives up after about 0.2 s."""
 #: Seconds between a reply and the next query.
-_BETWEEN_SECONDS: Final = 0.01
+_QUERY_PAUSE_SECONDS: Final = 0.01
 #: The authentication level with which special functions are started.
-_LEVEL: Final = 0xBA
+_AUTHENTICATION_LEVEL: Final = 0xBA
 #: The states of a calculation, by their number in the status.
-_STATES: Final = ("requested", "finished", "calculating", "error")
+_CALCULATION_STATES: Final = ("requested", "finished", "calculating", "error")
 #: The most frames of one result.
 _FRAMES_MAX: Final = 65535
 
@@ -70,7 +70,7 @@ class Verifier:
             version=f"{answer[0]:x}.{answer[1]:02x}",
             calculating=bool(bits & 0b1),
             ready=bool(bits & 0b10),
-            state=_STATES[bits >> 2 & 0b11],
+            state=_CALCULATION_STATES[bits >> 2 & 0b11],
             formats=tuple(name for bit, name in ((1, "text"), (2, "xml")) if formats & bit),
         )
 
@@ -89,7 +89,7 @@ class Verifier:
 
         Raises GatError if the machine refuses or does not reply.
         """
-        payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
+        payload = bytes((_AUTHENTICATION_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
             request = " ".join(parameters)
@@ -134,10 +134,10 @@ class Verifier:
     def _ask(self, command: int, payload: bytes) -> bytes:
         """Send one query and return the payload of the reply. Raises GatError."""
         body = bytes((command, len(payload) + 4)) + payload
-        time.sleep(_BETWEEN_SECONDS)
+        time.sleep(_QUERY_PAUSE_SECONDS)
         self._port.reset_input_buffer()
         self._port.write(body + compute_crc(body).to_bytes(2, "big"))
-        self._port.timeout = _ANSWER_SECONDS
+        self._port.timeout = _REPLY_SECONDS
         head = self._port.read(2)
         if len(head) < 2:
             raise GatError(f"request {command:02X}: no reply")

@@ -29,19 +29,19 @@ from tools.audit.plain_games import Games, PlainGames, PlainRun, is_of_open_game
 BATCH_ENTRIES: Final = 500
 #: Bytes after which a batch ends at the next game.
 _BATCH_BYTES: Final = 4 << 20
-_FILL_MAX: Final = 2
+_BATCH_EXCESS_FACTOR: Final = 2
 """The factor by which a batch may exceed its usual size, so that it does not end within a game."""
-_AHEAD: Final = 3
+_BATCHES_PER_PROCESS: Final = 3
 """The maximum number of batches for each process, waiting or being processed."""
 
 #: The text of the error that a process of the audit has ended.
-_ENDED: Final = (
+_PROCESS_ENDED_ERROR: Final = (
     "a process of the audit ended unexpectedly, so the journal was not verified; run it again, with fewer --jobs if"
     " memory is short"
 )
 
 #: The finder of plain games in this worker process; None in the main process.
-_worker: PlainGames | None = None
+_worker_plain_games: PlainGames | None = None
 
 
 class JobError(OperatorError):
@@ -62,7 +62,7 @@ class _Job:
         try:
             return self.batch, self.result.result()
         except BrokenProcessPool as why:
-            raise JobError(_ENDED) from why
+            raise JobError(_PROCESS_ENDED_ERROR) from why
         except Exception as why:
             where = f"the entries {self.first} to {self.first + len(self.batch) - 1}"
             raise JobError(f"the journal was not verified: the check of {where} failed ({why!r})") from why
@@ -92,7 +92,7 @@ def find_plain_runs(
             for batch in _iter_batches(bodies):
                 waiting.append(_Job(last_sequence + 1, batch, _submit(pool, batch)))
                 last_sequence += len(batch)
-                if len(waiting) >= _AHEAD * jobs:
+                if len(waiting) >= _BATCHES_PER_PROCESS * jobs:
                     yield waiting.popleft().wait()
         except JournalError as why:
             damage = why
@@ -117,7 +117,10 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
             size += len(body)
             if len(batch) < BATCH_ENTRIES and size < _BATCH_BYTES:
                 continue
-            is_full = len(batch) >= _FILL_MAX * BATCH_ENTRIES or size >= _FILL_MAX * _BATCH_BYTES
+            is_full = (
+                len(batch) >= _BATCH_EXCESS_FACTOR * BATCH_ENTRIES
+                or size >= _BATCH_EXCESS_FACTOR * _BATCH_BYTES
+            )
             if is_full or not is_of_open_game(body):
                 yield batch
                 batch, size = [], 0
@@ -131,16 +134,16 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 def _start_worker(games: Games, parent: int) -> None:
     """Prepare a worker process of the audit, which ends when its parent ends."""
-    global _worker  # noqa: PLW0603 (each process has its own)
+    global _worker_plain_games  # noqa: PLW0603 (each process has its own)
     end_with_parent(parent, signal.SIGKILL)
     gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
-    _worker = PlainGames(games)
+    _worker_plain_games = PlainGames(games)
 
 
 def _find_runs(batch: list[bytes]) -> list[PlainRun]:
     """Return the runs of plain games in a batch; executed in a worker process."""
-    assert _worker is not None
-    return _worker.find_runs(batch)
+    assert _worker_plain_games is not None
+    return _worker_plain_games.find_runs(batch)
 
 
 def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainRun]]:
@@ -148,6 +151,6 @@ def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainR
     try:
         return pool.submit(_find_runs, batch)
     except BrokenProcessPool as why:
-        raise JobError(_ENDED) from why
+        raise JobError(_PROCESS_ENDED_ERROR) from why
     except OSError as why:
         raise JobError(f"the journal was not verified: no process can be started for --jobs ({why})") from why

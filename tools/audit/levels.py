@@ -63,13 +63,13 @@ from tools.audit.records import (
 )
 
 #: Kinds of entries that are lines of the register of progressive wins.
-_REGISTERED: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
+_WIN_REGISTER_KINDS: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
 #: What a game records about levels if it plays for none.
-_NO_LEVELS: Final = LevelsPlayed()
+_NO_LEVELS_PLAYED: Final = LevelsPlayed()
 #: The account of progressive wins paid by hand.
-_BY_HAND: Final = "out:handpay_progressive"
+_HANDPAY_ACCOUNT: Final = "out:handpay_progressive"
 #: Prefix of the accounts that pay the operator's part of a level.
-_HOUSE: Final = "house:progressive:"
+_OPERATOR_ACCOUNT_PREFIX: Final = "house:progressive:"
 
 
 @dataclass(slots=True)
@@ -118,13 +118,14 @@ class LevelAudit:
         try:
             if kind == PLAY_START:
                 if started_game is not None and (
-                    started_game.game.digest not in self._levelless or started_game.levels != _NO_LEVELS
+                    started_game.game.digest not in self._levelless
+                    or started_game.levels != _NO_LEVELS_PLAYED
                 ):
                     self._check_game_start(entry, started_game)
             elif kind in PLAY_ENDS:
                 if self._open or self._registered or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
-                elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
+                elif any(t.source.startswith(_OPERATOR_ACCOUNT_PREFIX) for t in entry.transaction.transfers):
                     self._report_finding(entry, "transfers pay a progressive level, but the play hit none")
             else:
                 self._check_other_entry(entry, kind, started_game)
@@ -224,7 +225,7 @@ class LevelAudit:
             self._seals.setdefault((received.pool, received.prize), received.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))
-        elif kind in _REGISTERED:
+        elif kind in _WIN_REGISTER_KINDS:
             self._check_register_line(entry, record_of(entry, LevelHit))
         elif kind == LEVELS_UNDECIDED.kind:
             undecided = record_of(entry, LevelsUndecided)
@@ -355,7 +356,7 @@ class LevelAudit:
             return ()
         fed = started_game.levels.pools.keys()
         if not plays and not fed:
-            if started_game.levels != _NO_LEVELS:
+            if started_game.levels != _NO_LEVELS_PLAYED:
                 self._report_finding(
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )
@@ -439,7 +440,9 @@ class LevelAudit:
                     f"the register of wins: expected {(play_id, pool, amount_cents, 'hand')}, "
                     f"found {registered or 'nothing'}",
                 )
-        expected_moves = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
+        expected_moves = (
+            [(f"{_OPERATOR_ACCOUNT_PREFIX}{pool}", _HANDPAY_ACCOUNT, amount_cents)] if late == "hand" else []
+        )
         if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_moves:
             found = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
             self._report_finding(
@@ -560,9 +563,9 @@ class LevelAudit:
         hit_worths = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
         self._check_register(entry, end_record.play_id, "" if play is None else play.game, hit_worths)
         payments = [
-            (t.source.removeprefix(_HOUSE), t.amount_cents)
+            (t.source.removeprefix(_OPERATOR_ACCOUNT_PREFIX), t.amount_cents)
             for t in entry.transfers
-            if t.source.startswith(_HOUSE)
+            if t.source.startswith(_OPERATOR_ACCOUNT_PREFIX)
         ]
         if [hit_worth for hit_worth in hit_worths if hit_worth[1] != 0] != payments:
             self._report_finding(

@@ -16,9 +16,9 @@ _INDENT: Final = " " * 10
 #: The least width in characters.
 _WIDTH_MIN: Final = 40
 #: The fields shown in the headline; all other fields of an entry are its details.
-_HEAD: Final = ("entry", "time", "kind", "effect", "clear", "person")
+_HEADLINE_FIELDS: Final = ("entry", "time", "kind", "effect", "clear", "person")
 #: Fields of an entry that are not among its details.
-_UNTOLD: Final = frozenset({*_HEAD, "outcome", "sas"})
+_FIELDS_NOT_IN_DETAILS: Final = frozenset({*_HEADLINE_FIELDS, "outcome", "sas"})
 
 
 def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
@@ -32,7 +32,7 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[
         yield from _wrap_text(f"{row['entry']:>8}  {moment}  {make_printable(row['kind'])}", width)
         if about := " · ".join(_describe_event(row)):
             yield from _wrap_text(f"{_INDENT}{about}", width)
-        fields = {key: value for key, value in row.items() if key not in _UNTOLD and value}
+        fields = {key: value for key, value in row.items() if key not in _FIELDS_NOT_IN_DETAILS and value}
         details = fields.pop("story", {})
         facts = {**fields, **details} if isinstance(details, Mapping) else {**fields, "story": details}
         shown_facts = {key: value for key, value in facts.items() if value not in (None, "")}

@@ -12,10 +12,10 @@ from meters import StoredEntry
 from meters.recall import read_details
 
 #: Prefixes of the kinds and codes about which there are notices.
-_PREFIXES: Final = ("memory.", "clock.")
+_NOTICE_KIND_PREFIXES: Final = ("memory.", "clock.")
 
 #: Functions that return the sentence about a code from its record.
-_SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+_SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "memory.repaired": lambda record: (
         f"a copy was rebuilt from the other: {_format_place_and_reason(record)}"
     ),
@@ -58,9 +58,9 @@ def _format_place_and_reason(record: Mapping[str, Any]) -> str:
 def format_notice(entry: StoredEntry) -> str:
     """Return the notice about an entry on memory or clock, or "" for any other entry."""
     kind = entry.transaction.kind
-    if kind != MEMORY_EVENT.kind and not kind.startswith(_PREFIXES):
+    if kind != MEMORY_EVENT.kind and not kind.startswith(_NOTICE_KIND_PREFIXES):
         return ""
     record = read_details(entry)
     code = str(record.get("code")) if kind == MEMORY_EVENT.kind else kind
-    sentence = _SENTENCES.get(code)
+    sentence = _SENTENCE_BY_KIND.get(code)
     return code if sentence is None else sentence(record)

@@ -46,46 +46,68 @@ It limits the memory used for a journal that a forger may have written.
 """
 
 #: Matches an amount in minor units.
-_NUMBER: Final = rb"(0|[1-9][0-9]{0,14})"
+_AMOUNT_PATTERN: Final = rb"(0|[1-9][0-9]{0,14})"
 #: Matches an entry's sequence number.
-_SEQUENCE: Final = rb"([1-9][0-9]{0,17})"
+_SEQUENCE_PATTERN: Final = rb"([1-9][0-9]{0,17})"
 #: Matches the purpose of a draw.
-_NAME: Final = rb"[A-Za-z0-9@_. -]+"
+_PURPOSE_PATTERN: Final = rb"[A-Za-z0-9@_. -]+"
 #: Matches the id of a play.
-_PLAY: Final = rf"(play-[0-9]{{1,18}}-{TAG_PATTERN})".encode()
+_PLAY_ID_PATTERN: Final = rf"(play-[0-9]{{1,18}}-{TAG_PATTERN})".encode()
 #: Matches the hash of the entry before.
-_HASH: Final = rb'"previous":"([0-9a-f]{64})"'
+_PREVIOUS_HASH_PATTERN: Final = rb'"previous":"([0-9a-f]{64})"'
 #: Matches recorded draws.
-_DRAWS: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _NAME + rb'"\],?)*\])'
+_DRAWS_PATTERN: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _PURPOSE_PATTERN + rb'"\],?)*\])'
 # Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
-_OUTCOME_TO_PLAY: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY
-_TABLE_TO_WAGER: Final = rb'(?>(?:"table":(\{.*\}),(?="wager":))?)'
-_WAGER_TO_SEQUENCE: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE
-_CHOSEN_TO_DRAWS: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS
-_TIME: Final = rb'"time":"([0-9T:.+-]{19,40})"'
-_STAKE: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _NUMBER + rb"\]\]"
+_OUTCOME_AND_PLAY_ID_PATTERN: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY_ID_PATTERN
+_OPTIONAL_TABLE_PATTERN: Final = rb'(?>(?:"table":(\{.*\}),(?="wager":))?)'
+_WAGER_AND_SEQUENCE_PATTERN: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE_PATTERN
+_CHOICE_AND_DRAWS_PATTERN: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS_PATTERN
+_TIME_PATTERN: Final = rb'"time":"([0-9T:.+-]{19,40})"'
+_STAKE_PATTERN: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _AMOUNT_PATTERN + rb"\]\]"
 #: Matches the entry that starts a plain game.
-_START: Final = re.compile(
-    rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY + rb'\.start",'
-    rb'"kind":"game\.start",' + _HASH + rb',"record":\{"bet_credits":' + _NUMBER + rb","
-    rb'"credit_before_cents":' + _NUMBER + rb',"denomination_cents":' + _NUMBER + rb","
-    rb'"game":(\{[^{}]*\}),"language":"' + _NAME + rb'"' + _OUTCOME_TO_PLAY + rb'",'
-    rb'"steps":\[\{"choice":null,' + _DRAWS + rb"\}\]," + _TABLE_TO_WAGER + _WAGER_TO_SEQUENCE + rb","
-    rb'"state":\{"game":\{"play_id":"' + _PLAY + rb'"\}\},' + _TIME + rb"," + _STAKE + rb"\}"
+_GAME_START_PATTERN: Final = re.compile(
+    rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY_ID_PATTERN + rb'\.start",'
+    rb'"kind":"game\.start",'
+    + _PREVIOUS_HASH_PATTERN
+    + rb',"record":\{"bet_credits":'
+    + _AMOUNT_PATTERN
+    + rb","
+    rb'"credit_before_cents":' + _AMOUNT_PATTERN + rb',"denomination_cents":' + _AMOUNT_PATTERN + rb","
+    rb'"game":(\{[^{}]*\}),"language":"' + _PURPOSE_PATTERN + rb'"' + _OUTCOME_AND_PLAY_ID_PATTERN + rb'",'
+    rb'"steps":\[\{"choice":null,'
+    + _DRAWS_PATTERN
+    + rb"\}\],"
+    + _OPTIONAL_TABLE_PATTERN
+    + _WAGER_AND_SEQUENCE_PATTERN
+    + rb","
+    rb'"state":\{"game":\{"play_id":"'
+    + _PLAY_ID_PATTERN
+    + rb'"\}\},'
+    + _TIME_PATTERN
+    + rb","
+    + _STAKE_PATTERN
+    + rb"\}"
 )
 #: Matches the entry of a player's choice.
-_CHOICE: Final = re.compile(
-    rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"' + _PLAY + rb'\.choice-([1-9][0-9]{0,8})","kind":"game\.choice",'
-    rb"" + _HASH + rb',"record":\{' + _CHOSEN_TO_DRAWS + _OUTCOME_TO_PLAY + rb'"'
-    rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE + rb","
-    rb"" + _TIME + rb"(?:," + _STAKE + rb")?\}"
+_GAME_CHOICE_PATTERN: Final = re.compile(
+    rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"'
+    + _PLAY_ID_PATTERN
+    + rb'\.choice-([1-9][0-9]{0,8})","kind":"game\.choice",'
+    rb""
+    + _PREVIOUS_HASH_PATTERN
+    + rb',"record":\{'
+    + _CHOICE_AND_DRAWS_PATTERN
+    + _OUTCOME_AND_PLAY_ID_PATTERN
+    + rb'"'
+    rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE_PATTERN + rb","
+    rb"" + _TIME_PATTERN + rb"(?:," + _STAKE_PATTERN + rb")?\}"
 )
 #: Matches the time of an entry.
-_LAST_TIME: Final = re.compile(_TIME)
-_LAST_BYTES: Final = 160
+_ENTRY_TIME_PATTERN: Final = re.compile(_TIME_PATTERN)
+_BYTES_WITH_END_TIME: Final = 160
 """The number of bytes at the end of a game's last entry that contain its time."""
 #: The storage keys of tables of a machine that stores none.
-_NO_KEYS: Final = TableStateKeys()
+_NO_TABLE_KEYS: Final = TableStateKeys()
 NO_TABLE: Final = b"null"
 """The JSON of a table in its initial state, before any game."""
 
@@ -271,14 +293,14 @@ class PlainRun:
         flow[1] += times
 
 
-_OPEN_GAME: Final = tuple(
+_KINDS_OF_OPEN_GAME: Final = tuple(
     b'"kind":"%b"' % entry.kind.encode() for entry in (GAME_START, GAME_CHOICE, GAME_PUSH)
 )
 
 
 def is_of_open_game(body: bytes) -> bool:
     """Return whether an entry starts or continues a game, so that the next entry may belong to the same game."""
-    return any(kind in body for kind in _OPEN_GAME)
+    return any(kind in body for kind in _KINDS_OF_OPEN_GAME)
 
 
 class PlainGames:
@@ -342,7 +364,7 @@ class PlainGames:
 
     def _check_start(self, body: bytes) -> _Played | None:
         """Return the plain game that an entry starts, with its first step played; None if it starts no plain game."""
-        match = _START.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
+        match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
         if match is None:
             return None
         dims, play, previous, bet, credit, unit, game_name, outcome = match.group(1, 2, 3, 4, 5, 6, 7, 8)
@@ -459,7 +481,7 @@ class PlainGames:
             and encode_canonical_json(game.wager(wager.credits, **wager.options).to_json()) == wager_json
             and has_prescribed_amounts(game, wager, unit_cents)
             and not game.list_every_level()
-            and find_table_keys(game.rules, 1) == _NO_KEYS
+            and find_table_keys(game.rules, 1) == _NO_TABLE_KEYS
         )
         stake_cents = wager.credits * unit_cents
         key = build_dims_key(expected_dims)
@@ -484,7 +506,7 @@ def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes,
 
 def _check_choice(played: _Played, body: bytes, number: int) -> bool:
     """Return whether an entry is the next choice of the player in the game; if so, play that step."""
-    match, decision = _CHOICE.fullmatch(body), played.conversation.decision
+    match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), played.conversation.decision
     if match is None or decision is None or decision.kind == WHEEL_DECIDES:
         return False
     dims, play, step_number, previous, chosen, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
@@ -517,7 +539,7 @@ def _find_result_count(played: _Played) -> str:
 
 def _find_time(body: bytes) -> bytes | None:
     """Return the time stated in the last bytes of an entry, or None if there is no valid one."""
-    match = _LAST_TIME.search(body, max(0, len(body) - _LAST_BYTES))
+    match = _ENTRY_TIME_PATTERN.search(body, max(0, len(body) - _BYTES_WITH_END_TIME))
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
 

@@ -20,11 +20,11 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 #: The format of saved states; it changes with the classes that they contain.
-_FORMAT: Final = "open-egm verified point 12"
+_SAVED_STATE_FORMAT: Final = "open-egm verified point 12"
 #: The name that stands for the available definitions in a saved state.
-_SHELF: Final = "games at hand"
+_GAMES_PLACEHOLDER: Final = "games at hand"
 #: Prefixes of this project's modules whose classes a saved state may contain.
-_OURS: Final = (
+_PROJECT_MODULE_PREFIXES: Final = (
     "meters.",
     "tools.audit.",
     "egm.progressive.",
@@ -33,7 +33,7 @@ _OURS: Final = (
     "paytables.contract",
 )
 #: Classes that a saved state may contain in addition.
-_PLAIN: Final = {
+_PLAIN_CLASSES: Final = {
     ("egm.kernel.events", "State"),
     ("builtins", "set"),
     ("builtins", "frozenset"),
@@ -60,7 +60,7 @@ class _Writer(pickle.Pickler):
     def persistent_id(self, obj: object) -> str | None:
         """Return the name that stands for an object which a saved state omits, or None for an object to be saved."""
         if isinstance(obj, Shelf):
-            return _SHELF
+            return _GAMES_PLACEHOLDER
         for name, declared in self._declared.items():
             if obj is declared:
                 return name
@@ -84,7 +84,7 @@ class _Reader(pickle.Unpickler):
             auditor.memory,
             auditor.read_meters,
         )
-        supplied = {_SHELF: games} | {each.__name__: each for each in methods}
+        supplied = {_GAMES_PLACEHOLDER: games} | {each.__name__: each for each in methods}
         self._supplied = supplied | _list_declared(auditor)
 
     def persistent_load(self, pid: Any) -> Any:
@@ -96,7 +96,7 @@ class _Reader(pickle.Unpickler):
 
         Raises UnpicklingError unless it is a plain value's or belongs to this project.
         """
-        if (module, name) in _PLAIN or module.startswith(_OURS):
+        if (module, name) in _PLAIN_CLASSES or module.startswith(_PROJECT_MODULE_PREFIXES):
             cls = getattr(importlib.import_module(module), name)
             if isinstance(cls, type) and cls.__module__ == module:
                 return cls
@@ -110,7 +110,7 @@ def save(auditor: Auditor, path: Path) -> None:
     data = pickled.getvalue()
     sequence, head_hash = auditor.reached
     head = {
-        "format": _FORMAT,
+        "format": _SAVED_STATE_FORMAT,
         "machine": auditor.report.fingerprint,
         "sequence": sequence,
         "head": head_hash,
@@ -130,8 +130,8 @@ def load(path: Path, games: Shelf) -> Auditor:
     first, _, data = path.read_bytes().partition(b"\n")
     try:
         head = json.loads(first)
-        if head["format"] != _FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
-            raise ValueError(f"expected format {_FORMAT} and the digest of the saved state")
+        if head["format"] != _SAVED_STATE_FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
+            raise ValueError(f"expected format {_SAVED_STATE_FORMAT} and the digest of the saved state")
         vars(auditor).update(_Reader(data, auditor, games).load())
     except Exception as why:
         raise JournalDamaged(str(path), f"not a verified point; verify from the beginning ({why})") from why

@@ -17,13 +17,13 @@ from meters import Phase, StoredEntry, Transfer
 from meters.recall import read_details
 
 #: The kind of the entry that ends a game.
-_ENDED: Final = GAME_END.kind
+_GAME_END_KIND: Final = GAME_END.kind
 #: The kind of the entry that exchanges prizes for money.
-_EXCHANGED: Final = PRIZES_EXCHANGED.kind
+_PRIZE_EXCHANGE_KIND: Final = PRIZES_EXCHANGED.kind
 #: The kind of the entry that replaces a hand-pay.
-_REPLACED: Final = HANDPAY_REPLACED.kind
+_HANDPAY_REPLACED_KIND: Final = HANDPAY_REPLACED.kind
 #: The kind of the entry about a hand-pay that nobody claimed.
-_ORPHAN: Final = entries.ORPHAN_HANDPAY.kind
+_ORPHAN_HANDPAY_KIND: Final = entries.ORPHAN_HANDPAY.kind
 
 #: A transfer as (source account, target account, minor units).
 Flow = tuple[str, str, int]
@@ -74,18 +74,22 @@ class PrizeAudit:
         """Check how one journal entry moves prizes in kind."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
-        if phase is Phase.POST and kind != _ORPHAN and not _has_prize_transfer(transaction.transfers):
+        if (
+            phase is Phase.POST
+            and kind != _ORPHAN_HANDPAY_KIND
+            and not _has_prize_transfer(transaction.transfers)
+        ):
             return
-        if kind == _EXCHANGED:
+        if kind == _PRIZE_EXCHANGE_KIND:
             self._check_exchange(
                 entry, str(read_details(entry).get("handpay")), _list_sorted_flows(entry.transfers)
             )
-        elif kind == _ORPHAN:
+        elif kind == _ORPHAN_HANDPAY_KIND:
             self._check_orphaned_prizes(entry, _list_sorted_flows(entry.transfers))
         elif transaction.transfers and _select_prize_flows(
             flows := _list_sorted_flows(transaction.transfers)
         ):
-            if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
+            if kind in {_GAME_END_KIND, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
             elif kind != PAID:  # a clear has authorised that kind by name
                 self._report_finding(
@@ -128,7 +132,7 @@ class PrizeAudit:
             self._report_finding(
                 entry, f"the prize is handed over, although {self._replaced[ref]} pays its value as well"
             )
-        elif entry.kind == _REPLACED and ref not in self._replaced:
+        elif entry.kind == _HANDPAY_REPLACED_KIND and ref not in self._replaced:
             self._report_finding(
                 entry, f"the prize of {ref} is given up, but no hand-pay in money replaces it"
             )

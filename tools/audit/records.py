@@ -15,14 +15,14 @@ from meters.entry import encode_canonical_json
 R = TypeVar("R")
 
 #: Parts of game records that are read as plain JSON, because their classes accept more than they write.
-_OWN_JSON: Final = ("wager", "outcome")
+_FIELDS_WITH_OWN_JSON: Final = ("wager", "outcome")
 
 
 def record_of(entry: StoredEntry, kind: type[R]) -> R:
     """Return the record of an entry, decoded as a ``kind``. Raises RecordError, which names entry kind and key."""
     data = entry.transaction.record
     record = from_json(kind, data, entry.transaction.kind)
-    for name in _OWN_JSON:
+    for name in _FIELDS_WITH_OWN_JSON:
         part = getattr(record, name, None)
         if (
             part is not None

@@ -30,7 +30,12 @@ from paytables import (
 #: The z-score up to which a return is explained by chance: 99.9 % of the returns of a correct game are.
 EXPLAINED_Z: Final = 3.290527
 #: The meters that sum up to a game's payments: by the machine, by hand, and what a double-up added or took.
-_PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("double_up_bet", -1))
+_SIGN_BY_PAYMENT_METER: Final = (
+    ("coin_out", 1),
+    ("att_jackpot", 1),
+    ("double_up_won", 1),
+    ("double_up_bet", -1),
+)
 
 
 class GameVersion(NamedTuple):
@@ -137,7 +142,7 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
             "coin_in_cents": part.value("coin_in"),
-            "paid_cents": sum(sign * part.value(name) for name, sign in _PAID),
+            "paid_cents": sum(sign * part.value(name) for name, sign in _SIGN_BY_PAYMENT_METER),
         }
         try:
             yield _judge_return(sums, version, _load_game(view, version), facts)

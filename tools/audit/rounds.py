@@ -18,7 +18,7 @@ from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
 #: Kinds of entries that the journal, the clock or the generator may write between any two others.
-_BETWEEN_ANY: Final = frozenset(
+_KINDS_BETWEEN_ANY_ENTRIES: Final = frozenset(
     entry.kind for entry in (CHECKPOINT, ARCHIVED, MEMORY_EVENT, CLOCK_CHANGED, RNG_RESEEDED, RNG_SELF_TESTED)
 )
 
@@ -199,7 +199,7 @@ class RoundAudit:
         """
         if self._beginning is None or entry.sequence == self._beginning[0].sequence:
             return
-        if entry.kind not in _BETWEEN_ANY:
+        if entry.kind not in _KINDS_BETWEEN_ANY_ENTRIES:
             self._is_start_followed = True
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from meters.ledger import Ledger
 #: The length of a statement's periods.
 Period: TypeAlias = Literal["day", "month", "year"]
 #: The number of characters of an ISO 8601 date that name a period.
-_LENGTH: Final = {"day": 10, "month": 7, "year": 4}
+_DATE_LENGTH_BY_PERIOD: Final = {"day": 10, "month": 7, "year": 4}
 #: The meters of a statement, in minor units or counts.
 METERS: Final = (
     "games_played",
@@ -53,7 +53,7 @@ def compute_statement(
     periods: dict[str, dict[str, int]] = {}
     current_period = ""
     for entry, day in _iter_with_gaming_days(entries):
-        period = day.find_date(entry.time_utc).isoformat()[: _LENGTH[by]]
+        period = day.find_date(entry.time_utc).isoformat()[: _DATE_LENGTH_BY_PERIOD[by]]
         if period != current_period:
             meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
             current_period = period

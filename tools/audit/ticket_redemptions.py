@@ -16,11 +16,11 @@ from meters import StoredEntry
 from meters.recall import read_details
 
 #: The kind of the entry that issues a ticket.
-_OUT: Final = entries.VOUCHER_OUT.kind
+_TICKET_ISSUE_KIND: Final = entries.VOUCHER_OUT.kind
 #: The kind of the entry by which staff rule on a dispute.
-_RULED: Final = entries.DISPUTE_RULED.kind
+_DISPUTE_RULED_KIND: Final = entries.DISPUTE_RULED.kind
 #: Kinds of entries that redeem a ticket.
-_IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
+_TICKET_REDEMPTION_KINDS: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _DISPUTE_RULED_KIND)
 
 
 class TicketRedemptionAudit:
@@ -43,19 +43,19 @@ class TicketRedemptionAudit:
         if STATE_KEY in entry.state:
             self._check_ledger_start(entry)
         kind = entry.transaction.kind
-        if kind != _OUT and kind not in _IN:
+        if kind != _TICKET_ISSUE_KIND and kind not in _TICKET_REDEMPTION_KINDS:
             return
         record = read_details(entry)
         commitment = record.get("commitment")
         if commitment is None:
-            if self._committed and kind != _RULED:  # an old journal has no commitments
+            if self._committed and kind != _DISPUTE_RULED_KIND:  # an old journal has no commitments
                 self._report_finding(
                     entry,
                     "record.commitment is missing, although earlier entries identify their tickets with one",
                 )
             return
         self._committed = True
-        if kind == _OUT:
+        if kind == _TICKET_ISSUE_KIND:
             self._issued_cents[commitment] = record["amount_cents"]
             self._redeemed_by.pop(commitment, None)
             return

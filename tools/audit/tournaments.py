@@ -27,9 +27,9 @@ from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
 
 #: Prefix of the kinds of entries about tournaments.
-_PREFIX: Final = "tournament."
+_TOURNAMENT_KIND_PREFIX: Final = "tournament."
 #: Meters that games played with credits move: they are the same before and after a tournament.
-_MOVED_BY_PLAY: Final = (
+_MONEY_GAME_METERS: Final = (
     "coin_in",
     "coin_out",
     "push",
@@ -129,7 +129,7 @@ class TournamentAudit:
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check one journal entry about a tournament; other entries are ignored."""
-        if not entry.kind.startswith(_PREFIX):
+        if not entry.kind.startswith(_TOURNAMENT_KIND_PREFIX):
             return
         try:
             self._check_by_kind(entry)
@@ -144,7 +144,7 @@ class TournamentAudit:
             self._tournament = None
         elif entry.kind == entries.TOURNAMENT_ENTERED.kind:
             meters = self._read_meters()
-            self._meters = {name: meters.get(name, 0) for name in _MOVED_BY_PLAY}
+            self._meters = {name: meters.get(name, 0) for name in _MONEY_GAME_METERS}
         elif entry.kind == entries.TOURNAMENT_LEFT.kind:
             self._compare_meters(entry)
         elif (check := self._checks.get(entry.kind)) is not None:

@@ -51,7 +51,7 @@ class CommandGroup(click.Group):
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
-            extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
+            extra = _EXTRA_BY_PACKAGE.get((error.name or "").partition(".")[0])
             if extra is None:
                 raise
             raise click.ClickException(
@@ -91,7 +91,7 @@ class CommandGroup(click.Group):
         command: click.Command = module.command
         for subcommand in getattr(command, "commands", {}).values():
             # in full: click would cut it at 45 characters
-            subcommand.short_help = subcommand.get_short_help_str(limit=_SENTENCE)
+            subcommand.short_help = subcommand.get_short_help_str(limit=_SENTENCE_MAX)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -107,9 +107,9 @@ def _format_os_error(error: OSError) -> str:
 
 
 #: More characters than the first sentence of any help text has.
-_SENTENCE = 1_000
+_SENTENCE_MAX = 1_000
 #: Packages that are not installed with a cabinet: import name -> the extra that installs it.
-_EXTRA_OF = {
+_EXTRA_BY_PACKAGE = {
     "apsw": "dev",
     "hypothesis": "dev",
     "jinja2": "lab",

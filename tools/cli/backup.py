@@ -31,7 +31,7 @@ CABINET, STAFF = "cabinet.toml", "people.json"
 #: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
 LINK: Final = ("authority", "certificate", "key")
 #: Journal entries are numbered in 64 bits.
-_SEQUENCES: Final = 1 << 63
+_SEQUENCES_MAX: Final = 1 << 63
 #: The names of all files that a backup may contain.
 NAMES: Final = frozenset({CABINET, STAFF, *LINK})
 
@@ -116,7 +116,7 @@ class Backup:
             content_record = from_json(_BackupFile, content, "it")
             if content_record.format != FORMAT:
                 raise OperatorError(f"{path}: format {content_record.format} is not {FORMAT}")
-            if not 0 <= content_record.sequence < _SEQUENCES:
+            if not 0 <= content_record.sequence < _SEQUENCES_MAX:
                 raise OperatorError(
                     f"{path}: sequence {content_record.sequence} is not a valid journal sequence"
                 )

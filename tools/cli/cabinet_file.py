@@ -21,13 +21,13 @@ from paytables.source import is_path
 from tools.lab.named import path_or_id_from_text
 
 #: Longest line of a comment, in characters.
-_WIDTH: Final = 100
+_COMMENT_WIDTH: Final = 100
 #: Tables that are written even if they have no values.
-_SHOWN: Final = frozenset({"[inventory]", "[memory]"})
+_TABLES_ALWAYS_WRITTEN: Final = frozenset({"[inventory]", "[memory]"})
 #: Tables for which the person gives values.
-_GIVEN: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
+_REQUESTED_TABLES: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
 #: The header of a progressive level's table.
-_LEVELS: Final = "[[progressives]]"
+_LEVEL_TABLE_HEADER: Final = "[[progressives]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,9 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     levels = [slot for game in games for slot in list_game_levels(game)]
     for slot in levels:
         values = {"game": slot.game, "level": slot.level}
-        lines += _format_table(parts_by_header[_LEVELS], _LEVELS, values, first=slot is levels[0])
+        lines += _format_table(
+            parts_by_header[_LEVEL_TABLE_HEADER], _LEVEL_TABLE_HEADER, values, first=slot is levels[0]
+        )
     counts: dict[str, int] = {}
     for protocol, port in requested.devices:
         name = NAMES[PROTOCOLS[protocol].kind]
@@ -76,12 +78,13 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
             parts_by_header["[devices.NAME]"], header, values, first=not sum(counts.values()) > 1
         )
     for part in parts_by_header.values():
-        if part.header in _SHOWN:
+        if part.header in _TABLES_ALWAYS_WRITTEN:
             lines += _format_table(part, part.header, {})
     others = [
         header
         for header in parts_by_header
-        if header not in _SHOWN | _GIVEN and (header != _LEVELS or not levels)
+        if header not in _TABLES_ALWAYS_WRITTEN | _REQUESTED_TABLES
+        and (header != _LEVEL_TABLE_HEADER or not levels)
     ]
     lines += _format_comment(f"Other tables: {', '.join(others)}. Their keys: egm cabinet schema.")
     return "\n".join(lines).rstrip() + "\n"
@@ -138,7 +141,7 @@ def _format_table(
 
 def _format_comment(text: str) -> Iterator[str]:
     """Yield a text as comment lines of a TOML file."""
-    yield from (f"# {line}" for line in wrap(text, _WIDTH))
+    yield from (f"# {line}" for line in wrap(text, _COMMENT_WIDTH))
 
 
 def _iter_admitted_games(profile: Profile) -> Iterator[Game]:

@@ -20,9 +20,9 @@ from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
 
 #: Digits of a PIN.
-_DIGITS: Final = 6
+_PIN_DIGITS: Final = 6
 #: The manager first, because only enrolled people can enrol others.
-_STAFF: Final = (
+_DEMONSTRATION_STAFF: Final = (
     (Role.MANAGER, "Morgan"),
     (Role.SUPERVISOR, "Sacha"),
     (Role.ATTENDANT, "Alex"),
@@ -63,7 +63,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
         return ()
     badges = tuple(
         Badge(str(number), name, role.value, _choose_pin())
-        for number, (role, name) in enumerate(_STAFF, 1001)
+        for number, (role, name) in enumerate(_DEMONSTRATION_STAFF, 1001)
     )
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
@@ -76,7 +76,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
 def _choose_pin() -> str:
     """Return a random PIN that the rules for PINs accept."""
     while True:
-        pin = "".join(secrets.choice("0123456789") for _ in range(_DIGITS))
+        pin = "".join(secrets.choice("0123456789") for _ in range(_PIN_DIGITS))
         try:
             check_pin(pin)
         except PinRefusedError:

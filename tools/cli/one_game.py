@@ -13,9 +13,9 @@ from paytables import DefinitionError, Game, load_game
 from tools.lab.named import format_definition_error, path_or_id_from_text
 
 #: Matches the tables of games and progressive levels in the demonstration's cabinet file.
-_TABLES: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
+_GAME_TABLES_FORM: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
 #: Name of the written cabinet file.
-_FILE: Final = "cabinet.toml"
+_CABINET_FILE_NAME: Final = "cabinet.toml"
 
 
 def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
@@ -28,7 +28,7 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     except DefinitionError as error:
         raise OperatorError(format_definition_error(error)) from None
     slot = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)
-    path = folder.root / _FILE
+    path = folder.root / _CABINET_FILE_NAME
     path.write_text(_format_cabinet_file(game, slot), encoding="utf-8")
     file = load_cabinet(path)
     _, refused = admit_games(file.games, load_profile(file.machine.profile), file.progressives)
@@ -48,7 +48,7 @@ def _format_cabinet_file(game: Game, slot: str) -> str:
         f"[[progressives]]\ngame = {json.dumps(game.id)}\nlevel = {json.dumps(level)}\n" for level in levels
     ]
     return (
-        _TABLES.sub("", DEFAULT_CABINET.read_text(encoding="utf-8"))
+        _GAME_TABLES_FORM.sub("", DEFAULT_CABINET.read_text(encoding="utf-8"))
         + "\n[metrics]\nport = 0\n\n"
         + "\n".join(tables)
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tools.lab.parsheet.meter import LevelReturn
 
 #: What the columns of the confidence bands mean, as text.
-_BANDS_LEGEND: Final = (
+_CONFIDENCE_BANDS_LEGEND: Final = (
     "a band is the interval in which the return lies, with the stated probability, after that number of games; "
     "'trade 90 %' uses z = 1.65, as PAR sheets do, and '90 %' uses z = 1.644853627"
 )
@@ -39,7 +39,9 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
     for bet in analysis.bets:
         tables = [each for each in _build_bet_tables(bet, game.denominations_cents) if each]
         bands = _build_band_tables(build_bet_sheet(bet)) if bet.sigma is not None else ()
-        notes = [f"note: {note}" for note in (*list_notes(bet), *([_BANDS_LEGEND] if bands else []))]
+        notes = [
+            f"note: {note}" for note in (*list_notes(bet), *([_CONFIDENCE_BANDS_LEGEND] if bands else []))
+        ]
         before = f"\nBet {bet.bet}: {format_count(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, before=before, after="\n".join(notes))
     for data in build_feature_sheets(game, analysis):

@@ -10,7 +10,7 @@ from tools.cli import main as egm
 from tools.lab.markdown import format_table
 
 #: The character that keeps click from wrapping a paragraph of a help text.
-_AS_IS: Final = "\b"
+_NO_WRAP_MARK: Final = "\b"
 
 
 def format_command_reference() -> str:
@@ -44,6 +44,6 @@ def _format_help(command: click.Command) -> str:
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     texts = (inspect.cleandoc(each) for each in paragraphs)
     return "\n\n".join(
-        f"```\n{text.removeprefix(_AS_IS).strip()}\n```" if text.startswith(_AS_IS) else text
+        f"```\n{text.removeprefix(_NO_WRAP_MARK).strip()}\n```" if text.startswith(_NO_WRAP_MARK) else text
         for text in texts
     )

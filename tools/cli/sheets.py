@@ -26,18 +26,18 @@ LANGUAGE: Final = click.option(
 #: Dots per inch.
 _DPI: Final = 150
 #: Width and height of A4, in dots.
-_PAGE: Final = (1240, 1754)
+_PAGE_SIZE: Final = (1240, 1754)
 #: Margin of a page, in dots.
 _MARGIN: Final = 100
 #: Height of a line, in dots.
-_LINE: Final = 30
+_LINE_HEIGHT: Final = 30
 #: Size of the text, in dots.
-_TEXT: Final = 22
+_TEXT_SIZE: Final = 22
 #: Size of the title, in dots.
-_TITLE: Final = 34
+_TITLE_SIZE: Final = 34
 _BLACK, _WHITE = 0, 1
 #: The folder of the fonts.
-_FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
+_FONT_FOLDER: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
 def format_words(words: PageText, texts: Texts, currency: str) -> str:
@@ -72,7 +72,7 @@ def format_as_text(title: str, tables: Iterable[PageTable], texts: Texts, curren
 
 def build_pdf(title: str, tables: Iterable[PageTable], texts: Texts, currency: str) -> bytes:
     """Return the title and the tables as a PDF of black-and-white A4 pages."""
-    paper = _Paper(title)
+    paper = _PdfPages(title)
     for table in tables:
         if table.title is not None:
             paper.gap()
@@ -86,10 +86,10 @@ def build_pdf(title: str, tables: Iterable[PageTable], texts: Texts, currency: s
 @lru_cache(maxsize=8)
 def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
     """Return a font at a size in dots."""
-    return ImageFont.truetype(_FONTS / f"Lato-{name}.ttf", dots)
+    return ImageFont.truetype(_FONT_FOLDER / f"Lato-{name}.ttf", dots)
 
 
-class _Paper:
+class _PdfPages:
     """The pages of a PDF, filled from the top; a line that does not fit starts a new page."""
 
     def __init__(self, title: str) -> None:
@@ -100,31 +100,33 @@ class _Paper:
 
     def _add_page(self) -> None:
         """Start a new page."""
-        page = Image.new("1", _PAGE, _WHITE)
+        page = Image.new("1", _PAGE_SIZE, _WHITE)
         self._pages.append(page)
         draw = ImageDraw.Draw(page)
-        draw.text((_MARGIN, _MARGIN), self._title, fill=_BLACK, font=_load_font("Bold", _TITLE), anchor="ls")
         draw.text(
-            (_PAGE[0] - _MARGIN, _MARGIN),
+            (_MARGIN, _MARGIN), self._title, fill=_BLACK, font=_load_font("Bold", _TITLE_SIZE), anchor="ls"
+        )
+        draw.text(
+            (_PAGE_SIZE[0] - _MARGIN, _MARGIN),
             str(len(self._pages)),
             fill=_BLACK,
-            font=_load_font("Regular", _TEXT),
+            font=_load_font("Regular", _TEXT_SIZE),
             anchor="rs",
         )
-        draw.line((_MARGIN, _MARGIN + 14, _PAGE[0] - _MARGIN, _MARGIN + 14), fill=_BLACK, width=2)
-        self._y = _MARGIN + 2 * _LINE
+        draw.line((_MARGIN, _MARGIN + 14, _PAGE_SIZE[0] - _MARGIN, _MARGIN + 14), fill=_BLACK, width=2)
+        self._y = _MARGIN + 2 * _LINE_HEIGHT
 
     def gap(self) -> None:
         """Leave an empty space of half a line."""
-        self._y += _LINE // 2
+        self._y += _LINE_HEIGHT // 2
 
     def line(self, cells: list[str], *, bold: bool = False) -> None:
         """Add one row with its cells in columns of equal width; each cell is wrapped within its column."""
-        font = _load_font("Bold" if bold else "Regular", _TEXT)
-        room = (_PAGE[0] - 2 * _MARGIN) // len(cells)
+        font = _load_font("Bold" if bold else "Regular", _TEXT_SIZE)
+        room = (_PAGE_SIZE[0] - 2 * _MARGIN) // len(cells)
         wrapped = [list(_wrap_text(cell, font, room - 16)) for cell in cells]
         for line in range(max(map(len, wrapped))):
-            if self._y > _PAGE[1] - _MARGIN:
+            if self._y > _PAGE_SIZE[1] - _MARGIN:
                 self._add_page()
             draw = ImageDraw.Draw(self._pages[-1])
             for column, cell in enumerate(wrapped):
@@ -132,7 +134,7 @@ class _Paper:
                     draw.text(
                         (_MARGIN + column * room, self._y), cell[line], fill=_BLACK, font=font, anchor="ls"
                     )
-            self._y += _LINE
+            self._y += _LINE_HEIGHT
 
     def to_pdf(self) -> bytes:
         """Return all pages as one PDF file."""

@@ -33,9 +33,9 @@ Style = dict[str, Any]
 Columns = Sequence["Column | str"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 #: What separates columns on a terminal.
-_GAP: Final = "  "
+_COLUMN_GAP: Final = "  "
 #: The width of an output without a line limit.
-_UNBOUNDED: Final = 1 << 30
+_WIDTH_WITHOUT_LIMIT: Final = 1 << 30
 
 #: The style of what is right.
 GOOD: Final[Style] = {"fg": "green"}
@@ -77,7 +77,7 @@ class Column:
     is_right_aligned: bool = False
     text: Callable[[Any], str] = format_cell
     style: Callable[[Any], Style | None] = lambda _: None
-    width_max: int = _UNBOUNDED
+    width_max: int = _WIDTH_WITHOUT_LIMIT
     """The maximum width in characters, even if there is more room; for columns with lists of any length."""
 
     @property
@@ -137,7 +137,7 @@ class Table:
         writer.writerows([make_printable(_to_spreadsheet_cell(value)) for value in row] for row in self._rows)
         return out.getvalue()
 
-    def to_text(self, width: int = _UNBOUNDED) -> str:
+    def to_text(self, width: int = _WIDTH_WITHOUT_LIMIT) -> str:
         """Return the table as text of at most ``width`` columns, as far as its longest words allow."""
         cells = [
             [make_lines_printable(c.text(v)) for c, v in zip(self._columns, row, strict=True)]
@@ -156,7 +156,7 @@ class Table:
         lines = list(title)
         if heads:
             lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
-            lines.append(_GAP.join("─" * each for each in widths))
+            lines.append(_COLUMN_GAP.join("─" * each for each in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
             lines += self._format_row(row, widths, styles)
@@ -208,16 +208,16 @@ class Table:
                     click.style(part, **{**(style or {}), **every}) if part and (style or every) else part
                 )
                 parts.append(space + styled if column.is_right_aligned else styled + space)
-            yield _GAP.join(parts).rstrip()
+            yield _COLUMN_GAP.join(parts).rstrip()
 
     def _format_block(self, row: Sequence[str], width: int) -> str:
         """Return one row as a block of text, with one line for each column: title and value."""
         names = [make_lines_printable(column.title) or column.name for column in self._columns]
         wide = max(map(cell_len, names))
-        indent = "\n" + " " * (wide + len(_GAP))
-        value_width = max(width - wide - len(_GAP), 1)
+        indent = "\n" + " " * (wide + len(_COLUMN_GAP))
+        value_width = max(width - wide - len(_COLUMN_GAP), 1)
         return "\n".join(
-            f"{name}{' ' * (wide - cell_len(name))}{_GAP}{indent.join(_wrap_cell(cell, value_width))}".rstrip()
+            f"{name}{' ' * (wide - cell_len(name))}{_COLUMN_GAP}{indent.join(_wrap_cell(cell, value_width))}".rstrip()
             for name, cell in zip(names, row, strict=True)
         )
 
@@ -256,7 +256,7 @@ def _fit_widths(
         widths.append(
             min(max(map(cell_len, [title, *cell_lines])), max(column.width_max, minimum_widths[-1]))
         )
-    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    excess = sum(widths) + len(_COLUMN_GAP) * (len(widths) - 1) - width
     while excess > 0:
         able = [i for i, wide in enumerate(widths) if wide > minimum_widths[i]]
         if not able:
@@ -271,7 +271,7 @@ def find_terminal_width() -> int:
     """Return the width of the terminal in characters, or the value of COLUMNS; unlimited for a pipe."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
-    return _UNBOUNDED
+    return _WIDTH_WITHOUT_LIMIT
 
 
 def add_form_options(command: _F) -> _F:

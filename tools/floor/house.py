@@ -17,9 +17,9 @@ from egm.staff.inventory import KIND, format_certified_figure
 from meters import StoredEntry
 
 #: The fields that must differ for every machine of a venue.
-_ALONE: Final = ("base_number", "serial", "operator_number")
+_UNIQUE_FIELDS: Final = ("base_number", "serial", "operator_number")
 #: The fields of a machine in the register.
-_NAMED: Final = (
+_REGISTER_FIELDS: Final = (
     "serial",
     "operator_number",
     "kind",
@@ -50,7 +50,7 @@ class Machine:
             f"{g['game']} {format_certified_figure(g)} ({g['certified_on'] or '-'})"
             for g in self.entry["games"]
         ]
-        named = {name: self.entry[name] for name in _NAMED}
+        named = {name: self.entry[name] for name in _REGISTER_FIELDS}
         return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
 
 
@@ -75,7 +75,7 @@ def list_duplicate_identifiers(machines: Iterable[Machine]) -> list[str]:
     """Return a sentence for each identifier that more than one machine of the venue states."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for machine in machines:
-        for name in _ALONE:
+        for name in _UNIQUE_FIELDS:
             if machine.entry[name]:
                 holders[name, machine.entry[name]].append(machine.source)
     return [

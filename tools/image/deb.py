@@ -27,15 +27,15 @@ from egm.errors import OperatorError
 from egm.terminal import echo
 
 #: The folder with the files of the package.
-_HERE: Final = Path(__file__).parent / "debian"
+_PACKAGE_FILES_FOLDER: Final = Path(__file__).parent / "debian"
 #: The root folder of the source.
-_ROOT: Final = Path(__file__).parents[2]
+_SOURCE_ROOT: Final = Path(__file__).parents[2]
 #: The package's name.
-_NAME: Final = "open-egm"
+_PACKAGE_NAME: Final = "open-egm"
 #: The folder into which everything that the cabinet runs is installed.
-_HOME: Final = f"opt/{_NAME}"
+_INSTALL_FOLDER: Final = f"opt/{_PACKAGE_NAME}"
 #: Where each file of the package's folder is installed.
-_PLACES: Final = {
+_TARGET_BY_FILE: Final = {
     "egm": "usr/bin/egm",
     "open-egm.sysusers": "usr/lib/sysusers.d/open-egm.conf",
     "open-egm.tmpfiles": "usr/lib/tmpfiles.d/open-egm.conf",
@@ -55,11 +55,11 @@ _PLACES: Final = {
     },
 }
 #: The files of the package that may be executed.
-_EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
+_EXECUTABLE_FILES: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
 #: The beginning of a pip command.
-_PIP: Final = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+_PIP_COMMAND: Final = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 #: The Pythons of the supported Debian releases, oldest first: 12 and 13.
-_PYTHONS: Final = ("3.11", "3.13")
+_PYTHON_VERSIONS: Final = ("3.11", "3.13")
 
 
 @contextmanager
@@ -81,31 +81,31 @@ def build(out: Path, *, compression: str = "xz") -> Path:
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or read_command_output("git", "log", "-1", "--format=%ct")
     architecture = read_command_output("dpkg", "--print-architecture")
     numbered = format_version(epoch)
-    package = out / f"{_NAME}_{numbered}_{architecture}.deb"
+    package = out / f"{_PACKAGE_NAME}_{numbered}_{architecture}.deb"
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "root"
-        _build_environment(root / _HOME, Path(scratch), epoch)
-        for name, place in _PLACES.items():
-            _copy_file(_HERE / name, root / place)
-        _copy_file(DEFAULT_CABINET, root / "etc" / _NAME / "cabinet.toml")
+        _build_environment(root / _INSTALL_FOLDER, Path(scratch), epoch)
+        for name, place in _TARGET_BY_FILE.items():
+            _copy_file(_PACKAGE_FILES_FOLDER / name, root / place)
+        _copy_file(DEFAULT_CABINET, root / "etc" / _PACKAGE_NAME / "cabinet.toml")
         for page in list_pages():
-            _copy_file(_ROOT / page, root / "usr/share/doc" / _NAME / page)
+            _copy_file(_SOURCE_ROOT / page, root / "usr/share/doc" / _PACKAGE_NAME / page)
         control = root / "DEBIAN"
         control.mkdir()
-        text = (_HERE / "control").read_text(encoding="utf-8")
+        text = (_PACKAGE_FILES_FOLDER / "control").read_text(encoding="utf-8")
         (control / "control").write_text(
             text.format(
                 version=numbered,
                 architecture=architecture,
-                pythons=format_python_dependencies(_PYTHONS),
+                pythons=format_python_dependencies(_PYTHON_VERSIONS),
             ),
             encoding="utf-8",
         )
-        interests = "".join(f"interest-noawait /usr/bin/python{python}\n" for python in _PYTHONS)
+        interests = "".join(f"interest-noawait /usr/bin/python{python}\n" for python in _PYTHON_VERSIONS)
         (control / "triggers").write_text(interests, encoding="utf-8")
-        (control / "conffiles").write_text(f"/etc/{_NAME}/cabinet.toml\n", encoding="utf-8")
+        (control / "conffiles").write_text(f"/etc/{_PACKAGE_NAME}/cabinet.toml\n", encoding="utf-8")
         for script in ("postinst", "prerm", "postrm"):
-            _copy_file(_HERE / script, control / script)
+            _copy_file(_PACKAGE_FILES_FOLDER / script, control / script)
         out.mkdir(parents=True, exist_ok=True)
         run(
             "dpkg-deb",
@@ -121,14 +121,17 @@ def build(out: Path, *, compression: str = "xz") -> Path:
 
 def format_version(epoch: str) -> str:
     """Return the package's version: the project's version and the time of the commit, by which apt orders builds."""
-    return f"{version(_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
+    return f"{version(_PACKAGE_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 
 def list_pages() -> list[Path]:
     """Return the paths of the licence and the Markdown pages to install, relative to the root of the source."""
-    package_names = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
-    pages = [*_ROOT.glob("*.md"), *(page for name in package_names for page in (_ROOT / name).rglob("*.md"))]
-    return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in pages)]
+    package_names = {"docs", *(path.parent.name for path in _SOURCE_ROOT.glob("*/__init__.py"))} - {"tests"}
+    pages = [
+        *_SOURCE_ROOT.glob("*.md"),
+        *(page for name in package_names for page in (_SOURCE_ROOT / name).rglob("*.md")),
+    ]
+    return [Path("LICENSE"), *sorted(page.relative_to(_SOURCE_ROOT) for page in pages)]
 
 
 def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
@@ -139,9 +142,18 @@ def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
     (home / "pyvenv.cfg").write_text(
         "home = /usr/bin\ninclude-system-site-packages = false\n", encoding="utf-8"
     )
-    run(*_PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", str(scratch), str(_ROOT), epoch=epoch)
+    run(
+        *_PIP_COMMAND,
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(scratch),
+        str(_SOURCE_ROOT),
+        epoch=epoch,
+    )
     (wheel,) = scratch.glob("*.whl")
-    for python in _PYTHONS:
+    for python in _PYTHON_VERSIONS:
         _install_wheels(home / "lib" / f"python{python}" / "site-packages", python, wheel, epoch)
 
 
@@ -149,9 +161,9 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
     """Install the wheels for one minor version of Python, and this project, without compiled modules."""
     packages.mkdir(parents=True)
     into = ("install", "--no-compile", "--no-deps", "--only-binary=:all:", "--python-version", python)
-    wanted = ("--require-hashes", "-r", str(_ROOT / "requirements.txt"))
-    run(*_PIP, *into, "--target", str(packages), *wanted, epoch=epoch)
-    run(*_PIP, *into, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
+    wanted = ("--require-hashes", "-r", str(_SOURCE_ROOT / "requirements.txt"))
+    run(*_PIP_COMMAND, *into, "--target", str(packages), *wanted, epoch=epoch)
+    run(*_PIP_COMMAND, *into, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
     # Both contain build paths: the folder of a wheel, and the Python of the scripts removed above.
     for url_file in packages.glob("*.dist-info/direct_url.json"):
@@ -183,7 +195,7 @@ def _copy_file(source: Path, target: Path) -> None:
     """Copy a file into the package, with the access rights that an installed file must have."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
-    target.chmod(0o755 if source.name in _EXECUTABLE else 0o644)
+    target.chmod(0o755 if source.name in _EXECUTABLE_FILES else 0o644)
 
 
 def read_command_output(*command: str) -> str:
@@ -207,7 +219,13 @@ def run(
     }
     try:
         return subprocess.run(
-            command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environment, stdin=stdin
+            command,
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=_SOURCE_ROOT,
+            env=environment,
+            stdin=stdin,
         ).stdout
     except FileNotFoundError as error:
         raise OperatorError(f"{command[0]}: not on this computer; build it on Debian") from error
@@ -231,7 +249,7 @@ def install_missing_packages(packages: Sequence[str]) -> None:
 
 
 @click.command()
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=_ROOT / "build")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=_SOURCE_ROOT / "build")
 def main(out: Path) -> None:
     """Build the Debian package of the cabinet."""
     try:

@@ -27,14 +27,14 @@ from tools.image.image import MADE_OF
 #: The UEFI firmware.
 _FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
 #: The firmware's initial variables.
-_VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
+_FIRMWARE_VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
 #: The serial adapters, each with its name as serial number, as named in qemu/etc/open-egm/cabinet.toml.
 #: (Cards would work too, but this firmware takes what a device sends on one for keys pressed in its setup.)
 PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 
 
 #: The computer's hardware, whatever it runs.
-_COMPUTER: Final = (
+_HARDWARE_OPTIONS: Final = (
     *("-machine", "q35,smm=off"),
     *("-accel", "tcg"),
     *("-cpu", "max"),
@@ -73,11 +73,11 @@ class Emulated:
         self.events: list[tuple[int, str]] = []
         variables = folder / "firmware"
         if not variables.exists():
-            shutil.copyfile(_VARIABLES, variables)
+            shutil.copyfile(_FIRMWARE_VARIABLES, variables)
         self._folder = folder
         self._socket = folder / "qmp"
         self._socket.unlink(missing_ok=True)
-        command = ["qemu-system-x86_64", *_COMPUTER, "-display", display]
+        command = ["qemu-system-x86_64", *_HARDWARE_OPTIONS, "-display", display]
         command += ["-vnc", f"unix:{folder / 'second'},display=card,head=1"]
         command += ["-drive", f"if=pflash,format=raw,readonly=on,file={_FIRMWARE}"]
         command += ["-drive", f"if=pflash,format=raw,file={variables}"]

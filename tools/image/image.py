@@ -24,11 +24,13 @@ from egm.verify.manifest import create_key, format_public_key, read_key
 from tools.image import deb, slot
 
 #: The folder with the files of the image.
-_HERE: Final = Path(__file__).parent
+_IMAGE_FILES_FOLDER: Final = Path(__file__).parent
 #: The root folder of the source.
-_ROOT: Final = _HERE.parents[1]
+_SOURCE_ROOT: Final = _IMAGE_FILES_FOLDER.parents[1]
 #: Packages, modules, units, the kernel's command line and the partitions.
-MADE_OF: Final[Mapping[str, Any]] = tomllib.loads((_HERE / "image.toml").read_text(encoding="utf-8"))
+MADE_OF: Final[Mapping[str, Any]] = tomllib.loads(
+    (_IMAGE_FILES_FOLDER / "image.toml").read_text(encoding="utf-8")
+)
 #: Bytes in a MiB.
 _MIB: Final = 1 << 20
 #: The size in MiB of each partition, in their order.
@@ -36,12 +38,12 @@ LENGTHS: Final[dict[str, int]] = {one["name"]: one["mib"] for one in MADE_OF["pa
 #: Size of a state medium, in MiB.
 _STATE_MIB: Final = 1024
 #: The form of the ids of partitions and file systems.
-_UUID: Final = "0e6d0000-0000-4000-8000-00000000000{}"
+_UUID_FORM: Final = "0e6d0000-0000-4000-8000-00000000000{}"
 #: Removes the package's modules for Pythons of other Debian releases, which nothing here can run.
-_OTHER_PYTHONS: Final = """\
+_REMOVE_OTHER_PYTHONS: Final = """\
 for lib in "$1"/opt/open-egm/lib/python3.*; do [ -x "$1/usr/bin/${lib##*/}" ] || rm -r "$lib"; done"""
 #: The EFI program that starts the kernel which is appended to it.
-_STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
+_EFI_STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 
 def compute_partition_offsets() -> dict[str, int]:
@@ -79,7 +81,12 @@ def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str,
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
     (trusted / "usr/share/open-egm/release.pub").write_text(f"{public}\n", encoding="ascii")
-    trees = (_HERE / "root", *overlays, trusted, *((_HERE / "debug",) if debug else ()))
+    trees = (
+        _IMAGE_FILES_FOLDER / "root",
+        *overlays,
+        trusted,
+        *((_IMAGE_FILES_FOLDER / "debug",) if debug else ()),
+    )
     script = work / "customise"
     script.write_text("\n".join(_iter_customise_lines(work, package, trees, debug=debug)), encoding="utf-8")
     script.chmod(0o755)
@@ -110,7 +117,7 @@ def _iter_customise_lines(
     yield "set -e"
     yield f'cp {package} "$1/tmp/open-egm.deb"'
     yield 'chroot "$1" apt-get install -y -q --no-install-recommends /tmp/open-egm.deb'
-    yield _OTHER_PYTHONS
+    yield _REMOVE_OTHER_PYTHONS
     for tree in trees:
         packed = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."  # whatever the checkout's modes are
         yield f'(cd {tree} && {packed}) | tar -xm --no-overwrite-dir -C "$1"'
@@ -142,7 +149,7 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
     Return the kernel command line with the root hash.
     """
     length = root.stat().st_size
-    fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
+    fixed = (f"--hash-offset={length}", f"--uuid={_UUID_FORM.format(9)}", f"--salt={'00' * 32}")
     output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
     (root_hash,) = (
         line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash")
@@ -167,7 +174,7 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
         arguments += ["--change-section-vma", f"{section}={at:#x}"]
         at += -(-(work / source).stat().st_size // 0x10000) * 0x10000
     # (Otherwise it writes the build time into the program.)
-    deb.run("objcopy", "--preserve-dates", *arguments, _STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
+    deb.run("objcopy", "--preserve-dates", *arguments, _EFI_STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
     esp = work / "esp.img"
     with esp.open("wb") as stream:
         stream.truncate(LENGTHS["egm-esp-a"] * _MIB)
@@ -178,9 +185,9 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
 
 def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
     """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty state medium."""
-    table = ["label: gpt", "label-id: " + _UUID.format(0), "first-lba: 2048"]
+    table = ["label: gpt", "label-id: " + _UUID_FORM.format(0), "first-lba: 2048"]
     for i, partition in enumerate(MADE_OF["partitions"], 1):
-        uuid = _UUID.format(i)
+        uuid = _UUID_FORM.format(i)
         table.append(
             f"size={partition['mib']}MiB, type={partition['type']}, name={partition['name']}, uuid={uuid}"
         )
@@ -211,7 +218,7 @@ def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
         stream.truncate(_STATE_MIB * _MIB)
-    uuid = _UUID.format(number + 5)
+    uuid = _UUID_FORM.format(number + 5)
     options = f"hash_seed={uuid},root_owner=780:780,lazy_itable_init=0,lazy_journal_init=0,nodiscard"
     time = {"E2FSPROGS_FAKE_TIME": epoch}
     deb.run(
@@ -232,7 +239,7 @@ def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
 
 
 @click.command()
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=_ROOT / "build/image")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=_SOURCE_ROOT / "build/image")
 @click.option(
     "--key",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -258,7 +265,7 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
         deb.install_missing_packages(MADE_OF["builder"])
         echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)
-        image = build(out, signer, overlays=overlays or (_HERE / "qemu",), debug=debug)
+        image = build(out, signer, overlays=overlays or (_IMAGE_FILES_FOLDER / "qemu",), debug=debug)
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{image}{': DEBUG, with an open root shell on hvc0' if debug else ''}")

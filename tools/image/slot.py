@@ -23,13 +23,13 @@ from meters.keys import is_signed_by
 #: The format of releases, stated in each.
 FORMAT: Final = "open-egm release 1"
 #: Precedes the signed content, so that the signature is valid for a release only.
-_PURPOSE: Final = b"open-egm release\0"
+_SIGNATURE_PURPOSE: Final = b"open-egm release\0"
 #: The size of the release at the end of a root partition.
 RELEASE_BYTES: Final = 64 * 1024
 #: Bytes copied at once.
-_PIECE: Final = 1 << 20
+_COPY_BLOCK_BYTES: Final = 1 << 20
 #: The sector without which nothing can be started: a medium writes it atomically.
-_FIRST: Final = 512
+_BOOT_SECTOR_BYTES: Final = 512
 #: The parts of a slot: the EFI system partition, and the root file system.
 PARTS: Final = ("esp", "root")
 
@@ -74,7 +74,7 @@ class Slot:
 def digest(stream: BinaryIO, length: int) -> str:
     """Return the SHA-256 of the next ``length`` bytes of a stream, or of what remains if that is less."""
     sha256 = hashlib.sha256()
-    while length > 0 and (piece := stream.read(min(length, _PIECE))):
+    while length > 0 and (piece := stream.read(min(length, _COPY_BLOCK_BYTES))):
         sha256.update(piece)
         length -= len(piece)
     return sha256.hexdigest()
@@ -88,7 +88,7 @@ def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519Priva
         for name, length in lengths.items()
     }
     content = {"format": FORMAT, "number": number, "version": version, "parts": measured}
-    signature = key.sign(_PURPOSE + encode_canonical_json(content))
+    signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
     return encode_canonical_json({"release": content, "signature": signature.hex()}) + b"\n"
 
 
@@ -103,7 +103,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         canonically = encode_canonical_json(content)
     except (ValueError, KeyError, TypeError) as error:
         raise SlotError(f"{where} does not contain a release of this software") from error
-    if not is_signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonically, signature):
+    if not is_signed_by(bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + canonically, signature):
         raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
     if content["format"] != FORMAT:
         raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")
@@ -125,7 +125,7 @@ def check_slot(slot: Slot, public_key_hex: str) -> Release | None:
     Raises SlotError if they differ.
     """
     with slot.esp.open("rb") as stream:
-        if not any(stream.read(_FIRST)):
+        if not any(stream.read(_BOOT_SECTOR_BYTES)):
             return None
     release = read_slot_release(slot, public_key_hex)
     for name, part in release.parts.items():
@@ -162,16 +162,16 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
 
     Raises SlotError if the bundle is truncated or altered; the slot is then left empty.
     """
-    _write_at(slot.esp, 0, bytes(_FIRST))
+    _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_BYTES))
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
-    first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_FIRST)
+    first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_BOOT_SECTOR_BYTES)
     if len(release.line) > RELEASE_BYTES:
         raise SlotError(f"{where}: release: {len(release.line)} bytes are more than {RELEASE_BYTES}")
     _write_at(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
     _write_at(slot.esp, 0, first)
     for name, part in release.parts.items():
         if _compute_digest(slot.part(name), part.length) != part.sha256:
-            _write_at(slot.esp, 0, bytes(_FIRST))
+            _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_BYTES))
             raise SlotError(f"{slot.part(name)}: what was read back differs from what was written")
 
 
@@ -182,7 +182,7 @@ def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, wit
     """
     sha256, remaining, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:
-        while remaining and (piece := source.read(min(remaining, _PIECE))):
+        while remaining and (piece := source.read(min(remaining, _COPY_BLOCK_BYTES))):
             sha256.update(piece)
             remaining -= len(piece)
             if without and not first:
@@ -219,5 +219,5 @@ def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
         bundle.write(line)
         for name in reversed(PARTS):
             with parts[name].open("rb") as stream:
-                while piece := stream.read(_PIECE):
+                while piece := stream.read(_COPY_BLOCK_BYTES):
                     bundle.write(piece)

@@ -39,40 +39,43 @@ from tools.image.slot import (
 #: The names of the two slots.
 NAMES: Final = ("a", "b")
 #: The folder with the disk's partitions, by their labels.
-_PARTITIONS: Final = Path("/dev/disk/by-partlabel")
+_PARTITION_FOLDER: Final = Path("/dev/disk/by-partlabel")
 #: The publisher's public key.
-_TRUSTED: Final = Path("/usr/share/open-egm/release.pub")
+_PUBLISHER_KEY_FILE: Final = Path("/usr/share/open-egm/release.pub")
 #: The mount point of the first state medium.
-_STATE: Final = Path("/var/lib/open-egm")
+_STATE_FOLDER: Final = Path("/var/lib/open-egm")
 #: The file in which the machine reads what is wrong with the computer.
-_TROUBLE: Final = Path("/run/open-egm/trouble")
+_FAULTS_FILE: Final = Path("/run/open-egm/trouble")
 #: The medium, by label, without which no memory can be opened, and its mount point.
-_MEDIA: Final = {"egm-state-1": _STATE}
+_MOUNT_POINT_BY_MEDIUM: Final = {"egm-state-1": _STATE_FOLDER}
 #: The medium of the second copy: without it the machine runs, out of service.
 _SECOND_LABEL: Final = "egm-state-2"
 #: The mount point of the second state medium.
-_SECOND: Final = Path("/media/second")
+_SECOND_MEDIUM_FOLDER: Final = Path("/media/second")
 #: Seconds between two checks for a missing medium.
-_LATE_S: Final = 5.0
+_MISSING_MEDIUM_CHECK_S: Final = 5.0
 #: Seconds between two attempts to mount a medium that is present and cannot be mounted.
-_AGAIN_S: Final = 60.0
+_MOUNT_RETRY_S: Final = 60.0
 #: Seconds for which nobody must have played before the machine is restarted.
 _IDLE_S: Final = 30.0
 #: Seconds for which a new release must be up to be kept; a screen that crashes repeatedly lives for less.
-_UP_S: Final = 120.0
+_RELEASE_PROVED_S: Final = 120.0
 #: Seconds that a new release may take to come up.
-_PATIENCE_S: Final = 900.0
+_RELEASE_START_MAX_S: Final = 900.0
 #: Seconds between two checks of a condition.
-_LOOK_S: Final = 0.5
+_CONDITION_CHECK_S: Final = 0.5
 #: States in which a restart of the machine interrupts nobody.
-_RESTARTABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
+_RESTARTABLE_STATES: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
 #: Seconds for which the machine must have been in one of them.
-_RESTING_S: Final = 5.0
+_RESTARTABLE_FOR_S: Final = 5.0
 
 
 def find_slots() -> dict[str, Slot]:
     """Return the system slots of this computer's disk (one release of the software each), by name."""
-    return {name: Slot(_PARTITIONS / f"egm-esp-{name}", _PARTITIONS / f"egm-root-{name}") for name in NAMES}
+    return {
+        name: Slot(_PARTITION_FOLDER / f"egm-esp-{name}", _PARTITION_FOLDER / f"egm-root-{name}")
+        for name in NAMES
+    }
 
 
 def find_running_slot() -> str:
@@ -173,7 +176,7 @@ class ScreenWatch:
 
         True if no position replies.
         """
-        return all(snapshot.state in _RESTARTABLE for snapshot in self.list_snapshots())
+        return all(snapshot.state in _RESTARTABLE_STATES for snapshot in self.list_snapshots())
 
     @property
     def is_up(self) -> bool:
@@ -196,7 +199,7 @@ def wait_until_lasting(condition: Callable[[], bool], seconds: float, within: fl
             since = now
         if within is not None and now - began > within:
             return False
-        time.sleep(_LOOK_S)
+        time.sleep(_CONDITION_CHECK_S)
     return True
 
 
@@ -275,9 +278,9 @@ def check_command() -> None:
 
 def _check_media() -> None:
     """Write the faults of the system slots and storage media to the file that the machine reads."""
-    faults = list_faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
-    _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    _TROUBLE.write_text("".join(f"{line}\n" for line in faults), encoding="utf-8")
+    faults = list_faults(_MOUNT_POINT_BY_MEDIUM, _PUBLISHER_KEY_FILE.read_text("ascii").strip())
+    _FAULTS_FILE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    _FAULTS_FILE.write_text("".join(f"{line}\n" for line in faults), encoding="utf-8")
     for line in faults:
         echo(line, err=True)
 
@@ -285,10 +288,12 @@ def _check_media() -> None:
 @main.command("late")
 def late_command() -> None:
     """Wait for each storage medium that was missing at the start, mount it, and start the machine with it."""
-    labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE)
-    wait_for_media(_MEDIA, labels, _check_media)
+    labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE_FOLDER)
+    wait_for_media(_MOUNT_POINT_BY_MEDIUM, labels, _check_media)
     wait_for_second_medium(
-        labels / _SECOND_LABEL, _SECOND, lambda: wait_until_lasting(lambda: machine.can_restart, _RESTING_S)
+        labels / _SECOND_LABEL,
+        _SECOND_MEDIUM_FOLDER,
+        lambda: wait_until_lasting(lambda: machine.can_restart, _RESTARTABLE_FOR_S),
     )
 
 
@@ -302,7 +307,7 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[]
     for label, path in late.items():
         while True:
             while not (labels / label).exists():
-                time.sleep(_LATE_S)
+                time.sleep(_MISSING_MEDIUM_CHECK_S)
             unit, within = _find_mount_unit(path), _find_mount_unit(path / "run")
             _run_systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", within)
             _run_systemctl("start", unit, within)
@@ -310,7 +315,7 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, checked: Callable[[]
                 break
             # the medium cannot be mounted yet; until it can, the screen shows the fault
             _run_systemctl("start", "open-egm.target")
-            time.sleep(_AGAIN_S)
+            time.sleep(_MOUNT_RETRY_S)
     if late:
         subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
         checked()
@@ -326,12 +331,12 @@ def wait_for_second_medium(device: Path, path: Path, may_restart: Callable[[], o
     if _is_mounted(path):
         return
     while not device.exists():
-        time.sleep(_LATE_S)
+        time.sleep(_MISSING_MEDIUM_CHECK_S)
     while True:
         _run_systemctl("start", _find_mount_unit(path))
         if _is_mounted(path):
             break
-        time.sleep(_AGAIN_S)
+        time.sleep(_MOUNT_RETRY_S)
     may_restart()
     _run_systemctl("restart", "open-egm-machine.service")
 
@@ -351,13 +356,13 @@ def _run_systemctl(*arguments: str) -> None:
 def install_command(path: Path) -> None:
     """Install the update bundle at PATH in the system slot that is not running, and start it when nobody plays."""
     try:
-        name, release = install_in_other_slot(path, _TRUSTED.read_text("ascii").strip())
+        name, release = install_in_other_slot(path, _PUBLISHER_KEY_FILE.read_text("ascii").strip())
     except (SlotError, OSError) as error:
         raise click.ClickException(f"refused: {error}") from error
     echo(
         f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
     )
-    machine = ScreenWatch(_STATE)
+    machine = ScreenWatch(_STATE_FOLDER)
     wait_until_lasting(lambda: machine.is_idle, _IDLE_S)
     set_first_slot(find_running_slot())  # the fallback, also if the firmware still has another boot order
     _run_efibootmgr("-q", "-n", ensure_boot_entries()[name])
@@ -368,15 +373,17 @@ def install_command(path: Path) -> None:
 @main.command("good")
 def good_command() -> None:
     """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
-    machine, running_slot = ScreenWatch(_STATE), find_running_slot()
+    machine, running_slot = ScreenWatch(_STATE_FOLDER), find_running_slot()
     before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
     if wait_until_lasting(
-        lambda: machine.is_up and _is_screen_up(), _UP_S, within=_PATIENCE_S if before else None
+        lambda: machine.is_up and _is_screen_up(),
+        _RELEASE_PROVED_S,
+        within=_RELEASE_START_MAX_S if before else None,
     ):
         set_first_slot(running_slot)
         echo(f"slot {running_slot} is up, and is the default from now on")
         return
-    echo(f"slot {running_slot} did not come up in {_PATIENCE_S:.0f} s", err=True)
+    echo(f"slot {running_slot} did not come up in {_RELEASE_START_MAX_S:.0f} s", err=True)
     _reboot_computer()
 
 

@@ -22,9 +22,9 @@ from egm.record_fields import Cents, Count, Digest, NonBlankText, Persons, Posit
 from egm.staff.records import RulingDetails
 
 #: The accounts of the points that positions have to play with.
-_POINTS: Final = "tournament:points:*"
+_POINTS_ACCOUNTS: Final = "tournament:points:*"
 #: The accounts of the points that positions have won.
-_WON: Final = "tournament:won:*"
+_WON_POINTS_ACCOUNTS: Final = "tournament:won:*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +222,7 @@ PRIZE_PAID: Final = Entry(
 ROUND_BEGUN: Final = Entry(
     kind="tournament.round",
     record=RoundBegun,
-    moves=(Moves("tournament:entry", _POINTS),),
+    moves=(Moves("tournament:entry", _POINTS_ACCOUNTS),),
     writes=(PlayKey.PURSE,),
     may_write=(KernelKey.SELECTION,),
     logs=(Log.ACCESS,),
@@ -230,7 +230,7 @@ ROUND_BEGUN: Final = Entry(
 ROUND_ENDED: Final = Entry(
     kind="tournament.round_end",
     record=RoundEnded,
-    moves=(Moves(_POINTS, "tournament:closed"), Moves(_WON, "tournament:closed")),
+    moves=(Moves(_POINTS_ACCOUNTS, "tournament:closed"), Moves(_WON_POINTS_ACCOUNTS, "tournament:closed")),
     writes=(PlayKey.PURSE,),
     logs=(Log.ACCESS,),
 )
@@ -239,7 +239,7 @@ PURSE_GAME_START: Final = Entry(
     is_bookkeeping=True,
     record=GameRecord,
     about="A game was started with points: staked, drawn and, unless a decision is pending, decided.",
-    moves=(Moves(_POINTS, "tournament:wager"),),
+    moves=(Moves(_POINTS_ACCOUNTS, "tournament:wager"),),
     counts={"tournament_games": 1},
     writes=(PlayKey.PURSE_GAME,),
     may_write=(PlayKey.DEFINITION, PlayKey.PURSE),
@@ -249,20 +249,20 @@ PURSE_GAME_CHOICE: Final = Entry(
     is_bookkeeping=True,
     record=GameChoice,
     about="A further step of a game played with points was taken: a choice, with its stake and draws.",
-    moves=(Moves(_POINTS, "tournament:wager"),),
+    moves=(Moves(_POINTS_ACCOUNTS, "tournament:wager"),),
 )
 PURSE_GAME_END: Final = Entry(
     kind="tournament.game_end",
     is_bookkeeping=True,
     record=PurseGameEnd,
-    moves=(Moves("tournament:win", _WON), Moves("tournament:push", _POINTS)),
+    moves=(Moves("tournament:win", _WON_POINTS_ACCOUNTS), Moves("tournament:push", _POINTS_ACCOUNTS)),
     writes=(PlayKey.PURSE_GAME, PlayKey.PURSE),
 )
 PURSE_GAME_VOID: Final = Entry(
     kind="tournament.game_void",
     is_bookkeeping=True,
     record=PurseGameVoid,
-    moves=(Moves("tournament:push", _POINTS),),
+    moves=(Moves("tournament:push", _POINTS_ACCOUNTS),),
     writes=(PlayKey.PURSE_GAME,),
     may_write=(KernelKey.FAULT,),
     significance=Significance(Effect.LOG),

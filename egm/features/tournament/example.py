@@ -14,14 +14,14 @@ from egm.features.tournament.rules import Entries, ListedMachine, Prize, Tournam
 #: The file of the example.
 EXAMPLE: Final = Path(__file__).parent / "example.toml"
 #: The model of each table of the example.
-_TABLES: Final[dict[str, type[BaseModel]]] = {
+_MODEL_BY_TABLE: Final[dict[str, type[BaseModel]]] = {
     "entries": Entries,
     "rounds": TournamentRound,
     "machines": ListedMachine,
     "prizes": Prize,
 }
 #: Longest line of a comment, in characters.
-_WIDTH: Final = 100
+_COMMENT_WIDTH: Final = 100
 
 
 def format_example() -> str:
@@ -37,7 +37,7 @@ def _iter_lines(lines: list[str]) -> Iterator[str]:
     yield ""
     for line in lines:
         if table := re.match(r"\[+(\w+)\]", line):
-            model = _TABLES[table[1]]
+            model = _MODEL_BY_TABLE[table[1]]
             if (model, "") not in commented:
                 yield from _format_comment(model.__doc__ or "")
             commented.add((model, ""))
@@ -49,4 +49,4 @@ def _iter_lines(lines: list[str]) -> Iterator[str]:
 
 def _format_comment(text: str) -> list[str]:
     """Return a text as comment lines of a TOML file."""
-    return textwrap.wrap(" ".join(text.split()), _WIDTH, initial_indent="# ", subsequent_indent="# ")
+    return textwrap.wrap(" ".join(text.split()), _COMMENT_WIDTH, initial_indent="# ", subsequent_indent="# ")

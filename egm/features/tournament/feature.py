@@ -101,20 +101,20 @@ _TOURNAMENT: Final = only(State.TOURNAMENT)
 _PLAYING: Final = only(State.PLAYING)
 
 #: Form field of an entry's number.
-_ENTRY: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
+_ENTRY_NUMBER_FIELD: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
 #: Form field of the participant's number.
-_PARTICIPANT: Final = Field(name="participant")
+_PARTICIPANT_FIELD: Final = Field(name="participant")
 #: Guards on removing the rules.
-_MAY_REMOVE: Final = (tournament_is_off, tournament_is_over_or_unsold)
+_REMOVAL_GUARDS: Final = (tournament_is_off, tournament_is_over_or_unsold)
 #: Guards on installing rules.
-_MAY_INSTALL: Final = (
-    *_MAY_REMOVE,
+_INSTALLATION_GUARDS: Final = (
+    *_REMOVAL_GUARDS,
     rules_file_is_readable,
     rules_are_lawful,
     rules_file_describes_machine,
 )
 #: Guards on entering the tournament.
-_MAY_ENTER: Final = (
+_ENTERING_GUARDS: Final = (
     tournament_is_off,
     rules_are_installed,
     installed_rules_describe_machine,
@@ -124,7 +124,7 @@ _MAY_ENTER: Final = (
 )
 
 #: Guards on paying prizes.
-_MAY_PAY_PRIZES: Final = (tournament_is_off, rules_are_installed, tournament_has_started)
+_PRIZE_PAYMENT_GUARDS: Final = (tournament_is_off, rules_are_installed, tournament_has_started)
 
 #: The forms of the tournament.
 _FORMS: Final = (
@@ -133,21 +133,21 @@ _FORMS: Final = (
         event=TournamentEvent.INSTALL_RULES,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=_MAY_INSTALL,
+        needs=_INSTALLATION_GUARDS,
     ),
     Form(
         id="tournament_rules_out",
         event=TournamentEvent.REMOVE_RULES,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=(rules_are_installed, *_MAY_REMOVE),
+        needs=(rules_are_installed, *_REMOVAL_GUARDS),
     ),
     Form(
         id="tournament_enter",
         event=TournamentEvent.ENTER_TOURNAMENT,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=_MAY_ENTER,
+        needs=_ENTERING_GUARDS,
     ),
     Form(
         id="tournament_leave",
@@ -162,8 +162,8 @@ _FORMS: Final = (
         permission=Permission.PAY_BY_HAND,
         subject="players",
         fields=(
-            _ENTRY,
-            _PARTICIPANT,
+            _ENTRY_NUMBER_FIELD,
+            _PARTICIPANT_FIELD,
             Field(name="fee_cents", kind=FieldKind.AMOUNT, least=1),
             Field(name="start", kind=FieldKind.CHOICE, choices=("here", "later")),
         ),
@@ -174,7 +174,11 @@ _FORMS: Final = (
         event=TournamentEvent.BEGIN_ROUND,
         permission=Permission.PAY_BY_HAND,
         subject="players",
-        fields=(_ENTRY, _PARTICIPANT, Field(name="round", kind=FieldKind.NUMBER, least=1, most=20)),
+        fields=(
+            _ENTRY_NUMBER_FIELD,
+            _PARTICIPANT_FIELD,
+            Field(name="round", kind=FieldKind.NUMBER, least=1, most=20),
+        ),
         needs=(tournament_is_on, installed_rules_describe_machine, position_is_free),
     ),
     Form(
@@ -193,7 +197,7 @@ _FORMS: Final = (
         event=TournamentEvent.VOID_ENTRY,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(_ENTRY, REASON),
+        fields=(_ENTRY_NUMBER_FIELD, REASON),
         needs=(rules_are_installed,),
     ),
     Form(
@@ -201,24 +205,32 @@ _FORMS: Final = (
         event=TournamentEvent.PAY_PRIZE,
         permission=Permission.SETTLE,
         subject="players",
-        fields=(_ENTRY, _PARTICIPANT, Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1)),
-        needs=_MAY_PAY_PRIZES,
+        fields=(
+            _ENTRY_NUMBER_FIELD,
+            _PARTICIPANT_FIELD,
+            Field(name="amount_cents", kind=FieldKind.AMOUNT, least=1),
+        ),
+        needs=_PRIZE_PAYMENT_GUARDS,
     ),
 )
 
 #: The rules, in the order in which they are tried.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ staff
-    build_form_rule(_FORMS, TournamentEvent.INSTALL_RULES, _MENU, _MAY_INSTALL, install_rules, Next.SAME),
+    build_form_rule(
+        _FORMS, TournamentEvent.INSTALL_RULES, _MENU, _INSTALLATION_GUARDS, install_rules, Next.SAME
+    ),
     build_form_rule(
         _FORMS,
         TournamentEvent.REMOVE_RULES,
         _MENU,
-        (rules_are_installed, *_MAY_REMOVE),
+        (rules_are_installed, *_REMOVAL_GUARDS),
         remove_rules,
         Next.SAME,
     ),
-    build_form_rule(_FORMS, TournamentEvent.ENTER_TOURNAMENT, _MENU, _MAY_ENTER, enter_tournament, Next.SAME),
+    build_form_rule(
+        _FORMS, TournamentEvent.ENTER_TOURNAMENT, _MENU, _ENTERING_GUARDS, enter_tournament, Next.SAME
+    ),
     build_form_rule(
         _FORMS,
         TournamentEvent.LEAVE_TOURNAMENT,
@@ -270,7 +282,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _FORMS,
         TournamentEvent.PAY_PRIZE,
         _MENU,
-        (*_MAY_PAY_PRIZES, prize_may_be_paid),
+        (*_PRIZE_PAYMENT_GUARDS, prize_may_be_paid),
         pay_prize,
         Next.SAME,
     ),

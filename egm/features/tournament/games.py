@@ -49,9 +49,9 @@ from meters.transaction import JSON
 from paytables import Game, PaytableError
 
 #: The account of stakes in points.
-_WAGER: Final = "tournament:wager"
+_WAGER_ACCOUNT: Final = "tournament:wager"
 #: Parts of a wager that only a shared table sets, never the player.
-_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
+_SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ def find_purse_bet(machine: Machine) -> Bet | None:
 def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Bet | None:
     """Return the bet of a selection at the table state stored in the purse, or None if the game does not accept it."""
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
-    if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
+    if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
         at = game.for_table(purse.table)
@@ -294,4 +294,4 @@ def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_po
 
 def _list_stake_transfers(machine: Machine, points: int) -> tuple[Transfer, ...]:
     """Return the transfer that books points of this position as a stake; empty if ``points`` is 0."""
-    return (Transfer(name_points_account(machine.position.number), _WAGER, points),) if points else ()
+    return (Transfer(name_points_account(machine.position.number), _WAGER_ACCOUNT, points),) if points else ()

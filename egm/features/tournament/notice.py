@@ -14,11 +14,11 @@ from egm.features.tournament.rules import SIDE_BET_CENTS, Bilingual, Tournament
 from paytables import load_game
 
 #: Locale of each language's dates and numbers.
-_LOCALES: Final = {"en": "en_CA", "fr": "fr_CA"}
+_LOCALE_BY_LANGUAGE: Final = {"en": "en_CA", "fr": "fr_CA"}
 #: Languages of the notice.
-LANGUAGES: Final = tuple(_LOCALES)
+LANGUAGES: Final = tuple(_LOCALE_BY_LANGUAGE)
 #: Longest line of the notice, in characters.
-_WIDTH: Final = 96
+_LINE_WIDTH: Final = 96
 
 #: Every text of the notice, by language and key.
 TEXTS: Final[dict[str, dict[str, str]]] = {
@@ -182,7 +182,7 @@ def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[st
 def _wrap(text: str, indent: str = "") -> list[str]:
     """Return the text's lines after wrapping, each with this indent."""
     return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
+        text, _LINE_WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
     )
 
 
@@ -190,7 +190,7 @@ class _Notice:
     """The sentences of a notice in one language."""
 
     def __init__(self, rules: Tournament, language: str) -> None:
-        self._rules, self._language, self._locale = rules, language, _LOCALES[language]
+        self._rules, self._language, self._locale = rules, language, _LOCALE_BY_LANGUAGE[language]
 
     def say(self, key: str, **values: object) -> str:
         """Return the notice's text for a key, with ``values`` filled in."""

@@ -15,7 +15,7 @@ from meters import StoredEntry
 from meters.recall import read_details
 
 #: Endings that a round played at one machine may have before it is played again at another.
-_REPEATABLE: Final = frozenset({"", "interrupted"})
+_REPEATABLE_ENDINGS: Final = frozenset({"", "interrupted"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,15 +243,15 @@ def _choose_attempt(first: _Attempt, second: _Attempt) -> _Attempt:
     Raises ResultsError if neither was interrupted.
     """
     endings = {first.purse.ending, second.purse.ending}
-    if endings <= _REPEATABLE:
+    if endings <= _REPEATABLE_ENDINGS:
         return max(first, second, key=lambda attempt: attempt.at)
-    if _REPEATABLE.isdisjoint(endings):
+    if _REPEATABLE_ENDINGS.isdisjoint(endings):
         purse = first.purse
         raise ResultsError(
             f"entry {purse.entry}: round {purse.round}: it ended at {first.machine} and at {second.machine}; if one"
             f" was given by mistake, give --ignore {purse.entry}:{purse.round}:EXPORT"
         )
-    return first if first.purse.ending not in _REPEATABLE else second
+    return first if first.purse.ending not in _REPEATABLE_ENDINGS else second
 
 
 def _build_entry(

@@ -70,7 +70,7 @@ from meters.recall import read_details
 #: The record of any entry about tournament entries and rounds.
 _Record: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundBegun | RoundEnded
 #: Entry kind -> class of its record.
-_RECORDS: Final[Mapping[str, type[_Record]]] = {
+_RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_Record]]] = {
     ENTRY_SOLD.kind: EntrySold,
     ENTRY_VOIDED.kind: EntryVoided,
     PRIZE_PAID.kind: PrizePaid,
@@ -103,8 +103,10 @@ def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
             (each.sequence for each in installations if read_details(each)["digest"] == digest), 0
         )
     since = known[digest]
-    for entry in machine.journal.entries(tuple(_RECORDS), since=since):
-        record = from_json(_RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}")
+    for entry in machine.journal.entries(tuple(_RECORD_CLASS_BY_KIND), since=since):
+        record = from_json(
+            _RECORD_CLASS_BY_KIND[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
+        )
         if record.digest == digest:
             yield record
 

@@ -36,7 +36,7 @@ SIDE_BET_CENTS: Final = 100
 #: The largest difference between the returns of two machines of one tournament.
 RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
 #: The game of the library that the by-law calls "Let It Ride Poker".
-_LET_IT_RIDE: Final = "quebec-let-it-ride"
+_LET_IT_RIDE_GAME_ID: Final = "quebec-let-it-ride"
 #: Most participants of a tournament.
 _PARTICIPANTS_MAX: Final = 10_000
 #: Most entries of one participant.
@@ -44,7 +44,7 @@ _ENTRIES_MAX: Final = 10
 #: The largest denominator of a prize's share: all shares are added exactly, for each number of entries.
 _DENOMINATOR_MAX: Final = 1_000_000
 #: The years in which a tournament may start, so that a date before its start or after its end is always a date.
-_YEARS: Final = range(2000, 9901)
+_STARTING_YEARS: Final = range(2000, 9901)
 
 #: An amount in minor units, above 0.
 _Cents = Annotated[int, Field(gt=0, le=10**12, strict=True)]
@@ -195,9 +195,12 @@ class Tournament(_Table):
         ]
         if self.entries.closes > self.starts:
             faults.append(build_fault("entries.closes", f"it is after the start, {self.starts}"))
-        if self.starts.year not in _YEARS:
+        if self.starts.year not in _STARTING_YEARS:
             faults.append(
-                build_fault("starts", f"the year {self.starts.year} is not {_YEARS[0]} to {_YEARS[-1]}")
+                build_fault(
+                    "starts",
+                    f"the year {self.starts.year} is not {_STARTING_YEARS[0]} to {_STARTING_YEARS[-1]}",
+                )
             )
         if faults:
             raise build_rule_error(*faults)
@@ -279,7 +282,7 @@ class Tournament(_Table):
     @property
     def is_fee_from_side_bet(self) -> bool:
         """Return whether the game is Let It Ride, whose fee is taken from its supplemental wager (s. 124)."""
-        return self.game == _LET_IT_RIDE
+        return self.game == _LET_IT_RIDE_GAME_ID
 
     @property
     def can_void_entries(self) -> bool:

@@ -10,7 +10,7 @@ from egm.money.records.money import CashOutRecord, PaperRecord
 from egm.tickets.redemption import LockedTicket
 
 #: The device that pays -> the payout method that it serves.
-_METHOD_OF_DEVICE: Final = {"hopper": "coins", "ticket_printer": "ticket"}
+_PAYOUT_METHOD_BY_DEVICE: Final = {"hopper": "coins", "ticket_printer": "ticket"}
 #: Faults at which a bill or ticket may be in the acceptor's path without having been reported yet.
 _FAULTS_WITH_PAPER: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stacker_jam"})
 
@@ -30,10 +30,12 @@ def find_held_cents(machine: Machine, code: str) -> int:
         return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
     if device == "bill_acceptor":
         return _find_acceptor_held_cents(machine)
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _METHOD_OF_DEVICE else None
+    pay_out = (
+        machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _PAYOUT_METHOD_BY_DEVICE else None
+    )
     return (
         pay_out.amount_cents
-        if pay_out is not None and pay_out.payout_method == _METHOD_OF_DEVICE[device]
+        if pay_out is not None and pay_out.payout_method == _PAYOUT_METHOD_BY_DEVICE[device]
         else 0
     )
 

@@ -41,11 +41,11 @@ DOTS_PER_MM: Final = 8
 _LEADING_EDGE_MM: Final = 14
 
 #: The character sets of the printers' codecs (:mod:`egm.devices.tcl`, :mod:`egm.devices.ithaca`).
-_PRINTERS_SETS: Final = ("latin-1", "cp437")
+_PRINTER_CHARACTER_SETS: Final = ("latin-1", "cp437")
 #: Characters that frame a command in those codecs, and so can never be in a field.
-_FRAMING: Final = frozenset("^|*")
+_FRAMING_CHARACTERS: Final = frozenset("^|*")
 #: Signs that printers lack -> their replacement.
-_SPELT: Final = {
+_REPLACEMENT_BY_SIGN: Final = {
     "\N{EURO SIGN}": "EUR",
     "\N{EN DASH}": "-",
     "\N{RIGHT SINGLE QUOTATION MARK}": "'",
@@ -71,7 +71,7 @@ class TicketClass(StrEnum):
 
 
 #: Fields that every ticket must print.
-_EVERY: Final = (
+_FIELDS_OF_EVERY_TICKET: Final = (
     *("site", "machine_serial", "date", "time", "amount", "amount_words"),
     *("sequence", "number", "kind", "expires", "duplicate"),
 )
@@ -79,8 +79,8 @@ _EVERY: Final = (
 #: coupon of Québec's video lotteries also H-03 (S-13.1 r.7 s.9: scheme, licence holder, serial number, date
 #: and time, value, control number, reimbursable credits).
 MANDATORY: Final[Mapping[TicketClass, tuple[str, ...]]] = {
-    TicketClass.VOUCHER: _EVERY,
-    TicketClass.COUPON: (*_EVERY, "scheme", "licence_holder", "credits"),
+    TicketClass.VOUCHER: _FIELDS_OF_EVERY_TICKET,
+    TicketClass.COUPON: (*_FIELDS_OF_EVERY_TICKET, "scheme", "licence_holder", "credits"),
 }
 
 Text = dict[str, str]
@@ -341,11 +341,12 @@ def _to_plain_text(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _to_plain_character(char: str) -> str:
     """Return the nearest characters that every printer has: blank for a control character, ``?`` for others."""
-    if char in _FRAMING or not char.isprintable():
+    if char in _FRAMING_CHARACTERS or not char.isprintable():
         return " "
-    for candidate in (char, _SPELT.get(char, char), normalize("NFKD", char)[0]):
+    for candidate in (char, _REPLACEMENT_BY_SIGN.get(char, char), normalize("NFKD", char)[0]):
         if all(
-            candidate == candidate.encode(charset, "replace").decode(charset) for charset in _PRINTERS_SETS
+            candidate == candidate.encode(charset, "replace").decode(charset)
+            for charset in _PRINTER_CHARACTER_SETS
         ):
             return candidate
     return "?"

@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tools.cli import _EXTRA_OF, main
+from tools.cli import _EXTRA_BY_PACKAGE, main
 from tools.dev.__main__ import main as dev
 
 ROOT = Path(__file__).parents[3]
@@ -96,7 +96,7 @@ def test_every_command_answers_right_and_wrong_arguments_in_words(path, tmp_path
 
 WITHOUT = (
     "import sys\n"
-    f"for name in {sorted(_EXTRA_OF)!r}: sys.modules[name] = None\n"
+    f"for name in {sorted(_EXTRA_BY_PACKAGE)!r}: sys.modules[name] = None\n"
     "from tools.cli import main\n"
     "main(prog_name='egm')\n"
 )

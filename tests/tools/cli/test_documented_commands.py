@@ -14,7 +14,7 @@ from egm.kernel.messages import BenchReply
 from egm.screen.message_reducer import apply_bench_reply
 from egm.screen.view import View
 from tools.cli import main
-from tools.cli.commands.run import _build_child_processes, _list_first_start_notes, _Shown
+from tools.cli.commands.run import _build_child_processes, _list_first_start_notes, _ScreenOptions
 
 HOUSE = Path(__file__).parents[3]
 DOCUMENTS = (
@@ -57,7 +57,7 @@ def test_commands_of_a_document_are_there(document):
 
 def test_a_file_may_stand_for_the_stick(tmp_path):
     """What `egm run --stick` names is what the machine is started with."""
-    shown = _Shown(mode="none", stick=tmp_path / "stick")
+    shown = _ScreenOptions(mode="none", stick=tmp_path / "stick")
     (machine,) = (
         each
         for each in _build_child_processes(StateFolder(tmp_path), None, None, shown)
@@ -71,7 +71,7 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
     made = tmp_path / "two.toml"
     text = DEFAULT_CABINET.read_text(encoding="utf-8").replace("[machine]", "[machine]\npositions = 2", 1)
     made.write_text(text + '\n[devices.bill-2]\nprotocol = "id003"\nposition = 2\n')
-    shown = _Shown(mode="web", flags=("--silent",))
+    shown = _ScreenOptions(mode="web", flags=("--silent",))
     folder = StateFolder(tmp_path / "state")
     folder.run.mkdir(parents=True)
     screens = [

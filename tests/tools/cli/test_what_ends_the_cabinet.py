@@ -6,7 +6,7 @@ import pytest
 
 from egm.screen import CLOSED
 from tools.cli.commands import run as module
-from tools.cli.commands.run import _Child, _compute_restart_pause_s, _Supervisor
+from tools.cli.commands.run import _CabinetProcess, _compute_restart_pause_s, _Supervisor
 
 WAITS = ("/bin/sleep", "infinity")
 ENDS = 7
@@ -23,7 +23,7 @@ class Cabinet:
     def __init__(self, monkeypatch, child):
         self.ends, self.lines = 0, []
         self.enough = asyncio.Event()
-        self.supervisor = _Supervisor((_Child("machine", WAITS, is_machine=True), child))
+        self.supervisor = _Supervisor((_CabinetProcess("machine", WAITS, is_machine=True), child))
         monkeypatch.setattr(module, "echo", self.echo)
 
     def echo(self, line, **_):
@@ -56,10 +56,10 @@ class Cabinet:
 )
 def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monkeypatch, name, status):
     """Five deaths of the screen within a minute ended the cabinet, and the machine with the credits in it."""
-    monkeypatch.setattr(module, "_PAUSE_MAX_S", 0.0)
+    monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
 
     async def scene():
-        child = _Child(name, ends_with(status), closes=name == "screen")
+        child = _CabinetProcess(name, ends_with(status), closes=name == "screen")
         cabinet = Cabinet(monkeypatch, child)
         assert await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (0, ENDS)
@@ -71,11 +71,11 @@ def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monk
 @pytest.mark.parametrize(("settled_s", "goes_on"), [(60.0, False), (0.0, True)])
 def test_an_operators_error_of_a_screen_ends_the_cabinet_only_as_it_starts(monkeypatch, settled_s, goes_on):
     """No display at the first start: the person is told and may start again. Later, credits may be in it."""
-    monkeypatch.setattr(module, "_PAUSE_MAX_S", 0.0)
-    monkeypatch.setattr(module, "_SETTLED_S", settled_s)
+    monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
+    monkeypatch.setattr(module, "_FAILED_START_S", settled_s)
 
     async def scene():
-        cabinet = Cabinet(monkeypatch, _Child("screen", ends_with(2), closes=True))
+        cabinet = Cabinet(monkeypatch, _CabinetProcess("screen", ends_with(2), closes=True))
         assert await cabinet.run_until_enough() is goes_on
         assert cabinet.status == (0 if goes_on else 2)
 
@@ -84,7 +84,7 @@ def test_an_operators_error_of_a_screen_ends_the_cabinet_only_as_it_starts(monke
 
 def test_a_person_who_closes_the_window_ends_the_cabinet(monkeypatch):
     async def scene():
-        cabinet = Cabinet(monkeypatch, _Child("screen", ends_with(CLOSED), closes=True))
+        cabinet = Cabinet(monkeypatch, _CabinetProcess("screen", ends_with(CLOSED), closes=True))
         assert not await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (0, 0)
 
@@ -94,7 +94,7 @@ def test_a_person_who_closes_the_window_ends_the_cabinet(monkeypatch):
 @pytest.mark.parametrize(("status", "ends"), [(2, 0), (4, 0), (1, 4), (0, 4)])
 def test_the_machine_ends_the_cabinet_when_it_cannot_be_kept_up(monkeypatch, status, ends):
     async def scene():
-        cabinet = Cabinet(monkeypatch, _Child("machine", ends_with(status), is_machine=True))
+        cabinet = Cabinet(monkeypatch, _CabinetProcess("machine", ends_with(status), is_machine=True))
         assert not await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (status or 1, ends)
 

@@ -183,7 +183,7 @@ def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path,
     files = {"authority": "authority.crt", "certificate": "controller.crt", "key": "controller.key"}
     slot = LinkSlot(host="127.0.0.1", port=9, **{name: tmp_path / file for name, file in files.items()})
     monkeypatch.setattr(progressive, "_STAND_BY_SECONDS", 0.01)
-    monkeypatch.setattr("tools.floor.progressive.serve._OFFICE_SECONDS", 0.01)
+    monkeypatch.setattr("tools.floor.progressive.serve._TERM_CHECK_SECONDS", 0.01)
     lines = []
 
     async def run():

@@ -29,7 +29,7 @@ def unit(path):
 
 def test_every_file_of_the_folder_is_installed_or_is_a_script_of_the_package():
     there = {path.name for path in FOLDER.iterdir()}
-    assert there == {*deb._PLACES, "control", "postinst", "prerm", "postrm"}
+    assert there == {*deb._TARGET_BY_FILE, "control", "postinst", "prerm", "postrm"}
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
@@ -129,7 +129,7 @@ def test_the_package_is_not_installed_beside_a_python_it_has_no_wheels_for():
 
 def test_the_pages_that_the_readme_leads_to_are_in_the_package():
     found = [str(page) for page in deb.list_pages()]
-    text = (deb._ROOT / "README.md").read_text(encoding="utf-8")
+    text = (deb._SOURCE_ROOT / "README.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(([\w./-]+\.md)\)", text))
     assert {"egm/CABINET-FILE.md", "docs/image.md"} <= linked
     assert linked <= set(found)

@@ -142,12 +142,12 @@ def test_a_restart_for_the_second_medium_interrupts_nobody(tmp_path, monkeypatch
 def test_the_medium_that_is_waited_for_is_the_one_that_is_mounted():
     table = (Path(update.__file__).parent / "root/etc/fstab").read_text().splitlines()
     places = {line.split()[1]: line.split()[0] for line in table if line and line[0] != "#"}
-    assert places[str(update._SECOND)] == f"LABEL={update._SECOND_LABEL}"
-    for label, path in update._MEDIA.items():
+    assert places[str(update._SECOND_MEDIUM_FOLDER)] == f"LABEL={update._SECOND_LABEL}"
+    for label, path in update._MOUNT_POINT_BY_MEDIUM.items():
         assert places[str(path)] == f"LABEL={label}"
         assert str(path / "run") in places
-    assert update._find_mount_unit(update._STATE) == "var-lib-open\\x2degm.mount"
-    assert update._find_mount_unit(update._STATE / "run") == "var-lib-open\\x2degm-run.mount"
+    assert update._find_mount_unit(update._STATE_FOLDER) == "var-lib-open\\x2degm.mount"
+    assert update._find_mount_unit(update._STATE_FOLDER / "run") == "var-lib-open\\x2degm-run.mount"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the update's units are root's")

@@ -115,7 +115,7 @@ class PowerGone(Exception):
 
 @pytest.mark.parametrize("pieces", range(1, 5))
 def test_power_that_goes_during_an_update_leaves_an_empty_slot(released, empty, pieces, monkeypatch):
-    monkeypatch.setattr(slot, "_PIECE", 170_000)
+    monkeypatch.setattr(slot, "_COPY_BLOCK_BYTES", 170_000)
     install(released, empty)
 
     class Cut(io.BytesIO):

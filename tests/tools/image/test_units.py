@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.image.image import _HERE, _OTHER_PYTHONS, _STUB, MADE_OF, _build_esp
+from tools.image.image import _EFI_STUB, _IMAGE_FILES_FOLDER, _REMOVE_OTHER_PYTHONS, MADE_OF, _build_esp
 
-LAID_OVER = _HERE / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
+LAID_OVER = _IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
 
 
 def test_the_machine_starts_without_its_medium_to_say_that_it_is_missing():
@@ -29,7 +29,7 @@ def test_the_cabinet_file_is_asked_for_and_lies_on_the_medium():
 
 def test_a_computer_that_is_slow_to_start_is_no_computer_that_hangs():
     """The hardware watchdog has minutes until all is started, and one minute from then on."""
-    root = _HERE / "root/usr"
+    root = _IMAGE_FILES_FOLDER / "root/usr"
     starting = (root / "lib/systemd/system.conf.d/open-egm.conf").read_text().splitlines()
     assert "RuntimeWatchdogSec=10min" in starting
     assert "RuntimeWatchdogSec=60" in (root / "share/open-egm/watchdog-started.conf").read_text().splitlines()
@@ -48,14 +48,16 @@ def test_the_images_own_units_are_confined_and_good(tmp_path):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("needs systemd-analyze")
     system = tmp_path / "usr/lib/systemd/system"
-    shutil.copytree(_HERE / "root/usr/lib/systemd/system", system)
+    shutil.copytree(_IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system", system)
     for unit in Path("/lib/systemd/system").glob("*"):
         if unit.is_file() and not (system / unit.name).exists():
             shutil.copy(unit, system)
-    own = sorted(path.name for path in (_HERE / "root/usr/lib/systemd/system").glob("*.service"))
+    own = sorted(
+        path.name for path in (_IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system").glob("*.service")
+    )
     assert own
     assert all(name.startswith("egm-") for name in own)
-    assert not list((_HERE / "debug").rglob("egm-*.service"))
+    assert not list((_IMAGE_FILES_FOLDER / "debug").rglob("egm-*.service"))
     python = tmp_path / "opt/open-egm/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text("#!/bin/sh\n")
@@ -83,12 +85,12 @@ def test_the_image_has_the_packages_of_its_own_python_alone(tmp_path):
     python = tmp_path / "usr/bin/python3.11"
     python.parent.mkdir(parents=True)
     python.touch(0o755)
-    subprocess.run(["sh", "-e", "-s", tmp_path], input=_OTHER_PYTHONS, text=True, check=True)
+    subprocess.run(["sh", "-e", "-s", tmp_path], input=_REMOVE_OTHER_PYTHONS, text=True, check=True)
     assert [path.name for path in libraries.iterdir()] == ["python3.11"]
 
 
 @pytest.mark.skipif(
-    None in {shutil.which(name) for name in ("objcopy", "mkfs.fat", "mcopy")} or not Path(_STUB).exists(),
+    None in {shutil.which(name) for name in ("objcopy", "mkfs.fat", "mcopy")} or not Path(_EFI_STUB).exists(),
     reason="needs binutils, dosfstools, mtools and systemd-boot-efi",
 )
 def test_the_system_partition_is_the_same_wherever_it_is_made(tmp_path, monkeypatch):

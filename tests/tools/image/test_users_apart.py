@@ -31,7 +31,7 @@ def root(tmp_path):
     missing = [name for name in TOOLS if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
         pytest.skip(f"needs root and systemd's tools; missing: {missing}")
-    for name, place in deb._PLACES.items():
+    for name, place in deb._TARGET_BY_FILE.items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(FOLDER / name, tmp_path / place)
     (tmp_path / "etc").mkdir(exist_ok=True)
@@ -70,7 +70,7 @@ def test_the_users_and_folders_are_made_and_the_units_are_good(root):
         for path in (state, state / "run")
     }
     assert seen == {"open-egm": (0o700, MACHINE, MACHINE), "run": (0o2710, MACHINE, SCREENS)}
-    units = [name for name in deb._PLACES if name.endswith((".service", ".socket", ".target"))]
+    units = [name for name in deb._TARGET_BY_FILE if name.endswith((".service", ".socket", ".target"))]
     said = run("systemd-analyze", "verify", "--man=no", f"--root={root}", *units).stderr
     assert [line for line in said.splitlines() if "open-egm" in line] == []
 

@@ -47,7 +47,7 @@ def checkout(tmp_path_factory):
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "all of it")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(certify, "_CHECKOUT", root)
+        patch.setattr(certify, "_SOURCE_FOLDER", root)
         yield root
 
 
@@ -306,7 +306,7 @@ def test_a_folder_of_no_version_control_is_refused(checkout, tmp_path, monkeypat
     bare = tmp_path / "bare"
     bare.mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.setattr(certify, "_CHECKOUT", bare)
+    monkeypatch.setattr(certify, "_SOURCE_FOLDER", bare)
     assert "is not a version control checkout with a commit" in submit(tmp_path / "out", code=1)
     assert not (tmp_path / "out").exists()
 

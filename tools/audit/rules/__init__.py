@@ -37,9 +37,11 @@ from tools.audit.rules.pattern import Differs
 from tools.audit.rules.rule import Rule
 
 #: The modules of this package.
-_MODULES: Final = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+_RULE_MODULES: Final = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 #: The rules that they contain.
-_STATED: Final[tuple[Rule, ...]] = tuple(rule for module in _MODULES for rule in getattr(module, "RULES", ()))
+_WRITTEN_RULES: Final[tuple[Rule, ...]] = tuple(
+    rule for module in _RULE_MODULES for rule in getattr(module, "RULES", ())
+)
 
 
 def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
@@ -48,7 +50,7 @@ def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[
     ``more`` are rules for the entries of added features. A declared entry without a rule gets one that
     compares it with nothing else: it moves no money, and its id is a new one of its kind.
     """
-    stated = (*_STATED, *more)
+    stated = (*_WRITTEN_RULES, *more)
     ids_with_rule = {id(rule.entry) for rule in stated}
     return (*stated, *(Rule(entry=entry) for entry in entries if id(entry) not in ids_with_rule))
 

@@ -45,11 +45,11 @@ GIVEN_UP: Final = frozenset(
     )
 )
 #: The account of the position's cashable credit.
-_CASHABLE: Final = "credit:{position}:cashable"
+_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: The size of the ring of tickets whose numbers the host reads (egm.money.host_money).
-_RING: Final = 31
+_HOST_TICKET_RING_SIZE: Final = 31
 #: The storage key of the part of a cash-out that is left for the next payout method.
-_REMAINDER: Final = "cash_out_goes_on"
+_REMAINDER_KEY: Final = "cash_out_goes_on"
 
 
 def _find_restricted_pool(scope: Scope) -> int:
@@ -65,7 +65,7 @@ def _check_validation_ring(scope: Scope) -> None:
     if not ring_state:
         return
     count: Any = scope.ledger.state.get("validations") or 0
-    expected = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
+    expected = {"validations": count + 1, f"validation:{count % _HOST_TICKET_RING_SIZE + 1}": scope["id"]}
     if not is_json_equal(ring_state, expected):
         raise Differs(
             f"state.validations and the ring of tickets: expected {format_value(expected)}, "
@@ -118,12 +118,12 @@ def _derive_remainder(scope: Scope) -> Any:
 
     Entries of earlier versions stored true in place of the amount.
     """
-    if format_storage_key(_REMAINDER, scope.position) not in scope.entry.state:
+    if format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state:
         return ABSENT
     remainder_cents = sum_money_cents(scope)
     if not remainder_cents:
-        raise Differs(f"state.{_REMAINDER}: a remainder is stored, but no credit remains")
-    if scope.value_after(_REMAINDER) is True:
+        raise Differs(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
+    if scope.value_after(_REMAINDER_KEY) is True:
         return True
     return CashOutRemainder(rest_cents=remainder_cents, in_coins=_add_paid_coins(scope, scope["held_cents"]))
 
@@ -135,7 +135,8 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
     """
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None or (
-        payout.in_coins is None and format_storage_key(_REMAINDER, scope.position) not in scope.entry.state
+        payout.in_coins is None
+        and format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state
     ):
         return ABSENT
     remainder_cents = sum_money_cents(scope) - payout.paid_cents
@@ -160,9 +161,9 @@ def _is_remainder_outdated(scope: Scope) -> bool:
 
     Earlier versions stored no amount; such a remainder is outdated once the player has no money.
     """
-    if scope.value_before(_REMAINDER) is True:
+    if scope.value_before(_REMAINDER_KEY) is True:
         return not sum_money_cents(scope)
-    remainder = scope.record_before(CashOutRemainder, _REMAINDER)
+    remainder = scope.record_before(CashOutRemainder, _REMAINDER_KEY)
     return remainder is not None and remainder.rest_cents != sum_money_cents(scope)
 
 
@@ -175,11 +176,11 @@ def _check_recorded_coins(scope: Scope) -> None:
 
 
 #: Pattern of the stored cash-out that pays coins.
-_BY_COINS: Final = Has(
+_COIN_CASH_OUT_PATTERN: Final = Has(
     "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:cents"
 )
 #: Pattern of the stored payout of coins that was abandoned.
-_COINS_GONE: Final = {
+_ABANDONED_COINS_PATTERN: Final = {
     "id": "$id",
     "way": "coins",
     "amount_cents": "$held_cents",
@@ -190,7 +191,7 @@ _COINS_GONE: Final = {
     "in_coins?": "$:object",
 }
 #: Check that the coins of a payout add up to its amount.
-_IN_COINS: Final = require(
+_COINS_ADD_UP: Final = require(
     lambda scope: (
         f"coins: {scope['coins']} coins of the recorded value do not add up to {scope['held_cents']} cents"
     ),
@@ -211,7 +212,7 @@ def _check_restricted_expiry(scope: Scope) -> None:
         )
 
 
-_CASH_OUTS: Final = (
+_CASH_OUT_RULES: Final = (
     Rule(
         entry=entries.VOUCHER_REQUEST,
         allowed_states=PAYABLE,
@@ -303,19 +304,19 @@ _CASH_OUTS: Final = (
         state_before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
         record=But("pay_out", why="$:text"),
         state={"pay_out": None, "print?": None},
-        extra_checks=(require_stored_value(_REMAINDER, _derive_remainder_after_void),),
+        extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),),
     ),
     Rule(
         entry=entries.COINS_CASH_OUT_VOID,
         id="{id}.void",
         ref="$id",
-        state_before={"pay_out": _BY_COINS},
+        state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
         record=But("pay_out", why="$:text"),
-        state={"pay_out": None, "hopper": None, "coins_gone": OneOf(None, _COINS_GONE)},
+        state={"pay_out": None, "hopper": None, "coins_gone": OneOf(None, _ABANDONED_COINS_PATTERN)},
         extra_checks=(
-            _IN_COINS,
+            _COINS_ADD_UP,
             _check_recorded_coins,
-            require_stored_value(_REMAINDER, _derive_remainder_after_void),
+            require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),
         ),
     ),
     Rule(
@@ -334,10 +335,10 @@ _CASH_OUTS: Final = (
             "cash_out_goes_on": None,
         },
         moves=(
-            Move(_CASHABLE, "out:hopper", "$held_cents"),
+            Move(_CASHABLE_ACCOUNT, "out:hopper", "$held_cents"),
             Move("stock:hopper", "stock:floor", "$held_cents"),
         ),
-        extra_checks=(require_new_id("cashout"), _IN_COINS, require_paid_coins("pay_out", CashOutRecord)),
+        extra_checks=(require_new_id("cashout"), _COINS_ADD_UP, require_paid_coins("pay_out", CashOutRecord)),
     ),
     Rule(
         entry=entries.COINS_ORDERED,
@@ -389,10 +390,10 @@ _CASH_OUTS: Final = (
         entry=entries.COINS_OUT,
         id="{id}.paid",
         ref="$id",
-        state_before={"pay_out": _BY_COINS},
+        state_before={"pay_out": _COIN_CASH_OUT_PATTERN},
         record=But("pay_out", paid_coins="$coins"),
         state={"pay_out": None, "hopper": None},
-        extra_checks=(require_stored_value(_REMAINDER, _derive_remainder),),
+        extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder),),
     ),
     Rule(
         entry=entries.COINS_OUT_OF_VOIDED,
@@ -404,7 +405,7 @@ _CASH_OUTS: Final = (
         ),
         state={"coins_gone": None},
         moves=Derived(_derive_dispensed_coins),
-        extra_checks=(require_stored_value(_REMAINDER, _derive_remainder_after_coins),),
+        extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_coins),),
     ),
     Rule(
         entry=entries.CASH_OUT_ENDED,
@@ -413,8 +414,9 @@ _CASH_OUTS: Final = (
         extra_checks=(
             require(
                 lambda scope: (
-                    f"state.{_REMAINDER}: the stored remainder {format_value(scope.value_before(_REMAINDER))} is "
-                    f"still the player's credit, {sum_money_cents(scope)} cents, and may not be removed"
+                    f"state.{_REMAINDER_KEY}: the stored remainder "
+                    f"{format_value(scope.value_before(_REMAINDER_KEY))} is still the player's credit, "
+                    f"{sum_money_cents(scope)} cents, and may not be removed"
                 ),
                 _is_remainder_outdated,
             ),
@@ -424,7 +426,7 @@ _CASH_OUTS: Final = (
         entry=entries.CREDIT_CONVERTED,
         allowed_states=PAYABLE,
         allowed_after_kinds=GIVEN_UP,
-        moves=(Move("credit:{position}:nonrestricted", _CASHABLE, "$cents"),),
+        moves=(Move("credit:{position}:nonrestricted", _CASHABLE_ACCOUNT, "$cents"),),
         extra_checks=(require_all_credit("nonrestricted"),),
     ),
     Rule(
@@ -439,4 +441,4 @@ _CASH_OUTS: Final = (
 
 
 #: The rules of this module.
-RULES: Final = _CASH_OUTS
+RULES: Final = _CASH_OUT_RULES

@@ -18,7 +18,7 @@ from tools.audit.rules.rule import Rule
 #: The last rounds of a table, which are announced (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
 _LAST_ROUNDS: Final = 3
 #: The storage key of the tables' closing.
-_KEY: Final = "tables_closing"
+_CLOSING_KEY: Final = "tables_closing"
 
 
 def check_table_is_open(scope: Scope) -> None:
@@ -27,7 +27,7 @@ def check_table_is_open(scope: Scope) -> None:
     After the announced closing time, a table may start a fixed number of last rounds. Raises
     :class:`Differs`.
     """
-    announced = scope.value_before(_KEY)
+    announced = scope.value_before(_CLOSING_KEY)
     record = scope.record
     if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
@@ -67,13 +67,13 @@ RULES: Final = (
     Rule(
         entry=entries.CLOSING_ANNOUNCED,
         record={"at": "$at"},
-        state={_KEY: "$at"},
+        state={_CLOSING_KEY: "$at"},
         permission=Permission.CONFIGURE,
     ),
     Rule(
         entry=entries.TABLES_OPENED,
-        state_before={_KEY: "$was:text"},
-        state={_KEY: None},
+        state_before={_CLOSING_KEY: "$was:text"},
+        state={_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,
     ),
 )

@@ -29,7 +29,7 @@ from meters.transaction import Phase
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
 #: After these, other games, denominations or bets may be offered.
-_OFFER_CHANGES: Final = frozenset(
+_OFFER_CHANGE_KINDS: Final = frozenset(
     {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_SIGNED.kind, GAME_REFUSED.kind}
 )
 
@@ -132,7 +132,7 @@ class Facts:
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
             self.taxable_from_cents, self.untaxed_to_cents = None, 0
-        elif kind in _OFFER_CHANGES:
+        elif kind in _OFFER_CHANGE_KINDS:
             self.least_stake_cents = None
         elif entry.sequence == 1:
             self.journal_tag = make_journal_tag(entry.hash_hex)

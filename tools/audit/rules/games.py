@@ -41,7 +41,7 @@ from tools.audit.rules.rule import Move, Rule
 R = TypeVar("R")
 
 #: The account of the position's cashable credit.
-_CASHABLE: Final = "credit:{position}:cashable"
+_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
 POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
 
@@ -152,7 +152,7 @@ def _compute_settled_cents(scope: Scope) -> int:
 
 
 #: Pattern of the dimensions with which a play is metered.
-_DIMS_OF_PLAY: Final = {
+_PLAY_DIMS_PATTERN: Final = {
     "game": "$game:text",
     "paytable": "{game}@{version}",
     "denomination_cents": "$denomination:cents",
@@ -174,7 +174,7 @@ LINKED: Final = {
     "falls": "$:count",
 }
 #: Pattern of the claims to linked levels that the entry stores.
-_CLAIMS: Final = {
+_CLAIMS_PATTERN: Final = {
     "claim:{claim}?": Has(
         "new_claim", play_id="$play", game="$game:text", amount_cents=None, way=None, unanswered=False
     ),
@@ -213,12 +213,12 @@ def _require_closed_claims(payment_method: str) -> Any:
 
 
 #: Pattern of what memory holds after a game: none open, and the last one with its win.
-_TOTAL: Final = {
+_STATE_AFTER_GAME_PATTERN: Final = {
     "game": None,
     "last_game": {"play_id": "$play", "win_cents": Derived(_sum_all_returned_cents)},
 }
 #: Check that the player's session counts what the game has won.
-_SESSION: Final = require_stored_value(
+_SESSION_COUNTS_WIN: Final = require_stored_value(
     "session", lambda scope: derive_session(scope, won_cents=_sum_won_cents(scope))
 )
 
@@ -273,12 +273,12 @@ def _derive_handpay(scope: Scope) -> Any:
 #: Fields that only the record of a game carried over by a memory clear has.
 _CARRIED_FIELDS: Final = frozenset({"raised_credits", "staked", "returned", "ended", "claim", "round_steps"})
 #: Pattern of the game that is open before the entry.
-_OPEN: Final = {"game": {"play_id": "$play"}}
+_OPEN_GAME_PATTERN: Final = {"game": {"play_id": "$play"}}
 #: Transfers that return stakes to the credits.
-_STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
+_RETURNED_STAKE_MOVE: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
 
 #: The rules of games.
-_GAMES: Final = (
+_GAME_RULES: Final = (
     Rule(
         entry=entries.GAME_START,
         allowed_states=BETTABLE,
@@ -296,10 +296,10 @@ _GAMES: Final = (
             "game": {"play_id": "$play"},
             "definition:{digest}?": "$:text",
             "in_common:{digest}?": "$:object",
-            **_CLAIMS,
+            **_CLAIMS_PATTERN,
         },
         moves=Derived(_derive_wager_transfers),
-        dims=_DIMS_OF_PLAY,
+        dims=_PLAY_DIMS_PATTERN,
         extra_checks=(
             require_new_id("play", "play"),
             check_game_is_offered,
@@ -323,9 +323,9 @@ _GAMES: Final = (
         entry=entries.GAME_CHOICE,
         allowed_states=only(State.PLAYING),
         id="{play}.choice-{n:n}",
-        state_before=_OPEN,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
-        state=_CLAIMS,
+        state=_CLAIMS_PATTERN,
         moves=Derived(_derive_raise_transfers),
         dims={
             "game?": "$:text",
@@ -339,7 +339,7 @@ _GAMES: Final = (
         entry=entries.GAME_DOUBLE_UP,
         allowed_states=SHOWING,
         id="{play}.double_up",
-        state_before=_OPEN,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
         moves=Derived(_derive_double_up_transfers),
         dims=DIMS,
@@ -348,11 +348,11 @@ _GAMES: Final = (
         entry=entries.GAME_PUSH,
         allowed_states=SHOWING | RULING,
         id="{play}.push",
-        state_before=_OPEN,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
-        moves=(_STAKE_BACK,),
+        moves=(_RETURNED_STAKE_MOVE,),
         dims=DIMS,
-        extra_checks=(_SESSION,),
+        extra_checks=(_SESSION_COUNTS_WIN,),
     ),
     Rule(
         entry=entries.TABLE_RETURNED,
@@ -364,52 +364,52 @@ _GAMES: Final = (
             "amount_cents": Derived(_sum_won_cents),
         },
         state={"table:{digest}": "$:object|none"},
-        moves=(_STAKE_BACK,),
+        moves=(_RETURNED_STAKE_MOVE,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        extra_checks=(_SESSION, check_return_reason),
+        extra_checks=(_SESSION_COUNTS_WIN, check_return_reason),
     ),
     Rule(
         entry=entries.GAME_END,
         allowed_states=SHOWING,
         id="{play}.end",
-        state_before=_OPEN,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "win_cents": "$win"},
-        state=_TOTAL,
+        state=_STATE_AFTER_GAME_PATTERN,
         counts=Derived(_derive_result_count),
         moves=(
-            Move("house:win", _CASHABLE, "$win", may_miss=True),
-            Move("house:double_up_win", _CASHABLE, "$win", may_miss=True),
-            Move("house:progressive:{level}", _CASHABLE, many=True),
+            Move("house:win", _CASHABLE_ACCOUNT, "$win", may_miss=True),
+            Move("house:double_up_win", _CASHABLE_ACCOUNT, "$win", may_miss=True),
+            Move("house:progressive:{level}", _CASHABLE_ACCOUNT, many=True),
         ),
         dims=DIMS,
-        extra_checks=(_SESSION, _require_closed_claims("credit")),
+        extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("credit")),
     ),
     Rule(
         entry=entries.GAME_END_BY_HAND,
         allowed_states=SHOWING,
         id="{play}.end",
-        state_before={**_OPEN, "handpay": None},
+        state_before={**_OPEN_GAME_PATTERN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win"},
-        state={**_TOTAL, "handpay": Derived(_derive_handpay)},
+        state={**_STATE_AFTER_GAME_PATTERN, "handpay": Derived(_derive_handpay)},
         moves=(
             Move("house:attendant_jackpot", "out:handpay_jackpot", "$win", may_miss=True),
             Move("house:progressive:{level}", "out:handpay_progressive", many=True),
             Move("prizes:{prize}:offered", "prizes:{prize}:given", many=True),
         ),
         dims=DIMS,
-        extra_checks=(_SESSION, _require_closed_claims("hand")),
+        extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("hand")),
     ),
     Rule(
         entry=entries.GAME_VOID,
         allowed_states=RULING,
         id="{play}.void",
-        state_before=_OPEN,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "refund_cents": Derived(_sum_refunded_cents)},
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         moves=(
             Move("house:refund_defect", "credit:{position}:{kind_of_credit}", many=True),
-            Move("house:win", _CASHABLE, may_miss=True),
-            _STAKE_BACK,
+            Move("house:win", _CASHABLE_ACCOUNT, may_miss=True),
+            _RETURNED_STAKE_MOVE,
             Move("pool:{pool}:{part}", "pool:{pool}:{other}", many=True),
         ),
         extra_checks=(
@@ -433,13 +433,13 @@ _GAMES: Final = (
     Rule(
         entry=entries.GAME_DIFFERS,
         id="{play}.differs",
-        state_before=_OPEN,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
     ),
 )
 
 #: The rules of residual credit.
-_RESTS: Final = (
+_RESIDUAL_CREDIT_RULES: Final = (
     Rule(
         entry=entries.RESIDUAL_REMOVED,
         allowed_states=PAYABLE,
@@ -466,4 +466,4 @@ _RESTS: Final = (
 )
 
 
-RULES: Final = (*_GAMES, *_RESTS)
+RULES: Final = (*_GAME_RULES, *_RESIDUAL_CREDIT_RULES)

@@ -38,7 +38,7 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import Move, Rule
 
 #: The account of the position's cashable credit.
-_CASHABLE: Final = "credit:{position}:cashable"
+_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
@@ -158,7 +158,7 @@ def _derive_requested_handpay(scope: Scope) -> Any:
 
 
 #: Check that the record names members of staff.
-_ARE_KNOWN_PEOPLE: Final = require(
+_PERSONS_ARE_STAFF: Final = require(
     lambda scope: (
         "record.persons: expected members of staff, key switches or hosts that this journal knows, "
         f"found {format_value(scope.record['persons'])}"
@@ -167,7 +167,7 @@ _ARE_KNOWN_PEOPLE: Final = require(
 )
 
 #: The rules of hand-pays.
-_HANDPAYS: Final = (
+_HANDPAY_RULES: Final = (
     Rule(
         entry=entries.HANDPAY_PENDING,
         allowed_states=PAYABLE,
@@ -184,7 +184,7 @@ _HANDPAYS: Final = (
             },
             "cash_out_goes_on": None,
         },
-        moves=(Move(_CASHABLE, "out:handpay_cancelled_credit", "$cents"),),
+        moves=(Move(_CASHABLE_ACCOUNT, "out:handpay_cancelled_credit", "$cents"),),
         extra_checks=(
             require_new_id("handpay"),
             require_all_credit("cashable"),
@@ -207,7 +207,7 @@ _HANDPAYS: Final = (
         record={"handpay": "$id", "amount_cents": "$cents"},
         state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_derive_returned_remainder))},
         permission=Permission.PAY_BY_HAND,
-        extra_checks=(_ARE_KNOWN_PEOPLE,),
+        extra_checks=(_PERSONS_ARE_STAFF,),
     ),
     Rule(
         entry=entries.HANDPAY_FORM,
@@ -252,7 +252,7 @@ _HANDPAYS: Final = (
                 ),
                 _check_tax_status,
             ),
-            _ARE_KNOWN_PEOPLE,
+            _PERSONS_ARE_STAFF,
         ),
     ),
     Rule(
@@ -342,7 +342,7 @@ def _derive_forfeit_details(scope: Scope) -> Any:
 
 
 #: The rules of what staff decide about a player's money.
-_RULINGS: Final = (
+_RULING_RULES: Final = (
     Rule(
         entry=entries.COMPLEMENT_PAID,
         allowed_states=RULING,
@@ -425,4 +425,4 @@ _RULINGS: Final = (
 )
 
 
-RULES: Final = (*_HANDPAYS, *_RULINGS)
+RULES: Final = (*_HANDPAY_RULES, *_RULING_RULES)

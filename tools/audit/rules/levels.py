@@ -30,7 +30,7 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import Check, Move, Rule
 
 #: Pattern of the stored claim of a hit.
-_CLAIM: Final = {
+_CLAIM_PATTERN: Final = {
     "pool": "$pool:text",
     "level": "$:text",
     "mystery?": True,
@@ -45,7 +45,12 @@ _CLAIM: Final = {
     "unanswered": "$unanswered:bool",
 }
 #: Pattern of a mystery prize that was won.
-_PRIZE: Final = {"pool": "$pool", "claim": "$claim", "sequence": "$contribution", "amount_cents": "$cents"}
+_MYSTERY_PRIZE_PATTERN: Final = {
+    "pool": "$pool",
+    "claim": "$claim",
+    "sequence": "$contribution",
+    "amount_cents": "$cents",
+}
 
 
 def _require_ruling(ruling: str) -> Check:
@@ -146,7 +151,7 @@ def _check_ruling(scope: Scope) -> None:
 def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
     """Return the pattern of the stored claim of a mystery prize that is paid by this payment method."""
     return {
-        **_CLAIM,
+        **_CLAIM_PATTERN,
         "mystery": True,
         "after": "$contribution",
         "shown_cents": "$cents",
@@ -169,7 +174,7 @@ def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
 
 
 #: The rules of levels.
-_LEVELS: Final = (
+_LEVEL_RULES: Final = (
     Rule(
         entry=entries.LEVEL_OPENED,
         allowed_states=EVERYWHERE,
@@ -205,7 +210,7 @@ _LEVELS: Final = (
 )
 
 #: The rules of claims to linked levels.
-_CLAIMS: Final = (
+_CLAIM_RULES: Final = (
     Rule(
         entry=entries.AWARD_AWAITED,
         allowed_states=only(State.PLAYING),
@@ -220,7 +225,7 @@ _CLAIMS: Final = (
             "held:{claim}": None,
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
-        state={"claim:{claim}": {**_CLAIM, "amount_cents": "$cents", "unanswered": False}},
+        state={"claim:{claim}": {**_CLAIM_PATTERN, "amount_cents": "$cents", "unanswered": False}},
         extra_checks=(
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents alone",
@@ -276,7 +281,7 @@ _CLAIMS: Final = (
 )
 
 #: The rules of mystery prizes.
-_MYSTERIES: Final = (
+_MYSTERY_RULES: Final = (
     Rule(
         entry=entries.PRIZE_COMMITTED,
         record={"pool": "$pool", "prize": "$prize", "commitment": "$commitment"},
@@ -287,7 +292,7 @@ _MYSTERIES: Final = (
         id="{claim}.won",
         state_before={"game": {"play_id": "$play"}},
         record={
-            **_PRIZE,
+            **_MYSTERY_PRIZE_PATTERN,
             "play_id": "$play",
             "hits": [
                 {
@@ -323,7 +328,7 @@ _MYSTERIES: Final = (
     Rule(
         entry=entries.PRIZE_RETURNED,
         id="{claim}.won",
-        record={**_PRIZE, "play_id": "$play", "late": "void"},
+        record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "void"},
         state={
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
         },
@@ -341,7 +346,7 @@ _MYSTERIES: Final = (
     Rule(
         entry=entries.PRIZE_RETURNED,
         id="{claim}.won",
-        record={**_PRIZE, "play_id": "$play", "late": "declined"},
+        record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "declined"},
         state={
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
@@ -353,7 +358,7 @@ _MYSTERIES: Final = (
         allowed_states=LISTENING,
         id="{claim}.won",
         state_before={"game": None, "handpay": None, "pay_out": None},
-        record={**_PRIZE, "play_id": "$play", "late": "hand"},
+        record={**_MYSTERY_PRIZE_PATTERN, "play_id": "$play", "late": "hand"},
         state={
             "claim:{claim}": {**_build_claim_pattern("hand"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}?": None,
@@ -401,7 +406,7 @@ _MYSTERIES: Final = (
 )
 
 #: The rules of the link to a controller.
-_LINK: Final = (
+_LINK_RULES: Final = (
     Rule(
         entry=entries.LEVEL_LINKED,
         allowed_states=EVERYWHERE,
@@ -452,4 +457,4 @@ _LINK: Final = (
 )
 
 
-RULES: Final = (*_LEVELS, *_CLAIMS, *_MYSTERIES, *_LINK)
+RULES: Final = (*_LEVEL_RULES, *_CLAIM_RULES, *_MYSTERY_RULES, *_LINK_RULES)

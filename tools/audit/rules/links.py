@@ -8,7 +8,7 @@ from tools.audit.rules.pattern import But, Has, format_value
 from tools.audit.rules.rule import Rule
 
 #: Pattern of a verifier's request: its parameters, and what was wrong with it.
-_GAT: Final = {"parameters": "$parameters", "trouble": "$trouble"}
+_GAT_REQUEST_PATTERN: Final = {"parameters": "$parameters", "trouble": "$trouble"}
 
 RULES: Final = (
     Rule(
@@ -42,7 +42,7 @@ RULES: Final = (
         record={"parameters": "$parameters", "level": "$level", "refused?": "$refused"},
         state={
             "gat": {
-                **_GAT,
+                **_GAT_REQUEST_PATTERN,
                 "level": "$level",
                 "kind": "$:text",
                 "algorithm": "$:text",
@@ -67,7 +67,7 @@ RULES: Final = (
     Rule(
         entry=entries.GAT_RESULT,
         state_before={"gat": Has("gat", parameters="$parameters", algorithm="$algorithm")},
-        record={**_GAT, "algorithm": "$algorithm", "values": "$values"},
+        record={**_GAT_REQUEST_PATTERN, "algorithm": "$algorithm", "values": "$values"},
         state={"gat": But("gat", finished="$:time", values="$values", trouble="$trouble")},
     ),
 )

@@ -59,7 +59,7 @@ def _derive_state_after_test(scope: Scope) -> Any:
 RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_cents": "$:count"}
 
 #: The rules of start, self-tests and the machine's service.
-_LIFE: Final = (
+_START_AND_SERVICE_RULES: Final = (
     Rule(
         entry=integrity.POWER_UP,
         id="power-up-{boots}",
@@ -160,7 +160,7 @@ _LIFE: Final = (
 )
 
 
-_CLEARED_BEFORE: Final = {"logic_access": "attendant"}
+_EARLIER_FAULT_CLEARERS: Final = {"logic_access": "attendant"}
 """For each fault, who could clear it under the rules of earlier versions, whose journals are audited too."""
 
 
@@ -200,7 +200,7 @@ def _check_declared_fault(scope: Scope) -> None:
             f"state.fault:{code}.locks: the declaration of this fault states {declared.locks}, "
             f"found {format_value(fault['locks'])}"
         )
-    if fault["cleared_by"] not in {declared.cleared_by, _CLEARED_BEFORE.get(code)}:
+    if fault["cleared_by"] not in {declared.cleared_by, _EARLIER_FAULT_CLEARERS.get(code)}:
         raise Differs(
             f"state.fault:{code}.cleared_by: the declaration of this fault states "
             f"{format_value(declared.cleared_by)}, found {format_value(fault['cleared_by'])}"
@@ -220,7 +220,7 @@ def _check_call(scope: Scope) -> None:
 
 
 #: The rules of doors, faults and calls.
-_FAULTS: Final = (
+_FAULT_RULES: Final = (
     *(
         Rule(
             entry=entry,
@@ -282,4 +282,4 @@ _FAULTS: Final = (
 )
 
 
-RULES: Final = (*_LIFE, *_FAULTS)
+RULES: Final = (*_START_AND_SERVICE_RULES, *_FAULT_RULES)

@@ -25,7 +25,7 @@ from tools.audit.rules.rule import Move, Rule
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
 _ORDER_SECONDS: Final = 10
 #: The account of the position's cashable credit.
-_CASHABLE: Final = "credit:{position}:cashable"
+_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
 def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _build_order_pattern(ticket: str) -> dict[str, Any]:
 
 
 #: The rules of bills and tickets.
-_PAPERS: Final = (
+_PAPER_RULES: Final = (
     Rule(
         entry=entries.BILL_ESCROW,
         allowed_states=only(State.IDLE),
@@ -132,7 +132,7 @@ _PAPERS: Final = (
         late_states=TAKING_TICKETS,
         id="$id:text",
         state_before={"paper": None},
-        moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
+        moves=(Move("world:bill", _CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),),
         state={"paper": _build_order_pattern("")},
         extra_checks=(
             require_new_id("bill", is_entry_id=True),
@@ -267,7 +267,7 @@ def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
         allowed_states=EVERYWHERE,
         record=record,
         moves=(
-            Move("world:coin", _CASHABLE, "$:cents", {"coin_cents": "$:cents"}, many=True),
+            Move("world:coin", _CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, many=True),
             Move("stock:floor", "stock:{box}", "$:cents", many=True),
         ),
         extra_checks=(
@@ -289,7 +289,7 @@ def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
 
 
 RULES: Final = (
-    *_PAPERS,
+    *_PAPER_RULES,
     _build_coin_rule(entries.COIN_IN, None),
     _build_coin_rule(entries.COIN_IN_DISPUTED, {"disputed": "$told"}),
 )

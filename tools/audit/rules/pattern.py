@@ -36,7 +36,7 @@ Matcher: TypeAlias = Callable[[Any, "Scope"], None]
 R = TypeVar("R")
 
 #: Longest part of a value that a finding shows, in characters.
-_SHOWN_MAX: Final = 160
+_VALUE_TEXT_MAX: Final = 160
 
 
 class Differs(Exception):
@@ -195,7 +195,7 @@ def _is_time(value: object, _: Scope) -> bool:
 
 def _is_digest(value: object, _: Scope) -> bool:
     """Return whether the value is a SHA-256 digest."""
-    return type(value) is str and _DIGEST.fullmatch(value) is not None
+    return type(value) is str and _DIGEST_FORM.fullmatch(value) is not None
 
 
 def _are_staff(value: object, scope: Scope) -> bool:
@@ -208,9 +208,9 @@ def _are_staff(value: object, scope: Scope) -> bool:
 
 
 #: The form of a ticket number of which at most the last four digits are shown.
-_MASKED: Final = re.compile(r"•*[0-9]{0,4}")
+_MASKED_NUMBER_FORM: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_DIGEST_FORM: Final = re.compile(r"[0-9a-f]{64}")
 #: The types of ``"$name:type"``: each with the function that returns whether a value is of it.
 TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
     "any": lambda _, __: True,
@@ -225,7 +225,7 @@ TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
     "time": _is_time,
     "digest": _is_digest,
     "credit": lambda value, _: value in ("cashable", "restricted", "nonrestricted"),
-    "masked": lambda value, _: type(value) is str and _MASKED.fullmatch(value) is not None,
+    "masked": lambda value, _: type(value) is str and _MASKED_NUMBER_FORM.fullmatch(value) is not None,
     "serial": lambda value, scope: scope.facts.is_serial(value),
     "person": lambda value, scope: scope.facts.is_person(value),
     "staff": lambda value, scope: scope.facts.is_staff(value),
@@ -249,7 +249,7 @@ def is_json_equal(first: Any, second: Any) -> bool:
 def format_value(value: Any) -> str:
     """Return a value as text for a finding."""
     text = repr(value)
-    return text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
+    return text if len(text) <= _VALUE_TEXT_MAX else text[:_VALUE_TEXT_MAX] + "..."
 
 
 # ------------------------------------------------------------------------------------------ compiling

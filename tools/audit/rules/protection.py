@@ -24,9 +24,9 @@ def _derive_limits(scope: Scope) -> Any:
 
 
 #: Pattern of a memory without a game, a hand-pay or a cash-out.
-_NOTHING_OPEN: Final = {"game": None, "handpay": None, "pay_out": None}
+_NO_PLAY_PATTERN: Final = {"game": None, "handpay": None, "pay_out": None}
 #: Pattern of a memory without a session.
-_ENDED: Final = {"session": None, "reminder": None, "limits": None}
+_NO_SESSION_PATTERN: Final = {"session": None, "reminder": None, "limits": None}
 
 RULES: Final = (
     Rule(
@@ -74,15 +74,15 @@ RULES: Final = (
     Rule(
         entry=entries.SESSION_ENDED,
         allowed_states=PAYABLE,
-        state_before={"session": "$:object", **_NOTHING_OPEN},
+        state_before={"session": "$:object", **_NO_PLAY_PATTERN},
         record={"spent_cents": Derived(_compute_spent_cents)},
-        state=_ENDED,
+        state=_NO_SESSION_PATTERN,
     ),
     Rule(
         entry=entries.SESSION_ENDED_UNPLAYED,
         allowed_states=PAYABLE,
-        state_before={"session": None, "limits": "$:object", **_NOTHING_OPEN},
-        state=_ENDED,
+        state_before={"session": None, "limits": "$:object", **_NO_PLAY_PATTERN},
+        state=_NO_SESSION_PATTERN,
     ),
     Rule(
         entry=entries.LIMIT_SET,

@@ -15,7 +15,10 @@ from tools.audit.rules.pattern import Differs, Scope, format_value
 from tools.audit.rules.states import derive_machine_state
 
 #: The kind of entry that treats residual credit in each way.
-_WAYS: Final[Mapping[str, str]] = {"given_up": RESIDUAL_REMOVED.kind, "played": RESIDUAL_PLAYED.kind}
+_ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
+    "given_up": RESIDUAL_REMOVED.kind,
+    "played": RESIDUAL_PLAYED.kind,
+}
 
 
 def check_residual_credit(scope: Scope) -> None:
@@ -34,7 +37,7 @@ def check_residual_credit(scope: Scope) -> None:
             f"record.amount_cents: {amount_cents} is not residual credit, because {terms.useful_cents} cents buy a "
             "game or a coin here"
         )
-    if scope.entry.kind != _WAYS.get(terms.way):
+    if scope.entry.kind != _ENTRY_KIND_BY_TREATMENT.get(terms.way):
         raise Differs(
             f"this entry does not fit the machine's terms for residual credit, which are {format_value(terms.way)}"
         )

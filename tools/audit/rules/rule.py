@@ -33,7 +33,7 @@ from tools.audit.rules.states import derive_machine_state, is_within, was_idle
 Check: TypeAlias = Callable[[Scope], None]
 
 #: Conditions of record fields that only the journal's own facts decide.
-_IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
+_CHECK_BY_CONDITION: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
     STAFF: Facts.is_staff,
     PERSON: Facts.is_person,
     PERSONS: lambda facts, persons: all(map(facts.is_staff, persons)),
@@ -156,7 +156,7 @@ class Rule:
             raise DiffersFromDeclaration(str(why).removeprefix(f"{self.kind}: ")) from None
         record: Any = transaction.record or {}
         for name, condition in self._persons_named:
-            if record.get(name) is not None and not _IS_KNOWN[condition](facts, record[name]):
+            if record.get(name) is not None and not _CHECK_BY_CONDITION[condition](facts, record[name]):
                 raise Differs(f"record.{name}: {format_value(record[name])} is {condition.otherwise}")
 
     def _check_machine_state(self, scope: Scope) -> None:
@@ -289,7 +289,7 @@ class Rule:
             (stored_key(field), condition)
             for field in (fields(record) if is_dataclass(record) else ())
             for condition in list_conditions(field.type)
-            if condition in _IS_KNOWN
+            if condition in _CHECK_BY_CONDITION
         )
 
     @cached_property

@@ -19,10 +19,10 @@ from tools.audit.rules.facts import Facts, read_position
 T = TypeVar("T")
 
 #: States that only the running process has and the memory does not store: derived as idle.
-_UNREMEMBERED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTING, State.LOCKED})
+_STATES_NOT_STORED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTING, State.LOCKED})
 
 #: Prefixes of storage keys that do not affect the machine's state.
-_STATELESS: Final = tuple(
+_KEY_PREFIXES_WITHOUT_EFFECT: Final = tuple(
     map(str, (PlayKey.DEFINITION, PlayKey.EXAMINED, HostKey.RING, ProgressiveKey.LEVEL))
 )
 
@@ -33,7 +33,9 @@ class _Books:
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
         # Stored definitions and their facts are many, and do not affect the machine's state.
-        self._many = {key: self._state[key] for key in self._state if not key.startswith(_STATELESS)}
+        self._many = {
+            key: self._state[key] for key in self._state if not key.startswith(_KEY_PREFIXES_WITHOUT_EFFECT)
+        }
 
     def state(self, key: str) -> JSON:
         """Return the value that the machine's memory holds under a key."""
@@ -95,4 +97,4 @@ def is_within(state: State, states: frozenset[State]) -> bool:
 
     The memory does not show all states: a memory that gives idle also fits states that are not stored.
     """
-    return state in states or (state is State.IDLE and bool(states & _UNREMEMBERED))
+    return state in states or (state is State.IDLE and bool(states & _STATES_NOT_STORED))

@@ -15,17 +15,21 @@ from tools.audit.rules.pattern import Derived, Scope
 from tools.audit.rules.rule import Rule
 
 #: The state in which staff use the service menu.
-_MENU: Final = only(State.SERVICE_MENU)
+_IN_SERVICE_MENU: Final = only(State.SERVICE_MENU)
 #: Pattern of the digest of a tournament's rules.
-_DIGEST: Final = "$digest:text"
+_RULES_DIGEST_PATTERN: Final = "$digest:text"
 #: Pattern of a memory of a machine in a tournament.
-_ON: Final = {"tournament": {"digest": _DIGEST, "since": "$:text"}}
+_IN_TOURNAMENT_PATTERN: Final = {"tournament": {"digest": _RULES_DIGEST_PATTERN, "since": "$:text"}}
 #: Pattern of the installed rules of a tournament.
-_INSTALLED: Final = {"tournament_rules": {"digest": _DIGEST, "text": "$:text"}}
+_INSTALLED_RULES_PATTERN: Final = {"tournament_rules": {"digest": _RULES_DIGEST_PATTERN, "text": "$:text"}}
 #: Pattern of a memory with an open game of a tournament.
-_GAME: Final = {"purse_game": {"play_id": "$play"}}
+_OPEN_GAME_PATTERN: Final = {"purse_game": {"play_id": "$play"}}
 #: Pattern of the fields that name an entry to a tournament.
-_OF_ENTRY: Final = {"digest": _DIGEST, "entry": "$entry:cents", "participant": "$participant:text"}
+_ENTRY_FIELDS_PATTERN: Final = {
+    "digest": _RULES_DIGEST_PATTERN,
+    "entry": "$entry:cents",
+    "participant": "$participant:text",
+}
 
 
 def _has_no_tournament(scope: Scope) -> bool:
@@ -109,8 +113,8 @@ def _derive_closing(scope: Scope) -> Any:
 RULES: Final = (
     Rule(
         entry=entries.RULES_INSTALLED,
-        allowed_states=_MENU,
-        record={"digest": _DIGEST, "text": "$text:text"},
+        allowed_states=_IN_SERVICE_MENU,
+        record={"digest": _RULES_DIGEST_PATTERN, "text": "$text:text"},
         state={"tournament_rules": {"digest": "$digest", "text": "$text"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
@@ -120,8 +124,8 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.RULES_REMOVED,
-        allowed_states=_MENU,
-        state_before=_INSTALLED,
+        allowed_states=_IN_SERVICE_MENU,
+        state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest"},
         state={"tournament_rules": None},
         permission=Permission.CONFIGURE,
@@ -132,8 +136,8 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.TOURNAMENT_ENTERED,
-        allowed_states=_MENU,
-        state_before={**_INSTALLED, "tournament": None},
+        allowed_states=_IN_SERVICE_MENU,
+        state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest"},
         state={"tournament": {"digest": "$digest", "since": "$:text"}},
         permission=Permission.CONFIGURE,
@@ -147,8 +151,8 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.TOURNAMENT_LEFT,
-        allowed_states=_MENU,
-        state_before=_ON,
+        allowed_states=_IN_SERVICE_MENU,
+        state_before=_IN_TOURNAMENT_PATTERN,
         record={"digest": "$digest"},
         state={"tournament": None},
         permission=Permission.CONFIGURE,
@@ -159,8 +163,8 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.ENTRY_SOLD,
-        allowed_states=_MENU,
-        state_before=_INSTALLED,
+        allowed_states=_IN_SERVICE_MENU,
+        state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         moves=Derived(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
         permission=Permission.PAY_BY_HAND,
@@ -168,8 +172,8 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.ENTRY_VOIDED,
-        allowed_states=_MENU,
-        state_before=_INSTALLED,
+        allowed_states=_IN_SERVICE_MENU,
+        state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         moves=Derived(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
         permission=Permission.SETTLE,
@@ -177,8 +181,8 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.PRIZE_PAID,
-        allowed_states=_MENU,
-        state_before={**_INSTALLED, "tournament": None},
+        allowed_states=_IN_SERVICE_MENU,
+        state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
         moves=Derived(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
         permission=Permission.SETTLE,
@@ -186,9 +190,9 @@ RULES: Final = (
     ),
     Rule(
         entry=entries.ROUND_BEGUN,
-        allowed_states=_MENU,
-        state_before=_ON,
-        record={**_OF_ENTRY, "round": "$round:cents", "points": "$points:cents"},
+        allowed_states=_IN_SERVICE_MENU,
+        state_before=_IN_TOURNAMENT_PATTERN,
+        record={**_ENTRY_FIELDS_PATTERN, "round": "$round:cents", "points": "$points:cents"},
         state={"purse": "$:object", "selection": "$:object"},
         moves=Derived(
             lambda scope: [("tournament:entry", name_points_account(scope.position), scope["points"])]
@@ -202,8 +206,8 @@ RULES: Final = (
     Rule(
         entry=entries.ROUND_ENDED,
         allowed_states=LISTENING,
-        state_before=_ON,
-        record=_OF_ENTRY,
+        state_before=_IN_TOURNAMENT_PATTERN,
+        record=_ENTRY_FIELDS_PATTERN,
         state={"purse": "$:object"},
         moves=Derived(_derive_closing),
         extra_checks=(_MAY_START_GAME,),
@@ -212,13 +216,13 @@ RULES: Final = (
         entry=entries.PURSE_GAME_START,
         allowed_states=only(State.TOURNAMENT),
         id="{play}.start",
-        state_before={"purse_game": None, **_ON},
+        state_before={"purse_game": None, **_IN_TOURNAMENT_PATTERN},
         record={
             "play_id": "$play",
             "game": {"id": "$:text", "version": "$:text", "digest": "$game_digest"},
             "steps": [{"choice": None, "draws": "$:list"}],
         },
-        state={**_GAME, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
+        state={**_OPEN_GAME_PATTERN, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
         moves=Derived(_derive_stake),
         extra_checks=(
             require_new_id("play", "play"),
@@ -229,7 +233,7 @@ RULES: Final = (
         entry=entries.PURSE_GAME_CHOICE,
         allowed_states=only(State.PLAYING),
         id="{play}.choice-{n:n}",
-        state_before=_GAME,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         moves=Derived(_derive_stake),
     ),
@@ -237,7 +241,7 @@ RULES: Final = (
         entry=entries.PURSE_GAME_END,
         allowed_states=SHOWING,
         id="{play}.end",
-        state_before=_GAME,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state={"purse_game": None, "purse": "$:object"},
         moves=Derived(_derive_winnings),
@@ -246,7 +250,7 @@ RULES: Final = (
         entry=entries.PURSE_GAME_VOID,
         allowed_states=RULING,
         id="{play}.void",
-        state_before=_GAME,
+        state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state={"purse_game": None, "fault:game_defective?": None},
         moves=Derived(_derive_refund),

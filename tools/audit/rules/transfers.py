@@ -24,7 +24,7 @@ from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, format_
 from tools.audit.rules.rule import Move, Rule
 
 #: The size of the ring of transfers that the host may read back (egm.host.transfers).
-_HISTORY: Final = 35
+_TRANSFER_RING_SIZE: Final = 35
 
 
 def _check_ledger_state(scope: Scope) -> None:
@@ -62,7 +62,7 @@ def _check_contradicted_amount(scope: Scope) -> None:
 
 
 #: Pattern of the stored ticket of which a host decides.
-_HOST_TICKET: Final = {
+_HOST_TICKET_PATTERN: Final = {
     "id": "$id",
     "number": "$number",
     "status": "$status",
@@ -71,11 +71,11 @@ _HOST_TICKET: Final = {
     "told": "$:bool",
 }
 #: The rules of a host's replies about tickets.
-_HOST_TICKETS: Final = (
+_HOST_TICKET_RULES: Final = (
     Rule(
         entry=entries.HOST_VOUCHER_REFUSED,
         record={"id": "$id", "number": "$number", "status": "$status"},
-        state={"host_ticket?": _HOST_TICKET},
+        state={"host_ticket?": _HOST_TICKET_PATTERN},
         extra_checks=(require_new_id("ticket"),),
     ),
     Rule(
@@ -129,7 +129,7 @@ _HOST_TICKETS: Final = (
 )
 
 #: Pattern of the recorded result of a host's transfer.
-_RESULT: Final = {
+_TRANSFER_RESULT_PATTERN: Final = {
     "identifier": "$identifier:words",
     "kind": "$way",
     "status": "$status",
@@ -140,7 +140,7 @@ _RESULT: Final = {
     "position": "$:cents",
 }
 #: The source and the target account of each type of transfer.
-_WAYS: Final = {
+_ACCOUNTS_BY_TRANSFER_KIND: Final = {
     "in": ("world:aft_in:{kind}", "credit:{position}:{kind}"),
     "out": ("credit:{position}:{kind}", "out:aft_out:{kind}"),
     "bonus": ("house:bonus", "credit:{position}:{kind}"),
@@ -156,9 +156,11 @@ def _read_result(scope: Scope) -> TransferRecord:
 def _derive_transfers(scope: Scope) -> Any:
     """Return the transfers, one for each kind of credit, that follow from the recorded result of a host's transfer."""
     transfer_type, cents = scope["way"], _read_result(scope).cents
-    if transfer_type not in _WAYS:
-        raise Differs(f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_WAYS)}")
-    source, target = _WAYS[transfer_type]
+    if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
+        raise Differs(
+            f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_ACCOUNTS_BY_TRANSFER_KIND)}"
+        )
+    source, target = _ACCOUNTS_BY_TRANSFER_KIND[transfer_type]
     return sorted(
         (
             source.format(kind=kind, position=scope.position),
@@ -213,38 +215,38 @@ def _check_stored_failure(scope: Scope) -> None:
 
 
 #: The number of transfers, one more than before.
-_COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
+_NEXT_TRANSFER_COUNT: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
 #: Check that the result takes the next index of the ring of transfers.
-_PLACE: Final = require_equal(
+_TAKES_NEXT_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
     lambda scope: _read_result(scope).position,
-    lambda scope: (scope.value_before("transfers") or 0) % _HISTORY + 1,
+    lambda scope: (scope.value_before("transfers") or 0) % _TRANSFER_RING_SIZE + 1,
 )
 #: Check that the stored transfer is the recorded one.
-_STORED_AS_RECORDED: Final = require_equal(
+_STORED_EQUALS_RECORDED: Final = require_equal(
     "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
 )
 #: Any transfers; a check of the rule derives them.
-_ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
+_ANY_TRANSFERS: Final = Move("{source}", "{target}", "$:cents", many=True)
 
 
 #: The rules of transfers and bonuses.
-_TRANSFERS: Final = (
+_TRANSFER_RULES: Final = (
     Rule(
         entry=entries.AFT_COMPLETE,
         allowed_states=TRANSFERRING,
         id="transfer:{identifier}",
-        record=_RESULT,
-        state={"transfers": _COUNTED, "transfer": "$kept"},
-        moves=(_ANYWHERE,),
+        record=_TRANSFER_RESULT_PATTERN,
+        state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$kept"},
+        moves=(_ANY_TRANSFERS,),
         extra_checks=(
-            _STORED_AS_RECORDED,
+            _STORED_EQUALS_RECORDED,
             require(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
                 lambda scope: scope["way"] != "bonus_jackpot",
             ),
             _check_moves_match_result,
-            _PLACE,
+            _TAKES_NEXT_INDEX,
             require_stored_value("restricted", _derive_restricted_terms),
         ),
     ),
@@ -253,18 +255,18 @@ _TRANSFERS: Final = (
         allowed_states=TRANSFERRING,
         id="transfer:{identifier}",
         state_before={"handpay": None},
-        record={**_RESULT, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
+        record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
         state={
-            "transfers": _COUNTED,
+            "transfers": _NEXT_TRANSFER_COUNT,
             "transfer": "$kept",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
-        moves=(_ANYWHERE,),
+        moves=(_ANY_TRANSFERS,),
         extra_checks=(
             lambda scope: scope.names.update(way="bonus_jackpot"),
-            _STORED_AS_RECORDED,
+            _STORED_EQUALS_RECORDED,
             _check_moves_match_result,
-            _PLACE,
+            _TAKES_NEXT_INDEX,
         ),
     ),
     Rule(
@@ -312,7 +314,7 @@ _TRANSFERS: Final = (
 
 
 #: The rules of a host's settings.
-_SETTINGS: Final = (
+_SETTING_RULES: Final = (
     Rule(
         entry=entries.TICKET_TERMS_CHANGED,
         record={"tickets": "$terms"},
@@ -326,4 +328,4 @@ _SETTINGS: Final = (
 )
 
 
-RULES: Final = (*_HOST_TICKETS, *_TRANSFERS, *_SETTINGS)
+RULES: Final = (*_HOST_TICKET_RULES, *_TRANSFER_RULES, *_SETTING_RULES)

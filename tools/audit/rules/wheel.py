@@ -10,9 +10,9 @@ from tools.audit.rules.pattern import But, Scope, format_value
 from tools.audit.rules.rule import Rule
 
 #: Pattern of the round and the spin that a record names.
-_SPIN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
+_SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
 #: Pattern of a memory in which a spin is stored.
-_BEFORE: Final = {"wheel_spin": "$was:object"}
+_STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 
 def _are_earlier_recorded(scope: Scope) -> bool:
@@ -29,7 +29,7 @@ def _is_spin_awaited(scope: Scope) -> bool:
 
 
 #: Check that the record names the awaited spin.
-_OF_THE_SPIN: Final = require(
+_IS_AWAITED_SPIN: Final = require(
     lambda scope: (
         f"record.round_id and record.spin: expected the spin that was awaited before this entry, "
         f"{format_value(scope.value_before('wheel_spin'))}; "
@@ -42,8 +42,8 @@ RULES: Final = (
     Rule(
         entry=entries.BETTING_CLOSED,
         id="{round}.closed",
-        record=_SPIN,
-        state={"wheel_spin": {**_SPIN, "earlier?": "$:object"}},
+        record=_SPIN_PATTERN,
+        state={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
         extra_checks=(
             require(
                 lambda scope: (
@@ -58,11 +58,11 @@ RULES: Final = (
     Rule(
         entry=entries.NUMBER_RECEIVED,
         id="{round}.number",
-        state_before=_BEFORE,
-        record={**_SPIN, "number": "$number"},
+        state_before=_STORED_SPIN_PATTERN,
+        record={**_SPIN_PATTERN, "number": "$number"},
         state={"wheel_spin": But("was", number="$number")},
         extra_checks=(
-            _OF_THE_SPIN,
+            _IS_AWAITED_SPIN,
             require(
                 lambda scope: f"record.number: {format_value(scope['number'])} is not a pocket of a wheel",
                 lambda scope: scope["number"] in NUMBERS,
@@ -72,9 +72,9 @@ RULES: Final = (
     Rule(
         entry=entries.NUMBER_MISSED,
         id="{round}.unheard",
-        state_before=_BEFORE,
-        record={**_SPIN, "unheard": "$why"},
+        state_before=_STORED_SPIN_PATTERN,
+        record={**_SPIN_PATTERN, "unheard": "$why"},
         state={"wheel_spin": But("was", unheard="$why")},
-        extra_checks=(_OF_THE_SPIN,),
+        extra_checks=(_IS_AWAITED_SPIN,),
     ),
 )

@@ -26,14 +26,14 @@ _IS_TEST_TICKET: Final = require(
 #: The operator's options if none were chosen.
 _NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
 #: Pattern of the installed software.
-_SOFTWARE: Final = {"version": "$version", "signer": "$signer", "components": "$:object"}
+_SOFTWARE_PATTERN: Final = {"version": "$version", "signer": "$signer", "components": "$:object"}
 #: The installed software before any was recorded.
-_NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
+_NO_SOFTWARE: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
 def _check_installed_change(scope: Scope) -> None:
     """Check that the recorded change of software version, signer and components agrees with the memory."""
-    before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
+    before, now = scope["was"] or _NO_SOFTWARE, scope.value_after("software") or _NO_SOFTWARE
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {name: [before[name], now[name]] for name in ("version", "signer")}
     expected["components"] = {
@@ -142,7 +142,7 @@ RULES: Final = (
         entry=integrity.SOFTWARE_CHANGED,
         state_before={"software": "$was:object|none"},
         record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
-        state={"software": OneOf(None, _SOFTWARE)},
+        state={"software": OneOf(None, _SOFTWARE_PATTERN)},
         extra_checks=(check_first_position, _check_installed_change),
     ),
     Rule(

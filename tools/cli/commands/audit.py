@@ -54,9 +54,9 @@ SECOND = click.option(
 #: Hexadecimal digits of a complete hash.
 _HASH_DIGITS = 64
 #: Hexadecimal digits of a hash that must be known at least.
-_WITNESS_DIGITS = 12
+_WITNESS_DIGITS_MIN = 12
 #: Most digits of a sequence number.
-_SEQUENCE_DIGITS = 19
+_SEQUENCE_DIGITS_MAX = 19
 
 
 @click.group()
@@ -219,14 +219,14 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
         for line in lines:
             sequence, _, hash_hex = _convert_metric_to_witness(line).partition(":")
             hash_hex = hash_hex.lower()
-            counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
-            is_hash_prefix = _WITNESS_DIGITS <= len(hash_hex) <= _HASH_DIGITS and not set(hash_hex) - set(
+            counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS_MAX
+            is_hash_prefix = _WITNESS_DIGITS_MIN <= len(hash_hex) <= _HASH_DIGITS and not set(hash_hex) - set(
                 "0123456789abcdef"
             )
             if not (counted and is_hash_prefix):
                 raise click.ClickException(
                     f"{make_printable(line)!r} is not a witness: write SEQUENCE:HASH,"
-                    f" with at least {_WITNESS_DIGITS} hexadecimal digits"
+                    f" with at least {_WITNESS_DIGITS_MIN} hexadecimal digits"
                 )
             yield int(sequence), hash_hex
 
@@ -240,7 +240,7 @@ def _convert_metric_to_witness(line: str) -> str:
     sequence, sign, number = line.partition("=")
     try:
         value = Decimal(number) if sign else Decimal(0)
-        return f"{sequence}:{int(value):012x}" if sign and value.adjusted() < _SEQUENCE_DIGITS else line
+        return f"{sequence}:{int(value):012x}" if sign and value.adjusted() < _SEQUENCE_DIGITS_MAX else line
     except (ArithmeticError, ValueError):
         return line
 

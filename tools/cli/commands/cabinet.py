@@ -51,7 +51,7 @@ def command() -> None:
 
 
 #: Longer lists of allowed values are printed on lines of their own, also in a pipe.
-_LIST_WIDE: Final = 60
+_INLINE_LIST_MAX: Final = 60
 
 
 # ---------------------------------------------------------------------- check
@@ -99,10 +99,10 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     columns: Columns = (
         Column("line", is_right_aligned=True),
         "key",
-        Column("", "stops", text=lambda stops: _EFFECTS[stops], style=_choose_style),
+        Column("", "stops", text=lambda stops: _EFFECT_BY_FATALITY[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
-        Column("there are", "allowed", width_max=_LIST_WIDE),
+        Column("there are", "allowed", width_max=_INLINE_LIST_MAX),
     )
     empty_text = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
     show(form, Table(columns, rows, empty=f"{file}: {empty_text}"))
@@ -178,7 +178,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 #: The effect of a fault, by whether it stops the machine; None: it is only a remark.
-_EFFECTS: Final = {True: "wrong", False: "left out", None: "remark"}
+_EFFECT_BY_FATALITY: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
 def _choose_style(stops: object) -> Style:

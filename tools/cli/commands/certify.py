@@ -33,9 +33,9 @@ from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.rng.service import start_service
 
 #: The source from which a submission is built; an installed product has none, and the command says so.
-_CHECKOUT = Path(__file__).resolve().parents[3]
+_SOURCE_FOLDER = Path(__file__).resolve().parents[3]
 #: How the result of a rule is printed.
-_STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHING: DOUBT}
+_STYLE_BY_STATUS = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHING: DOUBT}
 
 
 @click.command()
@@ -148,7 +148,7 @@ def command(
 def _check_source_early(out: Path, signing: Ed25519PrivateKey) -> None:
     """Check, before any game is tested, that the source code can become a submission to a laboratory."""
     try:
-        check_source(_CHECKOUT, out, signing)
+        check_source(_SOURCE_FOLDER, out, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
@@ -239,7 +239,7 @@ def _write_submission(
     try:
         with show_progress("building and writing the submission"):
             files, facts = submissions.build_submission(
-                checked_games, _CHECKOUT, out, signing, format_command_reference(), battery_result
+                checked_games, _SOURCE_FOLDER, out, signing, format_command_reference(), battery_result
             )
         bundle.write_bundle(out / submissions.FOLDER, files, facts, signing)
     except OperatorError as error:
@@ -305,7 +305,7 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
     columns = (
         "rule",
         Column("requirements", text=" ".join),
-        Column("", "status", style=_STYLE.get),
+        Column("", "status", style=_STYLE_BY_STATUS.get),
         "evidence",
     )
     rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)

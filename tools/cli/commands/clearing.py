@@ -52,11 +52,11 @@ _SECOND = click.option(
     "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
 #: The states of tickets that may still be redeemed.
-_OPEN = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
+_REDEEMABLE_STATES = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
 #: The meters `audit inspect` always shows: money in and out, stakes, wins, and the number of games.
 _MAIN_METERS = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand_paid", "games_played")
 #: What may be decided about a claim: the word on the command line, and the recorded one.
-_ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
+_RECORDED_DECISION_BY_WORD = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
 class _Money:
@@ -244,7 +244,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     """Return a table of the tickets that the ticket ledger shows as redeemable; no journal is read."""
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
-        for record in store.records(*_OPEN):
+        for record in store.records(*_REDEEMABLE_STATES):
             at = record.moves[-1].at.isoformat(timespec="seconds")
             ticket = record.ticket
             rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
@@ -267,13 +267,15 @@ def _parse_decisions(
         claim, equals, words = value.rpartition("=")
         words, _at, copy = words.partition("@")
         act, *paid = words.split(":", 2)
-        if not equals or act not in _ACTS or claim in decisions:
+        if not equals or act not in _RECORDED_DECISION_BY_WORD or claim in decisions:
             raise click.BadParameter(f"{value!r}: once each CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended")
         cents = parse_whole_number(paid[0]) if len(paid) == 2 else None
         if (act == "paid") != (cents is not None) or (paid and cents is None):
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         by = paid[1] if paid else ""
-        decisions[claim] = ClaimDecision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
+        decisions[claim] = ClaimDecision(
+            act=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, by=by, copy=copy
+        )
     return decisions
 
 

@@ -58,9 +58,9 @@ from tools.lab.tuning import (
 from tools.lab.tuning import Path as KeyPath
 
 #: A larger return probably means per cent: 92 for 0.92.
-_RETURN_MAX: Final = Fraction(2)
+_PLAUSIBLE_RETURN_MAX: Final = Fraction(2)
 #: The form of a share. The number of digits is limited: a huge power of ten would exhaust memory.
-_SHARE: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
+_SHARE_FORM: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
 
 
 @click.group()
@@ -166,7 +166,7 @@ def _list_look_remarks(game: Game) -> list[Remark]:
 
 
 #: The game that a new one is copied from, for families that have several games and no template.
-_PLAINEST: Final = {
+_SIMPLEST_GAME_BY_FAMILY: Final = {
     "baccarat": "quebec-baccarat",
     "blackjack": "quebec-blackjack",
     "poker": "quebec-three-card-poker",
@@ -203,7 +203,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         games = (
             name for name in list_shipped_games() if parse(read_source(name))["game"]["family"] == family_name
         )
-        origin = _PLAINEST.get(family_name) or next(games, None)
+        origin = _SIMPLEST_GAME_BY_FAMILY.get(family_name) or next(games, None)
     if origin is None:
         words = template.read_text(encoding="utf-8").replace("@ID@", new_id)
         text, file_text = words, f"a template of a {family_name} game"
@@ -369,11 +369,11 @@ def tune(
 def _parse_share(text: str, option: str) -> Fraction:
     """Return a share above 0 and at most 1. Raises ``click.ClickException`` naming the option."""
     try:
-        share = Fraction(text if _SHARE.fullmatch(text) else "")
+        share = Fraction(text if _SHARE_FORM.fullmatch(text) else "")
     except (ValueError, ZeroDivisionError):
         raise click.ClickException(f"{option}: {text!r} is not a share: write it as 0.92 or 23/25") from None
     if share > 1:
-        hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MAX else ""
+        hint = f"; {text} per cent is {float(share) / 100:g}" if share > _PLAUSIBLE_RETURN_MAX else ""
         reason = "the machine would lose in the long run" if option == "--return" else "no share is above 1"
         raise click.ClickException(
             f"{option}: {text} is {format_percent(share)}, {reason}: write a share, as 0.92 or 23/25{hint}"

@@ -68,7 +68,7 @@ def _build_amount_column(title: str, key: str) -> Column:
 
 
 #: The columns of stand-alone levels.
-_OWN = (
+_OWN_LEVEL_COLUMNS = (
     "level",
     _build_amount_column("shows", "shown_cents"),
     _build_amount_column("hidden", "hidden_pool"),
@@ -81,7 +81,7 @@ _OWN = (
     _build_amount_column("to the hidden pool", "hidden"),
 )
 #: The columns of levels of a controller.
-_LINKED = (
+_LINKED_LEVEL_COLUMNS = (
     "level",
     _build_amount_column("contributions", "contributions"),
     _build_amount_column("known to be counted", "counted"),
@@ -100,7 +100,11 @@ def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
         )
         for pool, level in own_levels.items()
     ]
-    return Table(_OWN, rows, title="levels of this machine, minor units", naming=1) if rows else None
+    return (
+        Table(_OWN_LEVEL_COLUMNS, rows, title="levels of this machine, minor units", naming=1)
+        if rows
+        else None
+    )
 
 
 def _build_linked_table(linked: dict[str, Any]) -> Table | None:
@@ -115,4 +119,8 @@ def _build_linked_table(linked: dict[str, Any]) -> Table | None:
             len(link["claims"]),
         )
         rows.append((pool, *cells))
-    return Table(_LINKED, rows, title="levels of a controller, minor units", naming=1) if rows else None
+    return (
+        Table(_LINKED_LEVEL_COLUMNS, rows, title="levels of a controller, minor units", naming=1)
+        if rows
+        else None
+    )

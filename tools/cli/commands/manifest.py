@@ -25,9 +25,9 @@ from tools.cli.tables import Form, Table, add_form_options, show
 from tools.cli.terminal import echo
 
 #: The type of an argument that names a file.
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_FILE_TYPE = click.Path(path_type=Path, dir_okay=False)
 #: The type of an argument that names an existing file.
-_PRESENT = click.Path(path_type=Path, dir_okay=False, exists=True)
+_EXISTING_FILE_TYPE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
 @click.group()
@@ -36,7 +36,7 @@ def command() -> None:
 
 
 @command.command("key")
-@click.argument("file", type=_FILE)
+@click.argument("file", type=_FILE_TYPE)
 def make_key(file: Path) -> None:
     """Create a manufacturer's key in FILE (PEM, PKCS #8) and print its public half, for cabinet files.
 
@@ -51,9 +51,13 @@ def make_key(file: Path) -> None:
 
 
 @command.command("make")
-@click.option("--out", type=_FILE, required=True, help="The file for the unsigned manifest.")
-@click.option("--cabinet", type=_PRESENT, help="A cabinet file whose custom games and profile are included.")
-@click.option("--levels", type=_PRESENT, multiple=True, help="A controller's level file; repeat for more.")
+@click.option("--out", type=_FILE_TYPE, required=True, help="The file for the unsigned manifest.")
+@click.option(
+    "--cabinet", type=_EXISTING_FILE_TYPE, help="A cabinet file whose custom games and profile are included."
+)
+@click.option(
+    "--levels", type=_EXISTING_FILE_TYPE, multiple=True, help="A controller's level file; repeat for more."
+)
 @click.option(
     "--reason", default="", help="The reason for this release; recorded on the machines that install it."
 )
@@ -109,9 +113,12 @@ def make(
 
 
 @command.command("sign")
-@click.argument("manifest", type=_PRESENT)
+@click.argument("manifest", type=_EXISTING_FILE_TYPE)
 @click.option(
-    "--key", type=_PRESENT, required=True, help="The manufacturer's key, made by `egm manifest key`."
+    "--key",
+    type=_EXISTING_FILE_TYPE,
+    required=True,
+    help="The manufacturer's key, made by `egm manifest key`.",
 )
 def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign the software MANIFEST, in place."""
@@ -124,8 +131,8 @@ def sign_manifest(manifest: Path, key: Path) -> None:
 
 
 @command.command("verify")
-@click.option("--cabinet", type=_PRESENT, help="The cabinet file that pins manifest and key.")
-@click.option("--manifest", type=_PRESENT, help="Verify this manifest instead of the pinned one.")
+@click.option("--cabinet", type=_EXISTING_FILE_TYPE, help="The cabinet file that pins manifest and key.")
+@click.option("--manifest", type=_EXISTING_FILE_TYPE, help="Verify this manifest instead of the pinned one.")
 @click.option("--key", metavar="HEX", help="Use this public key instead of the pinned one.")
 @add_form_options
 def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form: Form) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
 #: The most characters of an argument that a refusal repeats.
-_QUOTED_MAX = 80
+_QUOTED_CHARACTERS_MAX = 80
 
 
 def load(name: str) -> Game:
@@ -143,7 +143,7 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
             )
         if (number := parse_whole_number(credits_)) is None:
             raise click.ClickException(
-                f"--bet {text[:_QUOTED_MAX]}: write SPOT=CREDITS, a whole number of credits"
+                f"--bet {text[:_QUOTED_CHARACTERS_MAX]}: write SPOT=CREDITS, a whole number of credits"
             )
         laid[spot] = laid.get(spot, 0) + number
     bet = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
@@ -181,7 +181,7 @@ def _parse_meter(text: str) -> tuple[str, int]:
     level, _, value = text.partition("=")
     if (number := parse_whole_number(value)) is None:
         raise click.ClickException(
-            f"--meter {text[:_QUOTED_MAX]}: write LEVEL=CREDITS, a whole number of credits"
+            f"--meter {text[:_QUOTED_CHARACTERS_MAX]}: write LEVEL=CREDITS, a whole number of credits"
         )
     return level, number
 

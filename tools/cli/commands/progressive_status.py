@@ -20,7 +20,7 @@ from tools.floor.progressive.opening import STORE, open_controller
 from tools.floor.progressive.signs import read_signs
 
 #: Kinds of event that staff should investigate.
-_TROUBLES = (
+_SUSPICIOUS_EVENT_KINDS = (
     "refused",
     "forged",
     "misunderstood",
@@ -76,7 +76,7 @@ def status(*, store: str | None, form: Form) -> None:
 def _read_status(controller: Controller) -> dict[str, Any]:
     """Return the status of the progressive link as JSON data."""
     with controller.open_read_session() as session:
-        troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _TROUBLES)
+        troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _SUSPICIOUS_EVENT_KINDS)
         message_times = session.read_message_times()
         return {
             "alive_at": max((at for _, _, at, _ in session.list_daily_amounts()), default=None),

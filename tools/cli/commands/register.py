@@ -26,9 +26,9 @@ from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, add_form_opt
 from tools.cli.terminal import echo
 
 #: Column titles that differ from the columns' names.
-_TITLES = {"time_utc": "time (UTC)"}
+_TITLE_BY_COLUMN = {"time_utc": "time (UTC)"}
 #: How the state of an identity record is printed.
-_STYLES = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
+_STYLE_BY_RECORD_STATE = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
 #: The option that names the state folder.
 STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 #: The option that names the folder of the second copy.
@@ -73,7 +73,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
     columns = ("entry", "time_utc", *REGISTERS[name].columns)
-    heads = [Column(_TITLES.get(column, column.replace("_", " ")), column) for column in columns]
+    heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
     show(form, Table(heads, cells, empty="no line yet"), document=rows)
 
@@ -157,7 +157,7 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     rows = _compare_records(folder, medium, promised)
-    standing = Column("record", style=lambda state_text: _STYLES.get(state_text, DOUBT))
+    standing = Column("record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT))
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
     show(form, Table((*columns, standing), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)

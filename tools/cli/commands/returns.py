@@ -23,7 +23,7 @@ from tools.cli.tables import (
 )
 
 #: How a verdict is printed.
-_STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
+_STYLE_BY_VERDICT = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 
 
 @click.command()
@@ -53,7 +53,7 @@ def command(state: Path | None, *, form: Form) -> None:
 def _build_table(returns: list[Return]) -> Table:
     """Return a table of games with actual and theoretical returns, and the verdict whether chance explains them."""
     columns = (
-        Column("verdict", style=_STYLE.get),
+        Column("verdict", style=_STYLE_BY_VERDICT.get),
         "game",
         number_column("credit", "denomination_cents"),
         number_column("games"),

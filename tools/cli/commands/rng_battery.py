@@ -62,7 +62,7 @@ def _print_verdict(console: Terminal, verdict: "GameVerdict") -> None:
 
 
 #: The type of an option that names a file.
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE_TYPE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("battery")
@@ -80,8 +80,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Significance level of all tests of a game together.",
 )
 @click.option("--planted", type=click.Choice(DEFECT_NAMES), help="Plant this defect in good outcomes.")
-@click.option("--json", "json_file", type=_FILE, help="Write the report as JSON.")
-@click.option("--html", "html_file", type=_FILE, help="Write the report as one HTML page.")
+@click.option("--json", "json_file", type=_FILE_TYPE, help="Write the report as JSON.")
+@click.option("--html", "html_file", type=_FILE_TYPE, help="Write the report as one HTML page.")
 def battery(
     names: tuple[str, ...],
     plays: int | None,
@@ -181,7 +181,7 @@ def _list_given_options() -> list[str]:
     show_default=True,
     help="The seed of the first data set.",
 )
-@click.option("--json", "json_file", type=_FILE, help="Write the counts as JSON.")
+@click.option("--json", "json_file", type=_FILE_TYPE, help="Write the counts as JSON.")
 def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
     """Count each test's false alarms on good data; exit status 1 if a test's rate is not the stated one.
 

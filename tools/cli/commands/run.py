@@ -29,27 +29,27 @@ from tools.cli.demonstration import load_demonstration_badges
 from tools.cli.terminal import echo
 
 #: A child that exits with this status has printed the reason; a restart would only repeat it.
-_OPERATOR_ERROR: Final = 2
+_OPERATOR_ERROR_STATUS: Final = 2
 #: The machine waited for another cabinet file, and there is one: all processes restart.
-_FILE_CHANGED: Final = 4
+_FILE_CHANGED_STATUS: Final = 4
 #: A machine that ends this often within the window is not restarted.
 _RESTARTS_MAX: Final = 5
 #: Seconds within which :data:`_RESTARTS_MAX` restarts are too many.
 _RESTART_WINDOW_S: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
-_SETTLED_S: Final = 30.0
+_FAILED_START_S: Final = 30.0
 #: How often another process than the machine is restarted without a pause. After that the pause grows with
 #: each end within the window.
-_AT_ONCE: Final = 3
+_IMMEDIATE_RESTARTS_MAX: Final = 3
 #: The longest pause before a restart, in seconds.
-_PAUSE_MAX_S: Final = 10.0
+_RESTART_PAUSE_MAX_S: Final = 10.0
 #: The file in the state folder that one cabinet locks.
-_LOCK: Final = "run/cabinet.lock"
+_LOCK_FILE: Final = "run/cabinet.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class _Child:
+class _CabinetProcess:
     """One process of the cabinet (such as machine or screen), and what happens when it ends."""
 
     name: str
@@ -87,12 +87,12 @@ def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
 def _build_screen_process(
     name: str,
     arguments: Sequence[str],
-    display: "_Shown",
+    display: "_ScreenOptions",
     address: Path,
     port: int = 0,
     *,
     closes: bool = False,
-) -> _Child:
+) -> _CabinetProcess:
     """Return a process of the cabinet that runs a screen.
 
     A browser screen gets its listening socket, and the next process waits until it has written its address.
@@ -100,7 +100,7 @@ def _build_screen_process(
     descriptors = _open_browser_sockets(name, port) if display.mode == "web" else ()
     door = ("--held", *map(str, descriptors)) if descriptors else ()
     command = build_python_command("egm.screen", *arguments, "--mode", display.mode, *door)
-    return _Child(
+    return _CabinetProcess(
         name,
         command,
         address if descriptors else None,
@@ -118,7 +118,7 @@ def _resolve_screen_mode(requested_mode: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
+class _ScreenOptions:
     """The options of the screen processes: where the screen is displayed, and how."""
 
     mode: str
@@ -145,8 +145,8 @@ class _Shown:
 
 
 def _build_child_processes(
-    folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _Shown
-) -> tuple[_Child, ...]:
+    folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _ScreenOptions
+) -> tuple[_CabinetProcess, ...]:
     """Return the cabinet's processes in the order of their start.
 
     ``cabinet`` is None if the cabinet file is unusable; then the screen displays the reason.
@@ -157,13 +157,15 @@ def _build_child_processes(
     children = []
     if _list_simulated_devices(cabinet):
         ready = folder.run / "bench.ready"
-        children.append(_Child("bench", build_python_command("egm.app.bench", *where, *which), ready))
+        children.append(
+            _CabinetProcess("bench", build_python_command("egm.app.bench", *where, *which), ready)
+        )
     flags = [*(("--stay",) if shown.is_kiosk else ()), *(("--first-start",) if shown.asks else ())]
     if shown.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
         flags.append("--watched")  # every position has a screen
     flags += [] if shown.stick is None else ["--stick", str(shown.stick)]
     machine = build_python_command("egm.app", *where, *which, *flags)
-    children.append(_Child("machine", machine, after=folder.remove_line_links, is_machine=True))
+    children.append(_CabinetProcess("machine", machine, after=folder.remove_line_links, is_machine=True))
     if screen != "none":
         display = ("--display", str(shown.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
@@ -234,7 +236,7 @@ def _lock_state_folder(folder: StateFolder) -> FolderLock:
     Raises JournalLocked, which names the process that has the folder: another cabinet, or a machine started
     alone.
     """
-    lock = FolderLock(folder.root, _LOCK)
+    lock = FolderLock(folder.root, _LOCK_FILE)
     FolderLock(folder.root).release()
     return lock
 
@@ -242,7 +244,7 @@ def _lock_state_folder(folder: StateFolder) -> FolderLock:
 class _Supervisor:
     """Starts the cabinet's processes in order and restarts them; ends on a signal or with the machine."""
 
-    def __init__(self, children: Sequence[_Child]) -> None:
+    def __init__(self, children: Sequence[_CabinetProcess]) -> None:
         self._children = children
         self._stop = asyncio.Event()
         self._status = 0
@@ -260,13 +262,13 @@ class _Supervisor:
                 await self._wait_for(child)
         return self._status
 
-    async def _wait_for(self, child: _Child) -> None:
+    async def _wait_for(self, child: _CabinetProcess) -> None:
         """Wait until the process has created the file that shows that it is ready."""
         # A file that another process creates can only be polled.
         while child.ready is not None and not child.ready.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
             await asyncio.sleep(0.02)
 
-    async def _run_with_restarts(self, child: _Child) -> None:
+    async def _run_with_restarts(self, child: _CabinetProcess) -> None:
         """Run a process, and restart it whenever it ends, until the supervisor stops."""
         loop = asyncio.get_running_loop()
         starts: list[float] = []
@@ -300,15 +302,17 @@ class _Supervisor:
                     await asyncio.wait((stopped,), timeout=_compute_restart_pause_s(len(starts)))
         stopped.cancel()
 
-    def _should_end_cabinet(self, child: _Child, status: int | None, ends: int, since_first_s: float) -> bool:
+    def _should_end_cabinet(
+        self, child: _CabinetProcess, status: int | None, ends: int, since_first_s: float
+    ) -> bool:
         """Return whether the end of a process ends the whole cabinet.
 
         The machine's process ends it with an operator error, or after too many restarts. Any other process
         ends it only with an operator error soon after its start.
         """
         if not child.is_machine:
-            return status == _OPERATOR_ERROR and since_first_s < _SETTLED_S
-        if status in {_OPERATOR_ERROR, _FILE_CHANGED}:
+            return status == _OPERATOR_ERROR_STATUS and since_first_s < _FAILED_START_S
+        if status in {_OPERATOR_ERROR_STATUS, _FILE_CHANGED_STATUS}:
             return True
         if ends >= _RESTARTS_MAX:
             echo(f"egm: the {child.name} ended {ends} times within a minute", err=True)
@@ -317,7 +321,11 @@ class _Supervisor:
 
 def _compute_restart_pause_s(ends: int) -> float:
     """Return the pause in seconds before a process restarts that ended ``ends`` times within a minute."""
-    return 0.0 if ends < _AT_ONCE else min(_PAUSE_MAX_S, 2.0 ** (ends - _AT_ONCE))
+    return (
+        0.0
+        if ends < _IMMEDIATE_RESTARTS_MAX
+        else min(_RESTART_PAUSE_MAX_S, 2.0 ** (ends - _IMMEDIATE_RESTARTS_MAX))
+    )
 
 
 def _find_one_game_folder(game: str) -> Path:
@@ -408,7 +416,7 @@ def command(
         "--reduced-motion": reduced_motion,
         "--silent": silent,
     }
-    shown = _Shown(
+    shown = _ScreenOptions(
         mode=_resolve_screen_mode(screen),
         port=port,
         top=top,
@@ -436,14 +444,16 @@ def command(
             cabinet = write_one_game_cabinet(game, folder)
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
-    status = _FILE_CHANGED
-    while status == _FILE_CHANGED:
+    status = _FILE_CHANGED_STATUS
+    while status == _FILE_CHANGED_STATUS:
         status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet, shown)).run())
     lock.release()
     sys.exit(status)
 
 
-def _prepare_children(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
+def _prepare_children(
+    folder: StateFolder, cabinet: Path | None, shown: _ScreenOptions
+) -> tuple[_CabinetProcess, ...]:
     """Print the start information, and return the processes to run.
 
     Raises ClickException for an unusable cabinet file.
@@ -469,7 +479,7 @@ def _prepare_children(folder: StateFolder, cabinet: Path | None, shown: _Shown) 
     return _build_child_processes(folder, cabinet, file, shown)
 
 
-def _does_screen_ask_for_file(cabinet: Path | None, shown: _Shown) -> bool:
+def _does_screen_ask_for_file(cabinet: Path | None, shown: _ScreenOptions) -> bool:
     """Return whether the screen, not the terminal, asks for a missing cabinet file."""
     return shown.asks and cabinet is not None and not cabinet.exists()
 

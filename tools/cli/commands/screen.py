@@ -13,7 +13,7 @@ from tools.cli.terminal import echo
 from tools.lab.named import path_or_id_from_text
 
 #: The smallest scale of a still picture, pixels a unit.
-_STILL: Final = 2 / 3
+_STILL_PICTURE_SCALE_MIN: Final = 2 / 3
 
 
 @click.group()
@@ -53,7 +53,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 
     if file.suffix == ".toml":
         shown, picture = load(str(file)), file.with_suffix(".png")
-        width, height = draw_idle_game(shown, picture, max(scale, _STILL))
+        width, height = draw_idle_game(shown, picture, max(scale, _STILL_PICTURE_SCALE_MIN))
         echo(f"{picture}: {width} x {height} pixels")
         return
     try:

@@ -48,7 +48,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
 #: What the cashier reads when a ticket is refused.
-_REFUSALS: Final = {
+_REFUSAL_TEXT_BY_REASON: Final = {
     Reason.MISREAD: "not a valid ticket number: read the ticket again and enter all its digits",
     Reason.UNKNOWN: "no ticket has this number; if it was issued before a ledger was lost: egm ticket prove",
     Reason.NOT_PRINTED: "no machine has confirmed that this ticket was printed",
@@ -61,12 +61,12 @@ _REFUSALS: Final = {
     Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
 #: What to do about a damaged ledger.
-_REMEDY: Final = (
+_DAMAGED_LEDGER_REMEDY: Final = (
     "start the machine, which rebuilds a damaged copy from an intact one; "
     "if it reports that neither copy is intact, two people start a new ledger: egm ticket restore"
 )
 #: The functions that draw a ticket, by the ending of the file's name.
-_WRITERS: Final = {".png": encode_png, ".pdf": encode_pdf}
+_ENCODER_BY_SUFFIX: Final = {".png": encode_png, ".pdf": encode_pdf}
 
 
 # ---------------------------------------------------------------- what the commands share
@@ -77,7 +77,7 @@ def _parse_digits(_: click.Context, __: click.Parameter, value: str) -> str:
 
 def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) -> Path:
     """Return the path of a picture file; raise click.BadParameter unless its name ends in .png or .pdf."""
-    if value.suffix not in _WRITERS:
+    if value.suffix not in _ENCODER_BY_SUFFIX:
         raise click.BadParameter(f"{value}: must end in .png or .pdf")
     return value
 
@@ -129,7 +129,7 @@ def _report_ledger_errors() -> Iterator[None]:
             yield
         except TicketLedgerDamaged as why:
             raise OperatorError(
-                f"{why}" if "egm ticket restore" in str(why) else f"{why}; {_REMEDY}"
+                f"{why}" if "egm ticket restore" in str(why) else f"{why}; {_DAMAGED_LEDGER_REMEDY}"
             ) from why
 
 
@@ -212,7 +212,7 @@ def _format_time(at: datetime) -> str:
 
 
 #: The column of amounts.
-_AMOUNT: Final = Column("amount", is_right_aligned=True)
+_AMOUNT_COLUMN: Final = Column("amount", is_right_aligned=True)
 
 
 def _build_ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def _build_ticket_data(record: Record, number: str, at: datetime | None = None) 
 
 def _write_ticket(ticket: Ticket, template: Template, language: str, output: Path) -> None:
     """Draw the picture of a ticket and write it to a file."""
-    write_result(output, _WRITERS[output.suffix](draw_ticket(ticket, template, language)))
+    write_result(output, _ENCODER_BY_SUFFIX[output.suffix](draw_ticket(ticket, template, language)))
 
 
 @click.group("ticket")
@@ -241,11 +241,11 @@ def command() -> None:
 def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not is_ticket_number(number):
-        raise click.ClickException(_REFUSALS[Reason.MISREAD])
+        raise click.ClickException(_REFUSAL_TEXT_BY_REASON[Reason.MISREAD])
     with _open_ledger_read_only(state, medium) as store:
         record = store.get(number)
     if record is None:
-        raise click.ClickException(_REFUSALS[Reason.UNKNOWN])
+        raise click.ClickException(_REFUSAL_TEXT_BY_REASON[Reason.UNKNOWN])
     at = _read_plausible_time(state or default_state_dir())
     state_text = _format_state(record, at)
     ticket = record.ticket
@@ -291,7 +291,7 @@ def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], las
         )
         for record in records
     )
-    columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT)
+    columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT_COLUMN)
     document = [_build_ticket_data(record, record.shown_number, at) for record in records]
     show(form, Table(columns, rows, empty="no ticket"), document=document)
 
@@ -331,7 +331,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
     )
     show(
         form,
-        Table(("state", "kind", number_column("tickets"), _AMOUNT), rows, empty="no ticket"),
+        Table(("state", "kind", number_column("tickets"), _AMOUNT_COLUMN), rows, empty="no ticket"),
         document={"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters},
         after="\n".join(after),
     )
@@ -365,7 +365,7 @@ def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
         )
         for x in lines
     )
-    columns = ("paid (UTC)", _AMOUNT, "name", "address", "by")
+    columns = ("paid (UTC)", _AMOUNT_COLUMN, "name", "address", "by")
     show(form, Table(columns, rows, empty="no payee was written down"), document=document)
 
 
@@ -407,7 +407,7 @@ def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
     answer = cage.pay(number, Payee(name, address) if name or address else None)
     if isinstance(answer, Refusal):
         detail = f" ({answer.detail})" if answer.detail else ""
-        raise click.ClickException(f"not paid: {_REFUSALS[answer.reason]}{detail}")
+        raise click.ClickException(f"not paid: {_REFUSAL_TEXT_BY_REASON[answer.reason]}{detail}")
     return f"paid: {_format_ticket_amount(answer.ticket)}"
 
 

@@ -30,11 +30,11 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
 #: An entry's or a round's number, as a person writes it.
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,6}")
+_NUMBER_FORM: Final = re.compile(r"[1-9][0-9]{0,6}")
 #: Longest part of an argument that an error repeats, in characters.
-_QUOTED_MAX: Final = 60
+_QUOTED_CHARACTERS_MAX: Final = 60
 #: The type of an argument that names a file.
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE_TYPE = click.Path(dir_okay=False, path_type=Path)
 
 
 def _read_rules(path: Path) -> Tournament:
@@ -73,7 +73,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 def new(rules_file: Path) -> None:
     """Write an example of a rules file to RULES, with the meaning of each key, for editing."""
     if rules_file.exists():
@@ -86,7 +86,7 @@ def new(rules_file: Path) -> None:
 
 
 @command.command()
-@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @_today_option
 def check(rules_file: Path, today: datetime | None) -> None:
     """Check the rules file RULES against the by-law and print what it allows.
@@ -107,7 +107,7 @@ def check(rules_file: Path, today: datetime | None) -> None:
 
 
 @command.command()
-@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.option(
     "--language",
     type=click.Choice(LANGUAGES),
@@ -127,8 +127,8 @@ def _parse_round(text: str, form: str) -> tuple[int, int, str]:
     Raises ClickException if it does not have the form, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
     """
     parts = text.split(":", form.count(":"))
-    if len(parts) != form.count(":") + 1 or not all(_NUMBER.fullmatch(each) for each in parts[:2]):
-        raise click.ClickException(f"{text[:_QUOTED_MAX]!r} is not {form}")
+    if len(parts) != form.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(each) for each in parts[:2]):
+        raise click.ClickException(f"{text[:_QUOTED_CHARACTERS_MAX]!r} is not {form}")
     return int(parts[0]), int(parts[1]), "".join(parts[2:])
 
 
@@ -193,9 +193,9 @@ def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None
 
 
 @command.command()
-@click.argument("rules_file", metavar="RULES", type=_FILE)
-@click.argument("results_file", metavar="RESULTS", type=_FILE)
-@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
+@click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
+@click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
+@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
 @_add_derivation_options
 def results(
     rules_file: Path, results_file: Path, exports: tuple[Path, ...], **corrections: Unpack[_Corrections]
@@ -212,8 +212,8 @@ def results(
 
 
 @command.command("standings")
-@click.argument("rules_file", metavar="RULES", type=_FILE)
-@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
+@click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
+@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
 @click.option("--round", "number", type=WholeNumber(min=1), default=1, show_default=True, help="The round.")
 @_add_derivation_options
 @add_form_options
@@ -342,8 +342,8 @@ def _settle(rules: Tournament, results_file: Path, added_cents: int) -> Settleme
 
 
 @command.command("settle")
-@click.argument("rules_file", metavar="RULES", type=_FILE)
-@click.argument("results_file", metavar="RESULTS", type=_FILE)
+@click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
+@click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
 @_add_option
 @add_form_options
 def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: Form) -> None:
@@ -380,9 +380,9 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: For
 
 
 @command.command()
-@click.argument("rules_file", metavar="RULES", type=_FILE)
-@click.argument("results_file", metavar="RESULTS", type=_FILE)
-@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
+@click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
+@click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
+@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
 @_add_option
 @add_form_options
 def paid(

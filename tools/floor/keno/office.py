@@ -47,15 +47,15 @@ from tools.floor.keno.entries import (
 )
 
 #: What the secret of the control numbers is derived for.
-_CONTROL: Final = b"keno control number"
+_CONTROL_NUMBER_PURPOSE: Final = b"keno control number"
 #: Accounts: money taken and paid at the desk, stakes of draws to come, prizes and stakes owed, what the venue keeps.
 DESK: Final = "keno:desk"
 STAKED: Final = "keno:staked"
 OWED: Final = "keno:owed"
 HOUSE: Final = "keno:house"
 #: Keys of the journal's state: the office, its counters, and its tickets by number.
-_OFFICE: Final = "keno:office"
-_COUNTERS: Final = "keno:counters"
+_OFFICE_KEY: Final = "keno:office"
+_COUNTERS_KEY: Final = "keno:counters"
 TICKET: Final = "keno:ticket:"
 
 
@@ -132,7 +132,7 @@ class KenoOffice:
         levels, or no such credit.
         """
         definition = find_keno_rules(game).definition
-        if journal.state(_OFFICE) is not None:
+        if journal.state(_OFFICE_KEY) is not None:
             raise OperatorError(f"{journal.media[0]}: there is a Keno office here already")
         if definition.terms is None:
             raise OperatorError(
@@ -156,7 +156,7 @@ class KenoOffice:
             unit_cents=unit_cents,
             currency=currency,
         )
-        state = {_OFFICE: to_json(opened), _COUNTERS: to_json(Counters())}
+        state = {_OFFICE_KEY: to_json(opened), _COUNTERS_KEY: to_json(Counters())}
         journal.append(
             Transaction(id="keno-office", kind=KINDS[OfficeOpened], record=to_json(opened), state=state)
         )
@@ -182,7 +182,7 @@ class KenoOffice:
             self.rules.definition,
             ticket,
             acknowledgement,
-            key=self.journal.derive(_CONTROL),
+            key=self.journal.derive(_CONTROL_NUMBER_PURPOSE),
             casino=self.opened.casino,
             station=station,
             claim_place=self.opened.claim_place,
@@ -387,7 +387,7 @@ class KenoOffice:
     # ------------------------------------------------------------------ writing
     def _read_counters(self) -> Counters:
         """Return the office's counters from the journal: next draw, last ticket, whether sales are closed."""
-        return from_json(Counters, self.journal.state(_COUNTERS), _COUNTERS)
+        return from_json(Counters, self.journal.state(_COUNTERS_KEY), _COUNTERS_KEY)
 
     def _require_open_sales(self, counters: Counters) -> None:
         """Raise OperatorError if the sales of a draw are closed, and it has been neither held nor declared failed."""
@@ -446,7 +446,7 @@ class KenoOffice:
             f"{TICKET}{n}": None if each is None else each.to_json() for n, each in tickets.items()
         }
         if counters is not None:
-            state[_COUNTERS] = to_json(counters)
+            state[_COUNTERS_KEY] = to_json(counters)
         self.journal.append(
             Transaction(
                 id=entry_id,
@@ -460,10 +460,10 @@ class KenoOffice:
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
     """Return the terms with which the office of a journal was opened. Raises OperatorError if none was opened."""
-    opened = journal.state(_OFFICE)
+    opened = journal.state(_OFFICE_KEY)
     if opened is None:
         raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")
-    return from_json(OfficeOpened, opened, _OFFICE)
+    return from_json(OfficeOpened, opened, _OFFICE_KEY)
 
 
 def open_journal(folder: Path, now: Callable[[], datetime], second: Path | None = None) -> Journal:

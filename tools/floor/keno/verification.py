@@ -28,10 +28,10 @@ from tools.floor.keno.entries import (
 )
 from tools.floor.keno.office import TICKET, KenoOffice
 
-_RECORDS: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.items()}
+_RECORD_CLASS_BY_KIND: Final[Mapping[str, type]] = {kind: record for record, kind in KINDS.items()}
 
 
-class _Copy:
+class _JournalInMemory:
     """A substitute for the journal in memory: the state after the entries recomputed so far; the last transaction."""
 
     def __init__(self, journal: Journal) -> None:
@@ -61,7 +61,7 @@ class _Verifier:
     """A Keno office in memory that repeats each recorded action at its recorded time."""
 
     def __init__(self, journal: Journal, game: Game) -> None:
-        self._copy = _Copy(journal)
+        self._copy = _JournalInMemory(journal)
         self._game = game
         self._office: KenoOffice | None = None
         self._time = datetime(2000, 1, 1, tzinfo=UTC)
@@ -69,7 +69,7 @@ class _Verifier:
     def recompute(self, entry: StoredEntry) -> Transaction | None:
         """Repeat the action that an entry records, and return the transaction that results from it."""
         record: object = from_json(
-            _RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
+            _RECORD_CLASS_BY_KIND[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
         )
         self._time = datetime.fromisoformat(getattr(record, "at", self._time.isoformat()))
         if isinstance(record, OfficeOpened):
@@ -119,7 +119,7 @@ def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
     After an entry that cannot be recomputed, nothing more is checked.
     """
     verifier = _Verifier(journal, game)
-    for entry in journal.entries((*_RECORDS,)):
+    for entry in journal.entries((*_RECORD_CLASS_BY_KIND,)):
         where = f"entry {entry.sequence}, {entry.kind}"
         try:
             expected = verifier.recompute(entry)

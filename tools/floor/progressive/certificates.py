@@ -41,9 +41,9 @@ REVOKED: Final = "revoked.crl"
 #: Days for which a certificate is valid.
 _VALID_DAYS: Final = 825
 #: How long before its creation a certificate becomes valid, because clocks differ.
-_SKEW: Final = timedelta(hours=1)
+_CLOCK_TOLERANCE: Final = timedelta(hours=1)
 #: The separator between a name and the serial number of its revoked certificate, in the archived file names.
-_ASIDE: Final = ".revoked-"
+_ARCHIVE_SEPARATOR: Final = ".revoked-"
 
 
 def format_sign_name(name: str) -> str:
@@ -212,7 +212,7 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
     builder = (
         x509.CertificateRevocationListBuilder()
         .issuer_name(authority.subject)
-        .last_update(now - _SKEW)
+        .last_update(now - _CLOCK_TOLERANCE)
         .next_update(now + timedelta(days=_VALID_DAYS))
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
@@ -246,11 +246,11 @@ def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
 def _list_archived_serials(folder: Path) -> set[int]:
     """Return the serial numbers of the certificates archived by :func:`revoke`, from their file names."""
     serials = set()
-    for path in folder.glob(f"*{_ASIDE}*"):
+    for path in folder.glob(f"*{_ARCHIVE_SEPARATOR}*"):
         if path.suffix not in {".crt", ".key"}:
             continue
         try:
-            serials.add(int(path.stem.partition(_ASIDE)[2], 16))
+            serials.add(int(path.stem.partition(_ARCHIVE_SEPARATOR)[2], 16))
         except ValueError:
             raise OperatorError(
                 f"{path}: its name does not contain a certificate's serial number: restore its name, or take "
@@ -266,7 +266,7 @@ def _archive_certificate(folder: Path, name: str, serial: int) -> None:
     """
     for suffix in ("key", "crt"):
         with contextlib.suppress(FileNotFoundError):  # the key may be on its machine only
-            (folder / f"{name}.{suffix}").rename(folder / f"{name}{_ASIDE}{serial:x}.{suffix}")
+            (folder / f"{name}.{suffix}").rename(folder / f"{name}{_ARCHIVE_SEPARATOR}{serial:x}.{suffix}")
     sync_folder(folder)
 
 
@@ -357,7 +357,7 @@ def _create_builder(
 
     The certificate is valid no longer than ``authority``.
     """
-    since, until = now - _SKEW, now + timedelta(days=_VALID_DAYS)
+    since, until = now - _CLOCK_TOLERANCE, now + timedelta(days=_VALID_DAYS)
     if authority is not None:
         since = max(since, authority.not_valid_before_utc)
         until = min(until, authority.not_valid_after_utc)
@@ -394,7 +394,9 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     require_private(path)
     with contextlib.suppress(FileNotFoundError, ValueError), raise_read_errors():
         stored_key = serialization.load_pem_private_key(path.read_bytes(), None)
-        aside = (_read_certificate(each).public_key() for each in folder.glob(f"{name}{_ASIDE}*.crt"))
+        aside = (
+            _read_certificate(each).public_key() for each in folder.glob(f"{name}{_ARCHIVE_SEPARATOR}*.crt")
+        )
         if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in aside:
             return stored_key  # otherwise its revocation was interrupted
     if name == AUTHORITY and (signed := sorted(folder.glob("*.crt"))):
@@ -424,7 +426,9 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
     rejected. A sign may only publish its own status, and only if this folder has certified it.
     """
     certified = (
-        path.stem for path in sorted(folder.glob(f"{format_sign_name('*')}.crt")) if _ASIDE not in path.name
+        path.stem
+        for path in sorted(folder.glob(f"{format_sign_name('*')}.crt"))
+        if _ARCHIVE_SEPARATOR not in path.name
     )
     signs = "".join(
         f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.ALL_WINS}\n"

@@ -43,9 +43,9 @@ from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
 
 #: Values carry the term above this bit, so that they keep rising when another controller takes over.
-_TERM_SHIFT = 40
+_TERM_BITS_SHIFT = 40
 #: How long signs show who has won a level.
-_WIN_SHOWN = timedelta(minutes=1)
+_WIN_DISPLAY_TIME = timedelta(minutes=1)
 
 
 class ControllerError(OperatorError):
@@ -425,7 +425,11 @@ class Controller:
         """Yield the last win of each level that signs still show; wins of void games are left out."""
         for record in records:
             hit = session.find_claim(record.last_claim) if record.last_claim else None
-            if hit is None or hit.way == "void" or at - datetime.fromisoformat(hit.awarded_at) >= _WIN_SHOWN:
+            if (
+                hit is None
+                or hit.way == "void"
+                or at - datetime.fromisoformat(hit.awarded_at) >= _WIN_DISPLAY_TIME
+            ):
                 continue
             yield LevelWin(level=record.id, machine=hit.machine, amount_cents=hit.amount_cents)
 
@@ -435,7 +439,7 @@ class Controller:
         prize = session.read_last_prize(record.id) if record.level.terms.mystery else None
         return Value(
             level=record.id,
-            sequence=(self._store.term << _TERM_SHIFT) + self._spoken,
+            sequence=(self._store.term << _TERM_BITS_SHIFT) + self._spoken,
             time_utc=at.isoformat(),
             run=self._run,
             amount_cents=record.level.shown_cents,

@@ -13,9 +13,9 @@ from typing import Final
 IMPROBABLE: Final = Fraction(1, 10**9)
 """The probability below which a machine's hits are held for a ruling."""
 #: Bits to which intermediate results are rounded up.
-_BITS: Final = 192
+_PRECISION_BITS: Final = 192
 #: The most recent hits from each of which on the hits are tested.
-_RECENT: Final = 32
+_RECENT_HITS_TESTED: Final = 32
 
 
 def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
@@ -28,7 +28,7 @@ def is_improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
     """
     if bound_win_probability(counted, len(wins), odds) < IMPROBABLE:
         return True
-    recent = wins[-_RECENT:]
+    recent = wins[-_RECENT_HITS_TESTED:]
     return any(
         bound_win_probability(recent[-1] - first, len(recent) - at - 1, odds) < IMPROBABLE
         for at, first in enumerate(recent[:-1])
@@ -58,7 +58,7 @@ def _power(base: Fraction, exponent: int) -> Fraction:
 
 def _round_up(value: Fraction) -> Fraction:
     """Return the value rounded up to a fixed number of bits."""
-    shift = _BITS - value.numerator.bit_length() + value.denominator.bit_length()
+    shift = _PRECISION_BITS - value.numerator.bit_length() + value.denominator.bit_length()
     if shift >= 0:
         scaled = -(-(value.numerator << shift) // value.denominator)
         return Fraction(scaled, 1 << shift)

@@ -23,7 +23,7 @@ DECLINE: Final = "decline"
 #: The longest reason of a ruling, in characters.
 REASON_MAX: Final = 400
 #: The number of persons who must rule.
-_PERSONS: Final = 2
+_RULING_PERSONS: Final = 2
 
 
 class RulingError(OperatorError):
@@ -81,7 +81,7 @@ def rule(
         raise RulingError(f"claim {claim} is not waiting for a ruling")
     if ruling not in {AWARD, DECLINE}:
         raise RulingError(f"claim {claim}: a ruling is {AWARD} or {DECLINE}, not {ruling!r}")
-    if len({name.strip() for name in persons} - {""}) < _PERSONS or not reason.strip():
+    if len({name.strip() for name in persons} - {""}) < _RULING_PERSONS or not reason.strip():
         raise RulingError(f"claim {claim}: a ruling needs two people and a reason")
     if len(reason) > REASON_MAX:
         raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")

@@ -9,18 +9,18 @@ from egm.errors import OperatorError
 from tools.floor.progressive.store import Row, Store, StoreBusyError, StoreLostError
 
 #: The advisory lock of the working controller; PostgreSQL releases it when the connection is lost.
-_LOCK: Final = 0x45474D50  # EGMP
+_ADVISORY_LOCK_ID: Final = 0x45474D50  # EGMP
 #: The longest wait for a lock that another session holds.
-_LOCK_MS: Final = 30_000
+_LOCK_WAIT_MS: Final = 30_000
 #: A working controller sends a query at least every two seconds; one that is silent for this long is dead or
 #: hangs, and loses its session. Otherwise a disconnected computer or a stopped process would hold the lock
 #: for hours.
-_SILENT_MS: Final = 30_000
+_IDLE_SESSION_MS: Final = 30_000
 #: The time within which both ends detect that the other's computer is gone.
 _CONNECTION_TIMEOUT_SECONDS: Final = 15
-_KEEPALIVES: Final = 3
+_KEEPALIVE_OPTIONS: Final = 3
 #: The first server version that ends a silent session.
-_ENDS_SILENCE: Final = 140_000
+_IDLE_TIMEOUT_SERVER_VERSION: Final = 140_000
 
 
 class PostgresReader(Store):
@@ -37,9 +37,9 @@ class PostgresReader(Store):
                 dsn,
                 autocommit=True,
                 connect_timeout=_CONNECTION_TIMEOUT_SECONDS,
-                keepalives_idle=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
-                keepalives_interval=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
-                keepalives_count=_KEEPALIVES,
+                keepalives_idle=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
+                keepalives_interval=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
+                keepalives_count=_KEEPALIVE_OPTIONS,
                 tcp_user_timeout=_CONNECTION_TIMEOUT_SECONDS * 1000,
             )
         except psycopg.Error as error:
@@ -80,7 +80,7 @@ class PostgresStore(PostgresReader):
         super().__init__(dsn)
         try:
             self._watch_over()
-            if not self.run("SELECT pg_try_advisory_lock(?)", _LOCK)[0][0]:
+            if not self.run("SELECT pg_try_advisory_lock(?)", _ADVISORY_LOCK_ID)[0][0]:
                 raise StoreBusyError("PostgreSQL: another controller works on this database")
             self._take_over("BIGINT")
         except BaseException:
@@ -90,14 +90,14 @@ class PostgresStore(PostgresReader):
     def _watch_over(self) -> None:
         """Configure the server to end this session if the controller hangs or its connection is lost."""
         limits = {
-            "lock_timeout": _LOCK_MS,
-            "idle_in_transaction_session_timeout": _SILENT_MS,
-            "tcp_keepalives_idle": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
-            "tcp_keepalives_interval": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
-            "tcp_keepalives_count": _KEEPALIVES,
+            "lock_timeout": _LOCK_WAIT_MS,
+            "idle_in_transaction_session_timeout": _IDLE_SESSION_MS,
+            "tcp_keepalives_idle": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
+            "tcp_keepalives_interval": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
+            "tcp_keepalives_count": _KEEPALIVE_OPTIONS,
         }
-        if self._base.info.server_version >= _ENDS_SILENCE:
-            limits["idle_session_timeout"] = _SILENT_MS
+        if self._base.info.server_version >= _IDLE_TIMEOUT_SERVER_VERSION:
+            limits["idle_session_timeout"] = _IDLE_SESSION_MS
         for name, limit in limits.items():
             self.run("SELECT set_config(?, ?, false)", name, str(limit))
 

@@ -28,7 +28,7 @@ _KEY_BYTES: Final = 32
 #: Length of a nonce, in bytes.
 _NONCE_BYTES: Final = 12
 #: What to do about a missing or wrong key, for the text of errors.
-_MENDS: Final = (
+_KEY_REMEDY: Final = (
     "put a copy of the right one back; if no mystery level was served with it yet, remove it and run `egm "
     "progressive certificates`"
 )
@@ -54,10 +54,10 @@ def read_key(folder: Path) -> bytes:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
         raise OperatorError(
-            f"{path}: not a key for the secrets of mystery levels: {error}: {_MENDS}"
+            f"{path}: not a key for the secrets of mystery levels: {error}: {_KEY_REMEDY}"
         ) from None
     if len(key) != _KEY_BYTES:
-        raise OperatorError(f"{path}: the key has {len(key)} bytes instead of {_KEY_BYTES}: {_MENDS}")
+        raise OperatorError(f"{path}: the key has {len(key)} bytes instead of {_KEY_BYTES}: {_KEY_REMEDY}")
     return key
 
 

@@ -37,13 +37,13 @@ from tools.floor.progressive.heartbeat import SignHeartbeat, read_beat
 from tools.floor.progressive.signs import SignBook, SignRecord
 
 #: The most messages processed in one transaction.
-_BATCH: Final = 256
+_BATCH_MESSAGES_MAX: Final = 256
 #: The number of event loop turns without a new message after which the received ones are processed.
-_TURNS: Final = 5
+_LOOP_TURNS_WITHOUT_MESSAGE: Final = 5
 #: Seconds between two published values of a level.
-_VALUES_SECONDS: Final = 0.5
+_VALUE_INTERVAL_SECONDS: Final = 0.5
 #: Seconds between two checks that the store still belongs to this controller, with or without a broker.
-_OFFICE_SECONDS: Final = 2.0
+_TERM_CHECK_SECONDS: Final = 2.0
 
 
 class Service:
@@ -55,7 +55,7 @@ class Service:
         slot: LinkSlot,
         report: Callable[[str], None],
         *,
-        values_seconds: float = _VALUES_SECONDS,
+        values_seconds: float = _VALUE_INTERVAL_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
         signs: SignBook | None = None,
@@ -100,7 +100,7 @@ class Service:
         """
         while True:
             self._controller.renew_term()
-            await asyncio.sleep(_OFFICE_SECONDS)
+            await asyncio.sleep(_TERM_CHECK_SECONDS)
 
     async def _run_session(self, line: BrokerLine) -> None:
         """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
@@ -146,7 +146,7 @@ class Service:
         A message that is still in the socket needs a few turns of the event loop to arrive.
         """
         heard, turns = [await self._inbox.get()], 0
-        while len(heard) < _BATCH and turns < _TURNS:
+        while len(heard) < _BATCH_MESSAGES_MAX and turns < _LOOP_TURNS_WITHOUT_MESSAGE:
             if self._inbox.empty():
                 turns += 1
                 await asyncio.sleep(0)

@@ -37,7 +37,7 @@ STALE_NS: Final = SILENT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
 RUN_NS: Final = 750_000_000
 #: Seconds between two checks whether a heartbeat is due.
-_LOOK_SECONDS: Final = 0.1
+_HEARTBEAT_CHECK_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +211,7 @@ async def listen(
             heartbeat = beat(now_ns())
             if heartbeat is not None:
                 await line.publish(topics.build_heartbeat_topic(name), heartbeat, AT_MOST_ONCE)
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_HEARTBEAT_CHECK_SECONDS)
 
     async def receive_values(line: BrokerLine) -> None:
         """Update the sign with each received level value, and report invalid ones."""

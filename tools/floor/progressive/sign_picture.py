@@ -14,17 +14,17 @@ from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
 
 #: The most levels shown at once; further ones alternate with them.
-_PLATES_MAX: Final = 3
+_PLATES_AT_ONCE_MAX: Final = 3
 #: The greatest height of a level, in units.
-_HEIGHT_MAX: Final = 460.0
+_PLATE_HEIGHT_MAX: Final = 460.0
 #: Seconds for which each group of levels is shown.
-_TURN_SECONDS: Final = 8.0
+_GROUP_SECONDS: Final = 8.0
 #: Seconds that an amount is shown in the format of one language before it changes to the other's.
-_FORM_SECONDS: Final = 6.0
+_LANGUAGE_SECONDS: Final = 6.0
 #: Nanoseconds for which the lamp for staff is lit after a value.
-_BEAT_NS: Final = 400_000_000
+_STAFF_LAMP_NS: Final = 400_000_000
 #: Separates the texts of the two languages.
-_BETWEEN: Final = "  ·  "
+_LANGUAGE_SEPARATOR: Final = "  ·  "
 
 
 class SignPicture(Picture):
@@ -35,18 +35,18 @@ class SignPicture(Picture):
         self.painter.surface = surface
         both = tuple(self._texts.setdefault((language, ""), Texts(language)) for language in LOCALES)
         seconds = now_ns / 1e9
-        form = both[int(seconds / _FORM_SECONDS) % len(both)]
+        form = both[int(seconds / _LANGUAGE_SECONDS) % len(both)]
         stage = Stage(self.painter, form, self.layout, View(now=seconds))
         surface.blit(draw_backdrop(stage, _format_bilingual_text(both, "progressive.sign")), (0, 0))
         rect = x, y, w, h = find_board_rect(self.layout)
         draw_frame_lamps(stage, rect, "idle")
         if not plates:
             _draw_no_amount(stage, both, rect)
-        sheet = int(seconds / _TURN_SECONDS) % max(1, -(-len(plates) // _PLATES_MAX))
-        sheet_plates = plates[sheet * _PLATES_MAX : (sheet + 1) * _PLATES_MAX]
+        sheet = int(seconds / _GROUP_SECONDS) % max(1, -(-len(plates) // _PLATES_AT_ONCE_MAX))
+        sheet_plates = plates[sheet * _PLATES_AT_ONCE_MAX : (sheet + 1) * _PLATES_AT_ONCE_MAX]
         for i, plate in enumerate(sheet_plates):
             step = (h - 20) / len(sheet_plates)
-            tall = min(step - 10, _HEIGHT_MAX)
+            tall = min(step - 10, _PLATE_HEIGHT_MAX)
             top = y + 10 + i * step + (step - tall) / 2
             _draw_plate(stage, both, plate, (x + 20, top, w - 40, tall), currency)
         _draw_staff_lamp(stage, plates)
@@ -54,7 +54,7 @@ class SignPicture(Picture):
 
 def _format_bilingual_text(both: tuple[Texts, ...], key: str) -> str:
     """Return a text in both languages, as one line."""
-    return _BETWEEN.join(texts.say(key) for texts in both)
+    return _LANGUAGE_SEPARATOR.join(texts.say(key) for texts in both)
 
 
 def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
@@ -64,7 +64,12 @@ def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect,
     head = stage.theme.sizes[size] * 1.5
     names = dict.fromkeys(texts.choose_translation(plate.names, plate.level) for texts in both)
     paint = "text_dim" if plate.thousandths is None else build_gold_gradient(p.theme)
-    p.text(_BETWEEN.join(names), (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
+    p.text(
+        _LANGUAGE_SEPARATOR.join(names),
+        (x + w / 2, y + head / 2),
+        Style("heavy", size, paint, 1.5),
+        width=w - 8,
+    )
     if plate.win is not None:
         money = stage.texts.money(plate.win.amount_cents, currency)
         winner_text = stage.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
@@ -88,7 +93,7 @@ def _draw_no_amount(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
     )
     lines = [texts.say("progressive.stale") for texts in both]
     if tall < 150:
-        lines = [_BETWEEN.join(lines)]
+        lines = [_LANGUAGE_SEPARATOR.join(lines)]
     for i, line in enumerate(lines):
         at = (x + w / 2, top + tall * (i + 1) / (len(lines) + 1))
         stage.painter.text(line, at, Style("heavy", "title", "amber"), width=w * 0.7)
@@ -99,6 +104,6 @@ def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     wide, high = stage.layout.size
     ages_ns = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
     dark = not plates or any(plate.thousandths is None for plate in plates)
-    lit = bool(ages_ns) and min(ages_ns) < _BEAT_NS
+    lit = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_NS
     paint = stage.painter.flat("alarm" if dark else "win", 1.0 if dark or lit else 0.3)
     stage.painter.shade((wide - 66, high - 52, 28, 28), paint, 14)

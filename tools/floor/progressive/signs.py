@@ -17,7 +17,7 @@ from tools.floor.progressive.store import Session, Store
 #: Whether a sign shows every amount, lacks one, or does not report.
 Status = Literal["lit", "dark", "silent"]
 #: The interval for writing records in which only the time has changed.
-_WRITTEN_NS: Final = 1_000_000_000
+_RECORD_INTERVAL_NS: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class SignBook:
             name: self._build_record(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()
         }
         changed = [sign for name, sign in records.items() if self._has_changed(name, sign)]
-        if changed or (records and now_ns - self._written_ns >= _WRITTEN_NS):
+        if changed or (records and now_ns - self._written_ns >= _RECORD_INTERVAL_NS):
             self._written_ns = now_ns
             with self._store.transaction() as session:
                 listed = {record.id for record in read_signs(session)}
@@ -104,7 +104,9 @@ class SignBook:
             shown_cents, heard_at = previous.shown, previous.heard_at
         else:
             shown_cents = {} if beat is None else {each.level: each.amount_cents for each in beat.shown}
-            heard_at = at if previous is None or now_ns - heard_ns < _WRITTEN_NS else previous.heard_at
+            heard_at = (
+                at if previous is None or now_ns - heard_ns < _RECORD_INTERVAL_NS else previous.heard_at
+            )
         status: Status = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
         if now_ns - heard_ns > STALE_NS:
             status = "silent"

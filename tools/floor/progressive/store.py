@@ -55,10 +55,10 @@ _SCHEMA: Final = (
 
 
 #: A text that only the records of uncommitted hits contain.
-_OPEN: Final = '%"closed_at": ""%'
+_UNCOMMITTED_HIT_TEXT: Final = '%"closed_at": ""%'
 #: A text that only the records of held messages without a ruling contain; inside a message it would be
 #: escaped.
-_UNRULED: Final = '%"ruling": ""%'
+_UNRULED_MESSAGE_TEXT: Final = '%"ruling": ""%'
 
 
 class DeposedError(LocalError):
@@ -249,7 +249,7 @@ class Session:
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
             machine,
             level,
-            _OPEN,
+            _UNCOMMITTED_HIT_TEXT,
         )
         hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
         return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.place))
@@ -289,7 +289,7 @@ class Session:
 
     def count_unruled(self) -> int:
         """Return how many held claims and payments wait for a ruling."""
-        return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED)[0][0])
+        return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_TEXT)[0][0])
 
     def put_held(self, record: HeldClaim) -> None:
         """Store a held claim or payment."""
