@@ -46,9 +46,9 @@ from meters.storage import Storage
 from meters.transaction import JSON
 
 #: The fault that disables tickets: the ticket ledger is missing, or does not agree with the journal.
-FAULT: Final = "ticket_ledger"
+LEDGER_FAULT: Final = "ticket_ledger"
 #: The fault that stops the machine: the ticket ledger proves that journal entries were lost.
-JOURNAL_SHORT: Final = "journal_short"
+JOURNAL_INCOMPLETE_FAULT: Final = "journal_short"
 #: Text with the remedy, appended to the reason why tickets are disabled.
 _TICKETS_REMEDY: Final = "; tickets are disabled until two people restore the ledger: egm ticket restore"
 #: Text with the remedy, appended to the reason why the journal is incomplete.
@@ -78,7 +78,7 @@ def open_store(
 
 def tickets_may_move(machine: Machine) -> bool:
     """Return whether tickets may be issued and accepted: there is a ticket ledger, and it agrees with the journal."""
-    return machine.installed(TicketDesk) is not None and FAULT not in machine.faults
+    return machine.installed(TicketDesk) is not None and LEDGER_FAULT not in machine.faults
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
@@ -211,15 +211,15 @@ def update_ledger_faults(machine: Machine, why: str) -> None:
     ``why`` is the reason to disable tickets, or empty.
     """
     has_ledger = machine.installed(TicketDesk) is not None
-    note_fault(machine, JOURNAL_SHORT, reason_journal_is_short(machine) if has_ledger else "")
-    note_fault(machine, FAULT, why)
+    note_fault(machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_short(machine) if has_ledger else "")
+    note_fault(machine, LEDGER_FAULT, why)
     store_journal_head(machine)
 
 
 def store_journal_head(machine: Machine) -> None:
     """Store the journal's last entry in the ticket ledger's head, on both media, after money has irrevocably moved."""
     desk, journal = machine.installed(TicketDesk), machine.journal
-    if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
+    if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
         desk.store.store_head(JournalSeen(journal.journal_tag, journal.sequence, journal.head_hash))

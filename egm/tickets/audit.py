@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.record_codec import from_json
-from egm.tickets.model import CAGE, ELSEWHERE, TicketKind
+from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, TicketKind
 from egm.tickets.record import Record, TicketAction
 from egm.tickets.store import TicketStore
 from meters import JournalView
@@ -74,13 +74,13 @@ class Comparison:
 
 def _find_issuers(records: Iterable[Record]) -> set[str]:
     """Return the serial numbers of the machines that issued the given tickets."""
-    return {record.ticket.machine_serial for record in records} - {ELSEWHERE}
+    return {record.ticket.machine_serial for record in records} - {HOST_ISSUER}
 
 
 def _find_redeeming_machines(records: Iterable[Record]) -> set[str]:
     """Return the serial numbers of the machines that redeemed any of the given tickets; cages are left out."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
-    return {move.by for move in moves if not move.by.startswith(CAGE)}
+    return {move.by for move in moves if not move.by.startswith(CAGE_AUTHOR_PREFIX)}
 
 
 def compare(

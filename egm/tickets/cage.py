@@ -12,8 +12,8 @@ from typing import Any, Final
 from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
-from egm.tickets.model import CAGE, ELSEWHERE, Ticket, TicketKind, TicketState
-from egm.tickets.record import LIFE, Move, Record, TicketAction
+from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, Ticket, TicketKind, TicketState
+from egm.tickets.record import LIFE_CYCLE, Move, Record, TicketAction
 from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
@@ -67,7 +67,7 @@ class Cage:
             raise OperatorError("the cage: the two people must be different")
         self._store = store
         self._clock = clock
-        self._by = f"{CAGE}{person.strip()}"
+        self._by = f"{CAGE_AUTHOR_PREFIX}{person.strip()}"
         self._second = second.strip()
         self._date_is_known = date_is_known
         self._is_accounted = is_accounted
@@ -133,7 +133,7 @@ class Cage:
             record = self._store.get(number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")
-            allowed_states, _ = LIFE[action]
+            allowed_states, _ = LIFE_CYCLE[action]
             if record.state not in allowed_states:
                 state_names = " or ".join(sorted(allowed_states))
                 raise OperatorError(
@@ -156,7 +156,7 @@ class Cage:
     def _find_cash_refusal(self, record: Record) -> Refusal | None:
         """Return why the cage may not pay this ticket in cash, or None."""
         ticket = record.ticket
-        if ticket.machine_serial == ELSEWHERE:
+        if ticket.machine_serial == HOST_ISSUER:
             return Refusal(Reason.HOST_OWES)
         if not self._is_accounted(record):
             return Refusal(Reason.NOT_OURS, record.issue_id)

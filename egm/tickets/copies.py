@@ -28,8 +28,8 @@ from typing import Final
 
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
+from egm.tickets.movelog import EMPTY_END, End, Row, TicketMoveLog, end_of, is_next_row
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import START, End, Row, TicketMoveLog, end_of, is_next_row
 from meters import JournalUnwritable
 from meters.storage import Database, MediumError, Rows, Storage
 
@@ -255,9 +255,9 @@ class TicketLedgerCopies:
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {why}"
             return
         place = min(database_end[0], len(logged_rows))
-        log_digest = end_of(logged_rows[place - 1]) if place else START
+        log_digest = end_of(logged_rows[place - 1]) if place else EMPTY_END
         database_digest = (
-            self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or START
+            self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or EMPTY_END
         )
         if database_digest != log_digest:
             raise _CopiesContradict(f"{self.path}: {LOG_NAME} differs from the ledger from move {place} on")
@@ -317,7 +317,7 @@ class TicketLedgerCopies:
     def end(self) -> End:
         """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
-        return START if last_move is None else (last_move[0], last_move[1])
+        return EMPTY_END if last_move is None else (last_move[0], last_move[1])
 
     def read_ticket_rows(self, number: str) -> list[Row]:
         """Return the database rows with the moves of one ticket, each verified.
@@ -386,7 +386,7 @@ class TicketLedgerCopies:
             answer = self.run(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:
                 raise TicketLedgerDamaged(f"{self.path}: {answer}")
-        last_end = START
+        last_end = EMPTY_END
         for row in self._select_rows("ORDER BY place"):
             if not is_next_row(self._key, last_end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {last_end[0] + 1} is not what was written")

@@ -30,7 +30,7 @@ from typing import Final
 from egm.clock import Clock
 from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
-from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, Venue
+from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, Venue
 from egm.tickets.record import Enrolment, Record, TicketAction
 from egm.tickets.redemption import Reason, Redemption, Refusal, end_redemption, is_held, lock
 from egm.tickets.store import TicketStore
@@ -272,20 +272,20 @@ class TicketDesk:
         issued_at = self._read_clock()
         ticket = Ticket(
             number=number,
-            sequence=self._store.find_next_sequence(ELSEWHERE),
+            sequence=self._store.find_next_sequence(HOST_ISSUER),
             kind=kind,
             amount_cents=amount_cents,
             currency=self._rules.currency,
             denomination_cents=1,
             issued_at=issued_at,
             expires_at=None,
-            machine_serial=ELSEWHERE,
+            machine_serial=HOST_ISSUER,
             operator_number="",
             house=self._machine.house,
             template=self._rules.template,
         )
-        self._store.reserve(f"{redemption_id}.host", ticket, by=ELSEWHERE)
-        self._store.move(number, TicketAction.ISSUE, at=issued_at, by=ELSEWHERE)
+        self._store.reserve(f"{redemption_id}.host", ticket, by=HOST_ISSUER)
+        self._store.move(number, TicketAction.ISSUE, at=issued_at, by=HOST_ISSUER)
 
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
         """Lock the ticket with this number for redemption by this machine, durably, or return why it is refused.

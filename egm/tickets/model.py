@@ -13,9 +13,9 @@ from egm.tickets.errors import InvalidTicket
 #: Digits of a validation number as printed: two for the system, sixteen for the ticket.
 DIGITS: Final = 18
 #: Prefix of the author of a cashier's moves.
-CAGE: Final = "cage:"
+CAGE_AUTHOR_PREFIX: Final = "cage:"
 #: Issuer of a ticket that this ledger learned of from a host: the host owes it.
-ELSEWHERE: Final = "host"
+HOST_ISSUER: Final = "host"
 #: Digits of an unredeemed ticket's number that may be shown (E-06).
 _SHOWN_DIGITS: Final = 4
 

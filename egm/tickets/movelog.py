@@ -25,7 +25,7 @@ Row = tuple[Any, ...]
 #: The end of a copy: place and digest of its last row.
 End = tuple[int, str]
 #: The end of an empty copy.
-START: Final[End] = (0, "")
+EMPTY_END: Final[End] = (0, "")
 
 
 def digest(key: bytes, previous_digest: str, row: Row) -> str:
@@ -66,7 +66,7 @@ class TicketMoveLog:
         """
         size = self._file.size()
         if not size:
-            return START
+            return EMPTY_END
         tail = self._file.read_at(max(0, size - _TAIL_BYTES), _TAIL_BYTES)
         lines = tail.split(b"\n")
         if lines[-1] or len(lines) < (2 if size <= _TAIL_BYTES else 3):
@@ -77,7 +77,7 @@ class TicketMoveLog:
 
     def rows(self) -> Iterator[Row]:
         """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
-        last_end = START
+        last_end = EMPTY_END
         for _, rows in self._iter_lines():
             for row in rows:
                 if not is_next_row(self._key, last_end, row):

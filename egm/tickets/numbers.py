@@ -29,7 +29,7 @@ _CHECK_DIGITS: Final = 4
 _FREE_DIGITS: Final = DIGITS - 2 - _CHECK_DIGITS
 
 #: The type marker (H-04, MD .24C(3)): the first two digits of a stand-alone number.
-MARKS: Final[Mapping[TicketKind, int]] = {
+KIND_MARKS: Final[Mapping[TicketKind, int]] = {
     TicketKind.CASHABLE: 91,
     TicketKind.RESTRICTED: 92,
     TicketKind.NONRESTRICTED: 93,
@@ -44,14 +44,14 @@ Below = Callable[[int], int]
 # ---------------------------------------------------------------- stand-alone
 def create_stand_alone_number(kind: TicketKind, below: Below) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
-    head = MARKS[kind] * 10**_FREE_DIGITS + below(10**_FREE_DIGITS)
+    head = KIND_MARKS[kind] * 10**_FREE_DIGITS + below(10**_FREE_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
     return str(shifted + (1 - shifted) % MODULUS)
 
 
 def is_stand_alone(number: str) -> bool:
     """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
-    return _is_number(number) and int(number[:2]) in MARKS.values() and int(number) % MODULUS == 1
+    return _is_number(number) and int(number[:2]) in KIND_MARKS.values() and int(number) % MODULUS == 1
 
 
 # ---------------------------------------------------------------- secure enhanced

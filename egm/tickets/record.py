@@ -33,7 +33,7 @@ class TicketAction(StrEnum):
 
 
 #: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).
-LIFE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] = {
+LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] = {
     action: (frozenset(needs), leaves)
     for action, needs, leaves in (
         (TicketAction.BEGIN, (), TicketState.VOID),

@@ -21,9 +21,9 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.tickets.copies import FILE_NAME, LOCK_NAME
-from egm.tickets.model import CAGE, TicketState
+from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
+from egm.tickets.movelog import EMPTY_END, Row, end_of, is_next_row
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import START, Row, end_of, is_next_row
 from egm.tickets.record import TicketAction
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
 from meters.storage import DiskStorage, MediumError
@@ -71,7 +71,7 @@ def restore(
         shutil.rmtree(new_folder, ignore_errors=True)
         with TicketStore.open(new_folder, key=key) as store:
             store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
-            _redeem_accepted_tickets(store, find_redemption, by=f"{CAGE}{persons[0]}", at=at)
+            _redeem_accepted_tickets(store, find_redemption, by=f"{CAGE_AUTHOR_PREFIX}{persons[0]}", at=at)
             store.merge_write_ahead_log()
             head_value = encode_head(store.end)
         _replace_files(folder, second, new_folder)
@@ -136,7 +136,7 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
 
 def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
     """Return the rows from the first one on, as long as ``proves`` accepts each row after its predecessor."""
-    last_end, proved_rows = START, []
+    last_end, proved_rows = EMPTY_END, []
     for row in rows:
         if not proves(last_end, row):
             break

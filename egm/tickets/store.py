@@ -23,10 +23,10 @@ from typing import Final, NamedTuple, Self
 
 from egm.tickets.copies import BEGIN_NUMBER, FILE_NAME, FIRST_STEP, TicketLedgerCopies
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
-from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask_number
+from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, mask_number
+from egm.tickets.movelog import EMPTY_END, End, Row, digest
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import START, End, Row, digest
-from egm.tickets.record import LIFE, Enrolment, Move, Record, TicketAction, TicketTotal
+from egm.tickets.record import LIFE_CYCLE, Enrolment, Move, Record, TicketAction, TicketTotal
 from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
@@ -119,15 +119,15 @@ class TicketStore:
 
         A ledger with moves but no head is damaged.
         """
-        if self._read_only or self.end != START:
+        if self._read_only or self.end != EMPTY_END:
             return
         # reported by :meth:`find_ledger_mismatch`
         with (
             self.transaction(),
             contextlib.suppress(JournalDamaged),
         ):
-            if self.end == START and self._head.read() is None:
-                self._head.write(encode_head(START))
+            if self.end == EMPTY_END and self._head.read() is None:
+                self._head.write(encode_head(EMPTY_END))
 
     @property
     def mended(self) -> str:
@@ -171,7 +171,7 @@ class TicketStore:
         Raises JournalDamaged if the head cannot be read, which :meth:`find_ledger_mismatch` reports.
         """
         head = self._head.read(mend=not self._read_only)
-        _, _, *seen = START if head is None else json.loads(head)
+        _, _, *seen = EMPTY_END if head is None else json.loads(head)
         return JournalSeen(*seen) if seen else None
 
     def find_ledger_mismatch(self) -> str:
@@ -183,9 +183,9 @@ class TicketStore:
             head = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
             return f"where the cage has come to in the ticket ledger cannot be read: {why}"
-        if head is None and self.end != START:  # removed, or written before heads existed
+        if head is None and self.end != EMPTY_END:  # removed, or written before heads existed
             return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
-        place, digest, *_ = START if head is None else json.loads(head)
+        place, digest, *_ = EMPTY_END if head is None else json.loads(head)
         if self.digest_at(place) == digest:
             return ""
         return (
@@ -235,7 +235,7 @@ class TicketStore:
         """
         with self.transaction():
             record = self.require_ticket(number)
-            allowed_states, _ = LIFE[action]
+            allowed_states, _ = LIFE_CYCLE[action]
             if record.state not in allowed_states:
                 raise TicketOrderError(f"ticket {mask_number(number)}: {action} while {record.state}")
             self._append_move(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
@@ -256,7 +256,7 @@ class TicketStore:
             place, last_digest = self._copies.end()
             story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
             text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state, name = LIFE[TicketAction.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
+            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
             row = (place + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
             self._copies.insert((*row, digest(self._key, last_digest, row)))
 
@@ -369,7 +369,7 @@ class TicketStore:
                WHERE m.step = (SELECT max(step) FROM moves WHERE number = m.number)
                  AND json_extract(first.story, '$.ticket.machine_serial') <> ?
                GROUP BY 1, 2, 3 ORDER BY 1, 2, 3""",
-            ELSEWHERE,
+            HOST_ISSUER,
         ).fetchall()
         return [
             TicketTotal(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
@@ -407,7 +407,7 @@ class TicketStore:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
         place, last_digest = self._copies.end()
         text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        state = LIFE[action][1].value
+        state = LIFE_CYCLE[action][1].value
         row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
         self._copies.insert((*row, digest(self._key, last_digest, row)))
 

@@ -34,11 +34,11 @@ METERS: Final = (
     "money_out",
 )
 #: The operator's win from the games, in minor units: wagers less wins, paid by the machine or by hand.
-WIN: Final = "house_win"
+WIN_KEY: Final = "house_win"
 #: The meters of which the operator's win is the sum, each with its sign.
 _WIN_SIGNS: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
-COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
+COUNTED_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
 def compute_statement(
@@ -57,10 +57,12 @@ def compute_statement(
         if period != current_period:
             meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
             current_period = period
-            periods.setdefault(period, dict.fromkeys((*METERS, WIN, *(() if position else COUNTED)), 0))
+            periods.setdefault(
+                period, dict.fromkeys((*METERS, WIN_KEY, *(() if position else COUNTED_KEYS)), 0)
+            )
         ledger.commit(ledger.plan(entry.transaction), entry)
         if not position and entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
-            for name in COUNTED:
+            for name in COUNTED_KEYS:
                 periods[period][name] += int(entry.record[name])
     _add_period_movement(periods, current_period, ledger, meters_before, position)
     return periods
@@ -100,5 +102,5 @@ def _add_period_movement(
     for name in METERS if period else ():
         moved = meters_now[name] - meters_before[name]
         periods[period][name] += moved
-        periods[period][WIN] += moved * _WIN_SIGNS.get(name, 0)
+        periods[period][WIN_KEY] += moved * _WIN_SIGNS.get(name, 0)
     return meters_now

@@ -22,7 +22,7 @@ import click
 from egm.errors import OperatorError
 from egm.terminal import echo
 from tools.image import deb
-from tools.image.image import MADE_OF
+from tools.image.image import IMAGE_CONTENT
 
 #: The UEFI firmware.
 _FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
@@ -213,7 +213,7 @@ def main(image: Path, display: str | None, state: Path | None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         windows = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
         try:
-            deb.install_missing_packages(MADE_OF["emulator"])
+            deb.install_missing_packages(IMAGE_CONTENT["emulator"])
             display_option = display or ("gtk" if windows else "vnc=127.0.0.1:0")
             computer = Emulated(Path(scratch), disks, ports, display=display_option)
         except OperatorError as error:

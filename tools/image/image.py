@@ -28,13 +28,13 @@ _IMAGE_FILES_FOLDER: Final = Path(__file__).parent
 #: The root folder of the source.
 _SOURCE_ROOT: Final = _IMAGE_FILES_FOLDER.parents[1]
 #: Packages, modules, units, the kernel's command line and the partitions.
-MADE_OF: Final[Mapping[str, Any]] = tomllib.loads(
+IMAGE_CONTENT: Final[Mapping[str, Any]] = tomllib.loads(
     (_IMAGE_FILES_FOLDER / "image.toml").read_text(encoding="utf-8")
 )
 #: Bytes in a MiB.
 _MIB: Final = 1 << 20
 #: The size in MiB of each partition, in their order.
-LENGTHS: Final[dict[str, int]] = {one["name"]: one["mib"] for one in MADE_OF["partitions"]}
+PARTITION_MIB: Final[dict[str, int]] = {one["name"]: one["mib"] for one in IMAGE_CONTENT["partitions"]}
 #: Size of a state medium, in MiB.
 _STATE_MIB: Final = 1024
 #: The form of the ids of partitions and file systems.
@@ -49,7 +49,7 @@ _EFI_STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 def compute_partition_offsets() -> dict[str, int]:
     """Return the offset in bytes of each partition on the machine's disk, by name."""
     at, offsets = _MIB, {}
-    for name, mib in LENGTHS.items():
+    for name, mib in PARTITION_MIB.items():
         offsets[name] = at
         at += mib * _MIB
     return offsets
@@ -90,7 +90,7 @@ def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str,
     script = work / "customise"
     script.write_text("\n".join(_iter_customise_lines(work, package, trees, debug=debug)), encoding="utf-8")
     script.chmod(0o755)
-    package_names = (*MADE_OF["packages"], *(MADE_OF["debug_packages"] if debug else ()))
+    package_names = (*IMAGE_CONTENT["packages"], *(IMAGE_CONTENT["debug_packages"] if debug else ()))
     deb.run(
         "mmdebstrap",
         "--variant=minbase",
@@ -99,7 +99,7 @@ def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str,
         "--dpkgopt=path-exclude=/usr/share/man/*",
         f"--include={','.join(package_names)}",
         f'--customize-hook={script} "$1"',
-        MADE_OF["suite"],
+        IMAGE_CONTENT["suite"],
         str(work / "root.tar"),
         epoch=epoch,
     )
@@ -121,18 +121,20 @@ def _iter_customise_lines(
     for tree in trees:
         packed = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."  # whatever the checkout's modes are
         yield f'(cd {tree} && {packed}) | tar -xm --no-overwrite-dir -C "$1"'
-    for name in MADE_OF["masked"]:
+    for name in IMAGE_CONTENT["masked"]:
         yield f'ln -sf /dev/null "$1/etc/systemd/system/{name}"'
-    for unit, target in (MADE_OF["started"] | (MADE_OF["debug_started"] if debug else {})).items():
+    for unit, target in (
+        IMAGE_CONTENT["started"] | (IMAGE_CONTENT["debug_started"] if debug else {})
+    ).items():
         yield f'mkdir -p "$1/etc/systemd/system/{target}.wants"'
         yield f'ln -sf /usr/lib/systemd/system/{unit} "$1/etc/systemd/system/{target}.wants/{unit}"'
-    for name in MADE_OF["removed_modules"]:
+    for name in IMAGE_CONTENT["removed_modules"]:
         yield f'rm -rf "$1"/usr/lib/modules/*/kernel/{name}'
     yield 'chroot "$1" depmod -a "$(ls "$1/usr/lib/modules")"'
     yield 'chroot "$1" update-initramfs -u -k all'
     yield f'cp "$1"/boot/vmlinuz-* {work}/vmlinuz'
     yield f'cp "$1"/boot/initrd.img-* {work}/initrd'
-    for name in MADE_OF["removed"]:
+    for name in IMAGE_CONTENT["removed"]:
         yield f'rm -rf "$1"{name}'
     yield 'rm -f "$1/etc/machine-id" && : > "$1/etc/machine-id"'  # empty: a new id at each start
     yield 'mkdir -p "$1/media/second" "$1/run" "$1/tmp" && chmod 1777 "$1/tmp"'
@@ -154,7 +156,7 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
     (root_hash,) = (
         line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash")
     )
-    words = (MADE_OF["command_line"], MADE_OF["debug_command_line"] if debug else "")
+    words = (IMAGE_CONTENT["command_line"], IMAGE_CONTENT["debug_command_line"] if debug else "")
     return f"{' '.join(filter(None, words))} egm.roothash={root_hash} egm.hashoffset={length}"
 
 
@@ -177,7 +179,7 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
     deb.run("objcopy", "--preserve-dates", *arguments, _EFI_STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
     esp = work / "esp.img"
     with esp.open("wb") as stream:
-        stream.truncate(LENGTHS["egm-esp-a"] * _MIB)
+        stream.truncate(PARTITION_MIB["egm-esp-a"] * _MIB)
     deb.run("mkfs.fat", "--invariant", "-F", "32", "-i", "0e6d0001", "-n", "OPEN-EGM", str(esp), epoch=epoch)
     deb.run("mmd", "-i", str(esp), "::/EFI", "::/EFI/BOOT", epoch=epoch)
     deb.run("mcopy", "-i", str(esp), str(work / "BOOTX64.EFI"), "::/EFI/BOOT/BOOTX64.EFI", epoch=epoch)
@@ -186,19 +188,19 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
 def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
     """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty state medium."""
     table = ["label: gpt", "label-id: " + _UUID_FORM.format(0), "first-lba: 2048"]
-    for i, partition in enumerate(MADE_OF["partitions"], 1):
+    for i, partition in enumerate(IMAGE_CONTENT["partitions"], 1):
         uuid = _UUID_FORM.format(i)
         table.append(
             f"size={partition['mib']}MiB, type={partition['type']}, name={partition['name']}, uuid={uuid}"
         )
     with image.open("wb") as stream:
-        stream.truncate((sum(LENGTHS.values()) + 2) * _MIB)
+        stream.truncate((sum(PARTITION_MIB.values()) + 2) * _MIB)
     command = ("sfdisk", "--quiet", str(image))
     subprocess.run(command, input="\n".join(table), text=True, check=True, capture_output=True)
     pieces = {name: work / name for name in ("egm-esp-a", "egm-root-a", "egm-state-1")}
     for name, path in pieces.items():
         with path.open("wb") as stream:
-            stream.truncate(LENGTHS[name] * _MIB)
+            stream.truncate(PARTITION_MIB[name] * _MIB)
     first = slot.Slot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
         slot.install(stream, slot.read_bundle_release(stream, public, 0, str(bundle)), first, str(bundle))
@@ -263,7 +265,7 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
             out.mkdir(parents=True, exist_ok=True)
             write_private(signer, create_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
-        deb.install_missing_packages(MADE_OF["builder"])
+        deb.install_missing_packages(IMAGE_CONTENT["builder"])
         echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)
         image = build(out, signer, overlays=overlays or (_IMAGE_FILES_FOLDER / "qemu",), debug=debug)
     except (OperatorError, OSError) as error:

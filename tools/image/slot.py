@@ -31,7 +31,7 @@ _COPY_BLOCK_BYTES: Final = 1 << 20
 #: The sector without which nothing can be started: a medium writes it atomically.
 _BOOT_SECTOR_BYTES: Final = 512
 #: The parts of a slot: the EFI system partition, and the root file system.
-PARTS: Final = ("esp", "root")
+PARTITION_NAMES: Final = ("esp", "root")
 
 
 class SlotError(OperatorError):
@@ -82,7 +82,7 @@ def digest(stream: BinaryIO, length: int) -> str:
 
 def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
     """Return the signed release line for these partition files."""
-    lengths = {name: parts[name].stat().st_size for name in PARTS}
+    lengths = {name: parts[name].stat().st_size for name in PARTITION_NAMES}
     measured = {
         name: {"length": length, "sha256": _compute_digest(parts[name], length)}
         for name, length in lengths.items()
@@ -107,7 +107,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
     if content["format"] != FORMAT:
         raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")
-    parts = {name: PartitionContent(**content["parts"][name]) for name in PARTS}
+    parts = {name: PartitionContent(**content["parts"][name]) for name in PARTITION_NAMES}
     return Release(content["number"], content["version"], parts, line)
 
 
@@ -151,7 +151,7 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> N
     The slot to be overwritten is the fallback until then, and may only be overwritten by a complete release.
     """
     began = bundle.tell()
-    for name in reversed(PARTS):
+    for name in reversed(PARTITION_NAMES):
         if digest(bundle, release.parts[name].length) != release.parts[name].sha256:
             raise SlotError(f"{where}: {name} is truncated or differs from the release; no slot was changed")
     bundle.seek(began)
@@ -217,7 +217,7 @@ def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
     """Write an update bundle: the release line, then the root and the EFI partition, in the order of installation."""
     with out.open("wb") as bundle:
         bundle.write(line)
-        for name in reversed(PARTS):
+        for name in reversed(PARTITION_NAMES):
             with parts[name].open("rb") as stream:
                 while piece := stream.read(_COPY_BLOCK_BYTES):
                     bundle.write(piece)

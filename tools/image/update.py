@@ -37,7 +37,7 @@ from tools.image.slot import (
 )
 
 #: The names of the two slots.
-NAMES: Final = ("a", "b")
+SLOT_NAMES: Final = ("a", "b")
 #: The folder with the disk's partitions, by their labels.
 _PARTITION_FOLDER: Final = Path("/dev/disk/by-partlabel")
 #: The publisher's public key.
@@ -74,7 +74,7 @@ def find_slots() -> dict[str, Slot]:
     """Return the system slots of this computer's disk (one release of the software each), by name."""
     return {
         name: Slot(_PARTITION_FOLDER / f"egm-esp-{name}", _PARTITION_FOLDER / f"egm-root-{name}")
-        for name in NAMES
+        for name in SLOT_NAMES
     }
 
 
@@ -209,7 +209,7 @@ def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
     Raises SlotError.
     """
     running_slot = find_running_slot()
-    (other_slot,) = set(NAMES) - {running_slot}
+    (other_slot,) = set(SLOT_NAMES) - {running_slot}
     with path.open("rb") as bundle:
         release = read_bundle_release(
             bundle, public, read_slot_release(find_slots()[running_slot], public).number, str(path)
@@ -251,7 +251,7 @@ def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
 def set_first_slot(name: str) -> None:
     """Set the firmware's boot order: this system slot first, then the other one."""
     numbers = ensure_boot_entries()
-    (other_slot,) = set(NAMES) - {name}
+    (other_slot,) = set(SLOT_NAMES) - {name}
     _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other_slot]}")
 
 

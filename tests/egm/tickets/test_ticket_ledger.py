@@ -18,7 +18,7 @@ from egm.tickets.copies import FILE_NAME
 from egm.tickets.errors import InvalidTicket, TicketLedgerDamaged, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.record import LIFE, TicketAction
+from egm.tickets.record import LIFE_CYCLE, TicketAction
 from egm.tickets.redemption import Redemption
 from egm.tickets.store import TicketStore
 
@@ -110,7 +110,7 @@ def test_every_state_and_action(tmp_path, state, action):
             store.move(number, step, at=NOW, by="m", redemption_id="r")
         before = store.require_ticket(number)
         assert before.state is state
-        needs, leaves = LIFE[action]
+        needs, leaves = LIFE_CYCLE[action]
         if state in needs:
             assert store.move(number, action, at=NOW, by="m", redemption_id="x").state is leaves
         else:

@@ -82,7 +82,7 @@ def test_a_hosts_number():
 def test_a_stand_alone_number_says_its_kind_and_holds_its_check(kind):
     for _, number in zip(range(300), fresh(kind=kind), strict=False):
         assert len(number) == PLACES
-        assert int(number[:2]) == n.MARKS[kind]
+        assert int(number[:2]) == n.KIND_MARKS[kind]
         assert n.is_stand_alone(number)
 
 

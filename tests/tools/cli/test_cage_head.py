@@ -8,8 +8,8 @@ from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import TicketState
+from egm.tickets.movelog import EMPTY_END
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.movelog import START
 from egm.tickets.redemption import Refusal
 from egm.tickets.restoration import restore
 from egm.tickets.store import HEAD, PURPOSE, TicketStore, encode_head, read_ledger_head
@@ -139,7 +139,7 @@ def test_after_the_next_start_the_journal_too_knows_what_the_cage_paid(paid, tmp
         path.unlink()
     put_back(before)
     key = read_machine_key(tmp_path).derive(PURPOSE)
-    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(START))
+    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_END))
     assert "put back or exchanged" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "put back or exchanged" in again.machine.faults["ticket_ledger"]["detail"]

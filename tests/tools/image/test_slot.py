@@ -30,7 +30,7 @@ def released(tmp_path):
 @pytest.fixture
 def empty(tmp_path):
     there = Slot(tmp_path / "esp-b", tmp_path / "root-b")
-    for name, path in zip(slot.PARTS, (there.esp, there.root), strict=True):
+    for name, path in zip(slot.PARTITION_NAMES, (there.esp, there.root), strict=True):
         path.write_bytes(bytes(SIZES[name] + 2 * slot.RELEASE_BYTES))
     return there
 
@@ -49,7 +49,7 @@ def test_a_signed_newer_release_is_installed_and_checked_byte_by_byte(released, 
 
 
 @pytest.mark.library_only("A-12")
-@pytest.mark.parametrize("part", slot.PARTS)
+@pytest.mark.parametrize("part", slot.PARTITION_NAMES)
 @pytest.mark.parametrize("where", [0, 0.5, 1])
 def test_one_changed_byte_of_a_slot_is_found(released, empty, part, where):
     install(released, empty)

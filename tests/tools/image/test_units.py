@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.image.image import _EFI_STUB, _IMAGE_FILES_FOLDER, _REMOVE_OTHER_PYTHONS, MADE_OF, _build_esp
+from tools.image.image import _EFI_STUB, _IMAGE_FILES_FOLDER, _REMOVE_OTHER_PYTHONS, IMAGE_CONTENT, _build_esp
 
 LAID_OVER = _IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
 
@@ -24,7 +24,7 @@ def test_the_cabinet_file_is_asked_for_and_lies_on_the_medium():
     (started,) = (line for line in LAID_OVER.read_text().splitlines() if line.startswith("ExecStart=/"))
     assert "--first-start --seed /etc/open-egm/cabinet.seed.toml" in started
     assert "Environment=EGM_CABINET=/var/lib/open-egm/cabinet.toml" in LAID_OVER.read_text()
-    assert MADE_OF["started"]["systemd-networkd.service"] == "multi-user.target"
+    assert IMAGE_CONTENT["started"]["systemd-networkd.service"] == "multi-user.target"
 
 
 def test_a_computer_that_is_slow_to_start_is_no_computer_that_hangs():
@@ -37,8 +37,8 @@ def test_a_computer_that_is_slow_to_start_is_no_computer_that_hangs():
     assert "After=open-egm-machine.service open-egm-screen.service" in unit
     assert "/usr/share/open-egm/watchdog-started.conf /run/systemd/system.conf.d/" in unit
     assert (
-        MADE_OF["started"]["egm-watchdog.service"]
-        == MADE_OF["started"]["egm-late.service"]
+        IMAGE_CONTENT["started"]["egm-watchdog.service"]
+        == IMAGE_CONTENT["started"]["egm-late.service"]
         == "open-egm.target"
     )
 

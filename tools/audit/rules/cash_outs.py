@@ -34,7 +34,7 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import Move, Rule
 
 #: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
-GIVEN_UP: Final = frozenset(
+KINDS_ENDING_PAYOUT: Final = frozenset(
     entry.kind
     for entry in (
         entries.TICKET_CASH_OUT_VOID,
@@ -425,7 +425,7 @@ _CASH_OUT_RULES: Final = (
     Rule(
         entry=entries.CREDIT_CONVERTED,
         allowed_states=PAYABLE,
-        allowed_after_kinds=GIVEN_UP,
+        allowed_after_kinds=KINDS_ENDING_PAYOUT,
         moves=(Move("credit:{position}:nonrestricted", _CASHABLE_ACCOUNT, "$cents"),),
         extra_checks=(require_all_credit("nonrestricted"),),
     ),

@@ -43,7 +43,7 @@ R = TypeVar("R")
 #: The account of the position's cashable credit.
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
-POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
+POOL_MOVE: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", many=True)
 
 
 def _check_claims_of_hits(scope: Scope) -> None:
@@ -159,14 +159,14 @@ _PLAY_DIMS_PATTERN: Final = {
     "wager_level": "$bet:count",
 }
 #: The same for an entry whose play is not at hand.
-DIMS: Final = {
+ANY_PLAY_DIMS_PATTERN: Final = {
     "game": "$:text",
     "paytable": "$:text",
     "denomination_cents": "$:cents",
     "wager_level": "$:count",
 }
 #: Pattern of a machine's record of one linked level.
-LINKED: Final = {
+LINKED_LEVEL_PATTERN: Final = {
     "sequence": "$:count",
     "counted": "$:count",
     "since": "$:count",
@@ -342,7 +342,7 @@ _GAME_RULES: Final = (
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "stakes_cents": Each("$:cents", least=1)},
         moves=Derived(_derive_double_up_transfers),
-        dims=DIMS,
+        dims=ANY_PLAY_DIMS_PATTERN,
     ),
     Rule(
         entry=entries.GAME_PUSH,
@@ -351,7 +351,7 @@ _GAME_RULES: Final = (
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
         moves=(_RETURNED_STAKE_MOVE,),
-        dims=DIMS,
+        dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN,),
     ),
     Rule(
@@ -381,7 +381,7 @@ _GAME_RULES: Final = (
             Move("house:double_up_win", _CASHABLE_ACCOUNT, "$win", may_miss=True),
             Move("house:progressive:{level}", _CASHABLE_ACCOUNT, many=True),
         ),
-        dims=DIMS,
+        dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("credit")),
     ),
     Rule(
@@ -396,7 +396,7 @@ _GAME_RULES: Final = (
             Move("house:progressive:{level}", "out:handpay_progressive", many=True),
             Move("prizes:{prize}:offered", "prizes:{prize}:given", many=True),
         ),
-        dims=DIMS,
+        dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("hand")),
     ),
     Rule(

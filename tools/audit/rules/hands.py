@@ -11,7 +11,7 @@ from egm.money.records.money import CashOutRemainder, HandpayRecord, UnclaimedRe
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.record_codec import to_json
-from tools.audit.rules.cash_outs import GIVEN_UP
+from tools.audit.rules.cash_outs import KINDS_ENDING_PAYOUT
 from tools.audit.rules.parts import (
     check_in_menu,
     check_ticket_ledger_grows,
@@ -171,7 +171,7 @@ _HANDPAY_RULES: Final = (
     Rule(
         entry=entries.HANDPAY_PENDING,
         allowed_states=PAYABLE,
-        allowed_after_kinds=GIVEN_UP,
+        allowed_after_kinds=KINDS_ENDING_PAYOUT,
         id="$id:text",
         state_before={"handpay": None, "pay_out": None},
         state={

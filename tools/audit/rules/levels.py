@@ -12,7 +12,7 @@ from egm.people import Permission
 from egm.progressive import entries
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import to_json
-from tools.audit.rules.games import DIMS, LINKED, POOL_FLOW
+from tools.audit.rules.games import ANY_PLAY_DIMS_PATTERN, LINKED_LEVEL_PATTERN, POOL_MOVE
 from tools.audit.rules.parts import (
     check_in_menu,
     require,
@@ -201,7 +201,7 @@ _LEVEL_RULES: Final = (
         allowed_states=AT_WORK,
         record={"source": "$source", "target": "$target"},
         state={"level:{source}": "$:object", "level:{target}": "$:object"},
-        moves=(POOL_FLOW,),
+        moves=(POOL_MOVE,),
         permission=Permission.CONFIGURE,
         extra_checks=(check_in_menu,),
     ),
@@ -371,7 +371,7 @@ _MYSTERY_RULES: Final = (
             },
         },
         moves=(Move("house:progressive:{pool}", "out:handpay_progressive", "$cents"),),
-        dims=DIMS,
+        dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_require_ruling("pay"), _HAS_NO_HITS),
     ),
     Rule(
@@ -412,12 +412,12 @@ _LINK_RULES: Final = (
         allowed_states=EVERYWHERE,
         state_before={"link:{pool}": None},
         record={"pool": "$pool"},
-        state={"link:{pool}": dict.fromkeys(LINKED, 0)},
+        state={"link:{pool}": dict.fromkeys(LINKED_LEVEL_PATTERN, 0)},
     ),
     Rule(
         entry=entries.LINK_AHEAD,
         record={"pool": "$pool", "counted": "$counted"},
-        state={"link:{pool}": {**LINKED, "sequence": "$counted"}},
+        state={"link:{pool}": {**LINKED_LEVEL_PATTERN, "sequence": "$counted"}},
     ),
     Rule(
         entry=entries.LINK_BEHIND,

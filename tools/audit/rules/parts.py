@@ -247,7 +247,7 @@ def check_in_menu(scope: Scope) -> None:
 
 # ---------------------------------------------------------------------------------------------- the ledger
 #: The last known state of the ticket ledger, if an entry stores it; journals of earlier versions do not.
-TICKETS: Final = {
+TICKET_LEDGER_PATTERN: Final = {
     "tickets?": {
         "begun": "$:text",
         "from": "$:count",

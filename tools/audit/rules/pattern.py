@@ -181,7 +181,7 @@ class Own:
 
 
 #: The pattern of an entry's own id.
-OWN: Final = Own()
+OWN_ID: Final = Own()
 
 
 # ------------------------------------------------------------------------------------------ types of values

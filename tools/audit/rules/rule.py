@@ -16,7 +16,7 @@ from meters.ledger import Ledger
 from meters.transaction import Transaction, Transfer
 from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import (
-    OWN,
+    OWN_ID,
     Derived,
     Differs,
     Matcher,
@@ -71,7 +71,7 @@ class Rule:
 
     entry: AnyEntry
     """The declaration of the journal entry; the entry must have the form that it states."""
-    id: Pattern = OWN
+    id: Pattern = OWN_ID
     """The pattern of the entry's id."""
     ref: Pattern = None
     """The pattern of the id of the reservation that the entry ends; None if it ends none."""

@@ -20,7 +20,7 @@ from tools.lab.named import path_or_id_from_text
 from tools.lab.simulation import INTERVAL_Z, ReturnVerdict, Tally, judge, simulate
 
 #: The number of amounts of the distribution that are printed; ``--json`` has them all.
-ROWS = 24
+PRINTED_AMOUNTS_MAX = 24
 
 
 def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
@@ -147,11 +147,11 @@ def odds(
         }
     notes = []
     rows = [] if bet.distribution is None else [*bet.distribution.counts.items()]
-    if form == "text" and len(rows) > ROWS:
+    if form == "text" and len(rows) > PRINTED_AMOUNTS_MAX:
         notes.append(
-            f"... and {format_count(len(rows) - ROWS, 'amount')} more (--json and --csv have them all)"
+            f"... and {format_count(len(rows) - PRINTED_AMOUNTS_MAX, 'amount')} more (--json and --csv have them all)"
         )
-        rows = rows[:ROWS]
+        rows = rows[:PRINTED_AMOUNTS_MAX]
     if simulated is not None:
         notes.append(
             f"Played {simulated.games:,} times: returns {simulated.rtp:.4%} "
