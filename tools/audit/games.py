@@ -609,7 +609,7 @@ def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
 
 
 def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool:
-    """Return whether an outcome is recorded as it was replayed. Earlier versions did not record ``pays``."""
+    """Return whether the recorded outcome equals the replayed one; ``pays`` may be missing, as in earlier versions."""
     if replayed is None or recorded is None or replayed != recorded:
         return replayed is recorded
     return _are_same_json(_drop_pay_row_marks(replayed), _drop_pay_row_marks(recorded))

@@ -75,7 +75,7 @@ def purse_is_open(machine: Machine, _: Event) -> bool:
 
 
 def tournament_has_started(machine: Machine, _: Event) -> bool:
-    """Return whether the starting time stated in the tournament's rules has come."""
+    """Return whether the starting time stated in the tournament's rules has passed."""
     rules = read_installed_rules(machine)
     return rules is not None and read_local_time(machine) >= rules.starts
 

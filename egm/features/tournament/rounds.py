@@ -156,7 +156,7 @@ def _has_no_transfer(machine: Machine, event: Event) -> bool:
 
 
 def tournament_is_today(machine: Machine, _: Event) -> bool:
-    """Return whether the tournament's day has come, and its stated end has not passed."""
+    """Return whether the tournament's day has begun, and its stated end has not passed."""
     rules = read_installed_rules(machine)
     if rules is None:
         return False

@@ -166,7 +166,7 @@ class PaperRecord:
     ticket: str
     """The masked number of the ticket, empty for a bill."""
     phase: EscrowPhase
-    """How far the stacking has come."""
+    """The phase of the stacking that the bill or ticket has reached."""
     mark: int
     """How far the acceptor's driver has come in the protocol exchange for this bill or ticket."""
     outward: bool | None = omit_if_default(None)
