@@ -195,7 +195,8 @@ def position_is_free(machine: Machine, _: Event) -> bool:
 def first_round_may_start(machine: Machine, event: Event) -> bool:
     """Return whether the first round of a sold entry may start as the form says.
 
-    It may always start later; to start here, the machine must be in the tournament and this position free.
+    It may always start later; to start here, the machine must be in the tournament and fit its rules, and
+    this position must be free.
     """
     match event.of(EntryForm).start:
         case "later":
