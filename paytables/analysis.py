@@ -132,13 +132,13 @@ class ProgressiveShare:
 
     @property
     def parts(self) -> Fraction:
-        """Return the mean fraction of the level's amount that one game wins by hits that pay a part of the level."""
+        """Return the average fraction of the level's amount that one game wins by partial-jackpot hits."""
         return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
 
     def compute_reset_cost(self, cost_credits: int) -> Fraction:
-        """Return what the operator pays for resets of this level, per credit wagered.
+        """Return the operator's expected cost of resetting this level after wins, per credit wagered.
 
-        Hits that pay only a part of the level reduce it.
+        Hits that pay only a part of the level reduce this cost.
         """
         return self.rtp_at_reset - self.parts * self.reset_credits / cost_credits
 
@@ -251,7 +251,7 @@ class BetAnalysis:
     """Other players pay what this bet wins, so the house's minimum return does not apply to it."""
 
     def with_distribution(self, distribution: WinDistribution, *, hit_min_credits: int | None = None) -> Self:
-        """Return these figures with a win distribution, which must be complete, and what follows from it.
+        """Return these figures with a complete win distribution added, and the figures that follow from it.
 
         At a table, the win includes the stake, so a hit is a win above the stake unless ``hit_min_credits``
         sets another limit.
@@ -317,9 +317,10 @@ class BetAnalysis:
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
 
     def compute_rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
-        """Return the RTP with the part of progressive levels that ``counted`` names.
+        """Return the RTP of the bet, with progressive levels included as far as ``counted`` says.
 
-        ``nothing``: without them; ``reset``: with their resets; ``all``: with resets and increments.
+        ``nothing``: without the levels; ``reset``: with their reset values; ``all``: with resets and
+        increments.
         """
         if counted == "nothing":
             return self.rtp
@@ -378,11 +379,12 @@ class Analysis:
 
 
 def compute_mystery_rate(steps: Fraction) -> Fraction:
-    """Return the hits per game of a mystery meter that takes ``steps`` games (exact, above zero) from reset to ceiling.
+    """Return the mean hits per game of a mystery level that rises from reset to ceiling in ``steps`` games.
 
-    The secret amount is uniform between the two. Each whole game therefore hits with probability 1 /
-    ``steps``, and the last game, which reaches the ceiling, with the remaining probability. On a shared meter
-    the games of all machines count: all have the same stake, and so the same chance (Québec by-law, s.92).
+    ``steps`` is exact and above zero. The secret amount is uniformly distributed between reset and ceiling.
+    Each whole game therefore hits with probability 1 / ``steps``, and the last game, which reaches the
+    ceiling, with the remaining probability. On a shared meter the games of all machines count: all have the
+    same stake, and so the same chance (Québec by-law, s.92).
     """
     full_games = steps.numerator // steps.denominator
     games = full_games * (full_games + 1) / (2 * steps) + (1 - full_games / steps) * (full_games + 1)

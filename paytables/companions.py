@@ -46,14 +46,17 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
 
 
 def find_first_stakes(spots: Mapping[str, Spot]) -> set[int]:
-    """Return the minimum costs, in credits, of a bet on each open spot together with all bets that it requires."""
+    """Return, for each open spot, the total cost in credits of its minimum bet with all bets that it requires."""
     return {
         sum(find_smallest_bets_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open
     }
 
 
 def _iter_needed_spots(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
-    """Yield the spot that a bet of ``credits_`` on ``spot`` requires, if any, with the minimum bet on it."""
+    """Yield the spot that a bet of ``credits_`` on ``spot`` requires, with the minimum bet on that spot.
+
+    Nothing is yielded if the bet requires none.
+    """
     if spot.needs is None:
         return
     needed = spots[spot.needs]

@@ -43,7 +43,7 @@ _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066
 
 
 def check_readable(text: str) -> str:
-    """Return ``text``. Raises ValueError if it has control characters, which a screen or printer would obey."""
+    """Return ``text`` unchanged, or raise ValueError if it has control characters, which a device would obey."""
     for at, char in enumerate(text):
         if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
             raise ValueError(f"has the control character U+{ord(char):04X} at place {at + 1}")
@@ -51,7 +51,7 @@ def check_readable(text: str) -> str:
 
 
 def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the values. Raises ValueError if they are not strictly increasing."""
+    """Return the values unchanged, or raise ValueError if they are not strictly increasing."""
     for value, next_value in pairwise(values):
         if value >= next_value:
             why = "is listed twice" if value == next_value else f"is listed after {value}"
@@ -70,7 +70,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), A
 
 
 def _split_words(value: Any) -> Any:
-    """Return the words of a text; a value of another type is returned unchanged."""
+    """Return a text split into its words; return a value of another type unchanged."""
     return tuple(value.split()) if isinstance(value, str) else value
 
 
@@ -96,7 +96,7 @@ class Text(Strict):
 
 
 class Header(Strict):
-    """The ``[game]`` table at the beginning of every game definition."""
+    """The ``[game]`` table at the beginning of every game definition: id, family, title, help text and more."""
 
     id: Identifier
     family: Identifier
@@ -115,7 +115,7 @@ class Header(Strict):
 
 
 class Art(Strict):
-    """The game's own look and sound, in place of the machine's defaults (:mod:`paytables.assets`)."""
+    """The game's own pictures and sounds, which replace the machine's defaults (:mod:`paytables.assets`)."""
 
     look: Identifier | None = Field(None, description="the look and the sounds of `egm game art`")
     pictures: dict[Identifier, str] = Field({}, description="symbol = an SVG or PNG file beside this one")
@@ -234,7 +234,7 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
 
 
 def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
-    """Return the message for an unknown key of a definition, with the most similar key that its table may have."""
+    """Return the error message for an unknown key of a definition, with the most similar permitted key."""
     table = data
     for part in key.split(".")[:-1]:
         table = table[int(part)] if isinstance(table, list | tuple) else _find_by_text(table, part)
@@ -247,7 +247,7 @@ def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | st
 
 
 def _find_by_text(table: Any, part: str) -> Any:
-    """Return the value in a table whose key, as text, is ``part``; an empty table if none exists."""
+    """Return the value whose key in a parsed table equals ``part`` as text; an empty table if there is none."""
     return next((value for key, value in table.items() if str(key) == part), {})
 
 
@@ -260,7 +260,7 @@ def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
 
 
 def _format_key(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
-    """Return the key of a definition's error as its author wrote it, without the model's names of alternatives."""
+    """Return the path of a wrong key as the definition's author wrote it, without pydantic's internal parts."""
     node = data
     parts: list[str] = []
     for n, part in enumerate(loc):

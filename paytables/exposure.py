@@ -1,4 +1,4 @@
-"""Exposure of a table: the maximum that one round can stake, from the set of all sums that bets and raises reach.
+"""The maximum that one round at a table can stake, found from all sums that bets and raises can reach.
 
 Sets of sums are integers used as bit sets.
 """
@@ -32,7 +32,7 @@ def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: 
 
 
 def _remove(spots: Sequence[Spot], removed: set[str]) -> Sequence[Spot]:
-    """Return the spots without those removed, and without those that need one of them."""
+    """Return the spots that are not removed and do not require, directly or indirectly, a bet on a removed spot."""
     left = [spot for spot in spots if spot.id not in removed and spot.needs not in removed]
     return (
         left if len(left) == len(spots) else _remove(left, {spot.id for spot in spots} - {s.id for s in left})
@@ -40,7 +40,7 @@ def _remove(spots: Sequence[Spot], removed: set[str]) -> Sequence[Spot]:
 
 
 class _Reach:
-    """The sets of all sums, up to ``most`` credits, that a seat's bets on these spots may reach."""
+    """The sets of all total stakes, up to ``most`` credits, that a seat's bets on these spots can reach."""
 
     def __init__(self, spots: Sequence[Spot], most: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
@@ -61,7 +61,7 @@ class _Reach:
         return following
 
     def _find_cycle(self, spot: Spot) -> tuple[str, ...]:
-        """Return the spots whose bets require one another, this spot included, or this spot alone."""
+        """Return the spots that require bets on one another in a circle through ``spot``; else only ``spot``."""
         cycle = [spot.id]
         while (needs := self.spots[cycle[-1]].needs) is not None and needs not in cycle:
             cycle.append(needs)
@@ -84,7 +84,10 @@ class _Reach:
         return sums.bit_length() - 1
 
     def _find_sums_up_to(self, spot: Spot, max_bet: int) -> Sums:
-        """Return the sums of every bet of up to ``max_bet`` credits on a spot, with the bets that it makes possible."""
+        """Return the sums of every bet of up to ``max_bet`` credits on a spot, dependent bets included.
+
+        Dependent bets are those that require a bet on the spot.
+        """
         cached = self._known.setdefault(spot.id, [0])
         bets = range(spot.least, min(spot.most, max_bet, self.within.bit_length()) + 1, spot.step)
         cached += accumulate(
@@ -95,7 +98,7 @@ class _Reach:
         return cached[len(bets)]
 
     def _find_bet_sums(self, spot: Spot, credits_: int) -> Sums:
-        """Return the totals that a bet on a spot can reach with its raises and the bets it makes possible.
+        """Return the possible total stakes of a bet on a spot with its raises and the bets that depend on it.
 
         Totals are in credits, ``credits_`` is the bet itself.
         """
@@ -106,7 +109,7 @@ class _Reach:
         return sums & self.within
 
     def _find_following_sums(self, spot: Spot, needed: int) -> Sums:
-        """Return the sums of bets on ``spot``, which ``needed`` credits on the spot it requires make possible."""
+        """Return the possible total stakes on ``spot`` if ``needed`` credits are on the spot that it requires."""
         if spot.times is not None:
             return self._find_bet_sums(spot, spot.times * needed)
         if spot.share is not None:
@@ -116,7 +119,7 @@ class _Reach:
         )
 
     def _add_sums(self, sums: Sums, added_sums: Sums) -> Sums:
-        """Return every sum of one element of each of two sets of sums; all sets are stored as bits."""
+        """Return every sum of one element from each of two sets of stakes; all sets are stored as bits."""
         combined: Sums = 0
         few, many = sorted((sums, added_sums), key=Sums.bit_count)
         for bit in _iter_bits(few):
@@ -125,5 +128,5 @@ class _Reach:
 
 
 def _iter_bits(sums: Sums) -> Iterator[int]:
-    """Yield the sums in a set that is stored as bits."""
+    """Yield the stakes in a set that is stored as bits, in ascending order."""
     return (bit for bit, there in enumerate(reversed(f"{sums:b}")) if there == "1")

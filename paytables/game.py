@@ -82,14 +82,17 @@ class Rules(Protocol):
 
     @property
     def is_decided_by_wheel(self) -> bool:
-        """Return whether a real wheel decides a round: the round asks :data:`WHEEL_DECIDES`, and the wheel answers."""
+        """Return whether a real roulette wheel, instead of the random number generator, decides a round.
+
+        The round then asks :data:`WHEEL_DECIDES`, and the answer is the wheel's result.
+        """
 
     @property
     def seats_min(self) -> int:
-        """Return the number of seats with bets without which no round is played."""
+        """Return the minimum number of betting seats with which a round is played."""
 
     def count_seats_needed(self, wager: Wager) -> int:
-        """Return the number of seats with bets without which no round with this wager is played."""
+        """Return the minimum number of betting seats with which a round that includes this wager is played."""
 
     @property
     def has_fixed_seats(self) -> bool:
@@ -97,14 +100,14 @@ class Rules(Protocol):
 
     @property
     def levy(self) -> Fraction | None:
-        """Return the share that the house levies where players play against each other, otherwise None.
+        """Return the share of wins that the house takes if players play against each other, otherwise None.
 
         It is the certified figure of such a game, instead of a return (Monaco art. 19.3).
         """
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if each seat plays alone."""
+        """Return how many seconds several seats have to bet on one round, or None if each seat plays alone."""
 
     @property
     def shared_keys(self) -> frozenset[str]:
@@ -112,15 +115,18 @@ class Rules(Protocol):
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Return the shared keys that standing bets depend on; a player keeps them after missing a round."""
+        """Return the shared keys of the table state on which standing bets depend.
+
+        A player who misses a round keeps the earlier values of these keys.
+        """
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for the round that it plays together with the wagers of other seats."""
 
     def for_table(self, table: object) -> "Rules":
-        """Return the rules for the table state that a round has left (``Outcome.table``); None is a newly opened table.
+        """Return the rules for a stored table state (``Outcome.table``); None is a newly opened table.
 
-        Raises ValueError for a state that no round of this game leaves.
+        Raises ValueError for a state that no round of this game can leave.
         """
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
@@ -136,7 +142,7 @@ class Rules(Protocol):
         """
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the most credits that a win of up to ``win_credits`` can be doubled to.
+        """Return the highest win, in credits, to which a win of up to ``win_credits`` can be doubled.
 
         It is the win itself in a game without a double-up.
         """
@@ -157,13 +163,13 @@ class Rules(Protocol):
         """Return what the game pays, in sentences that a designer can compare with the design sheet."""
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal in the game's definition but may surprise."""
+        """Return remarks on parts of the game's definition that are legal but may surprise."""
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of the game at the given ``depth``."""
 
     def reserve(self, wager: Wager) -> int:
-        """Return what the certified play of a wager may still stake in its round, in credits, such as a raise."""
+        """Return the most credits that the certified strategy may add to a wager during its round, such as a raise."""
 
     def find_highest_bet(self, credits_: int) -> Mapping[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``; 0 means no bet.
@@ -202,7 +208,7 @@ class Family(Generic[D]):
     build: Callable[[D, str], Rules]
     prepare: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
     figures: frozenset[int] = frozenset()
-    """Numbers of the family's rules that help texts may name although no definition has them, such as card values."""
+    """Numbers that help texts may state although no definition contains them, such as card values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +258,7 @@ class Game:
 
     @property
     def departures(self) -> tuple[dict[str, str], ...]:
-        """Return where the game departs from the rules of its name, each as text by language."""
+        """Return the points in which the game differs from the standard game of its name, as texts by language."""
         return tuple(text.model_dump() for text in self.header.departure)
 
     @property
@@ -270,7 +276,7 @@ class Game:
         return self.rules.wager(credits_, **options)
 
     def round_cost(self, credits_: int) -> int:
-        """Return the maximum cost of a round with this bet, raises of the certified play included, in credits."""
+        """Return the most credits that a round with this bet can cost, raises of the certified strategy included."""
         return credits_ + self.rules.reserve(self.rules.wager(credits_))
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -278,12 +284,12 @@ class Game:
         return self.rules.play(wager, draw)
 
     def for_table(self, table: object) -> "Game":
-        """Return the game for the table state left by a round. Raises ValueError for any other state."""
+        """Return the game for a stored table state. Raises ValueError for a state that no round can leave."""
         rules = self.rules.for_table(table)
         return self if rules is self.rules else replace(self, rules=rules)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the most credits that a win of up to ``win_credits`` can be doubled to.
+        """Return the highest win, in credits, to which a win of up to ``win_credits`` can be doubled.
 
         It is the win itself in a game without a double-up.
         """
@@ -346,9 +352,9 @@ def build_game(
 
 
 def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: str, key: str = "") -> None:
-    """Raise :class:`DefinitionError` for a bet of a fixed sum that no stake within its limits makes.
+    """Raise :class:`DefinitionError` if a bet of a fixed money amount cannot be made at any denomination.
 
-    It is checked at every denomination of the game.
+    The check goes through every part of the definition.
     """
     if isinstance(part, Limits):
         worth, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
@@ -435,7 +441,7 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
 
 
 def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
-    """Yield a remark on each figure in a game's help text that is not in its definition or its pays."""
+    """Yield a remark on each number in a game's help text that occurs neither in its definition nor in its pays."""
     known = (
         prose.find_numbers_in_definition(game.text)
         | prose.find_figures(*game.rules.explain())
@@ -452,7 +458,7 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
 
 
 def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
-    """Yield a remark on each odds of a game that return only the stake, such as ``0:1`` and ``x1``."""
+    """Yield a remark on each pay that returns only the stake, such as ``0:1`` and ``x1``."""
     rows = game.presentation().get("pays")
     shown = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
     shown += (
@@ -464,7 +470,7 @@ def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
 
 
 def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
-    """Return remarks on what is legal in a game but may surprise: its family's remarks, and those on its figures.
+    """Return remarks on what is legal in a game but may surprise, from its rules and from its figures.
 
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """

@@ -45,7 +45,10 @@ class Odds:
 
     @classmethod
     def parse(cls, text: str) -> "Odds":
-        """Return the odds in a text, ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for others."""
+        """Return the odds in a text: ``"35:1"`` (net) or ``"x8"`` (stake included).
+
+        Raises ValueError for other text.
+        """
         found = ODDS.fullmatch(text)
         if found is None:
             raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
@@ -56,7 +59,7 @@ class Odds:
         return cls(text, net)
 
     def printed(self, language: str) -> str:
-        """Return the odds as printed on the felt; in French a space precedes the percent sign."""
+        """Return the odds as printed on the layout; in French a space precedes the percent sign."""
         return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
 
     def format_by_language(self) -> dict[str, str]:
@@ -92,7 +95,7 @@ class Odds:
 
 
 def _parse_odds(value: Any) -> Any:
-    """Return the odds in a definition's text; a value that is no text is returned unchanged."""
+    """Return the odds in a definition's text; return a value that is not text unchanged."""
     return Odds.parse(value) if isinstance(value, str) else value
 
 
@@ -143,7 +146,7 @@ class TableLimits(Strict):
 
     @property
     def common_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
+        """Return how many seconds several seats have to bet on one round, or None if only one seat plays."""
         return self.betting_seconds if self.seats > 1 else None
 
 
@@ -167,7 +170,7 @@ class Layout:
     """The betting spots of a game table in its current state, and the limits of a wager on them.
 
     ``standing`` are bets of earlier rounds. A wager may add to them and, if their spot is in ``removable``,
-    take credits off them. A family leaves out those that the player may no longer change.
+    take credits off them. Bets that the player may no longer change are left out.
     """
 
     spots: tuple[Spot, ...]
@@ -244,7 +247,7 @@ class Layout:
         return Wager(credits_, options)
 
     def _parse_seats(self, requested: object) -> dict[int, dict[str, int]]:
-        """Return the requested bets of each seat after checking them. Raises :class:`WagerError`."""
+        """Return the requested bets by seat and spot after checking them. Raises :class:`WagerError`."""
         if self.table.seats == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
@@ -300,7 +303,7 @@ class Layout:
             raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")
 
     def reserve(self, bets: Iterable[Bet]) -> int:
-        """Return the most that a round of these bets may still cost in credits, if decided as certified."""
+        """Return the most credits that the certified strategy may add to these bets during the round."""
         return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
@@ -321,7 +324,7 @@ class Layout:
         )
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
-        """Return the most that a round of a seat's bets may cost in credits, with all that is added during it."""
+        """Return the most credits that a round with a seat's bets may cost, with all stakes added during it."""
         return sum(bets.values()) + self.reserve(Bet(name, bet_credits) for name, bet_credits in bets.items())
 
     def find_highest_bet(self, spot: Spot, credits_: int) -> int:
@@ -339,9 +342,9 @@ class Layout:
         return exposure.find_highest_stake(spots, self.table.most, credits_)
 
     def _compute_bet_after(self, spot: Spot, credits_: object, stood: int) -> int:
-        """Return the bet on a spot, in credits, after the player adds credits to it or takes some off.
+        """Return the bet on a spot, in credits, after the player adds ``credits_`` to it or takes some off.
 
-        ``stood`` is the bet that stands there. Raises :class:`WagerError` if the change is not allowed.
+        ``stood`` is the bet on the spot before. Raises :class:`WagerError` if the change is not allowed.
         """
         where = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
@@ -362,9 +365,9 @@ class Layout:
         return after
 
     def check_highest_win(self, given_back: Mapping[int, int]) -> None:
-        """Raise :class:`WagerError` if a seat could win more than the table pays.
+        """Raise :class:`WagerError` if a seat could win more than the table's win limit.
 
-        ``given_back`` has, for each seat, the most that the round may return.
+        ``given_back`` has, for each seat, the most credits that the round may return.
         """
         most = self.table.most_win
         for seat, credits_ in given_back.items():
@@ -405,7 +408,7 @@ class TableRules(Tableless):
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
+        """Return how many seconds several seats have to bet on one round, or None if only one seat plays."""
         return self.cloth.table.common_seconds
 
     @property
@@ -428,7 +431,7 @@ class TableRules(Tableless):
         return super().combine_seat_wagers(wager, seat, others)
 
     def reserve(self, wager: Wager) -> int:
-        """Return what the certified play of a wager may still stake in its round, in credits."""
+        """Return the most credits that the certified strategy may add to a wager during its round."""
         return self.cloth.reserve(wager.bets)
 
     def find_highest_bet(self, credits_: int) -> dict[str, int]:
@@ -466,10 +469,10 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
 
 
 def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
-    """Return the stakes for which a bet's figures are stated, by name: the minimum, and another if it returns less.
+    """Return the stakes for which a bet's figures are stated, by name: the minimum, and a worse one if any.
 
-    ``commission`` gives the commission on a winning stake. A started unit costs the commission of a full one, so
-    the commission weighs most just above a full unit.
+    ``commission`` gives the commission on a winning stake. A started unit costs the commission of a full one,
+    so the commission weighs most just above a full unit.
     """
     stakes = range(limits.least, limits.most + 1, limits.step)
     worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
@@ -480,7 +483,7 @@ def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], in
 def settle_bet(
     bet: Bet, odds: Odds | None, name: str = "", rounding: Literal["down"] | None = None
 ) -> Settlement:
-    """Return the settlement of a bet that wins at ``odds``, or loses if they are None.
+    """Return the settlement of a bet that wins at ``odds``, or loses if ``odds`` is None.
 
     ``name`` replaces the default name of the result.
     """
@@ -518,7 +521,7 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One possible result of a wager, for exact figures: weight, settlements, and stakes ``added`` in the round."""
+    """One possible result of a wager, for exact figures: its weight, settlements, and stakes added in the round."""
 
     weight: int | Fraction
     settlements: Sequence[Settlement]

@@ -9,7 +9,10 @@ from paytables.analysis import BetAnalysis
 
 
 class OddsLimits(NamedTuple):
-    """The odds, 1 in N games, beyond which an award's odds are displayed: of a top award and of others; None: never."""
+    """Limits N of the odds "1 in N games": the odds of an award longer than its limit must be displayed.
+
+    There is one limit for top awards and one for other awards; None means that the odds are never displayed.
+    """
 
     top_one_in: int | None
     other_one_in: int | None
@@ -53,7 +56,7 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
 
 
 def list_longer_awards(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
-    """Return the awards whose odds are longer than the limit for them."""
+    """Return the awards whose odds are longer than the applicable limit, and so must be displayed."""
     return [
         award
         for award in candidates

@@ -1,12 +1,12 @@
-"""A player as the bank (Québec by-law, ss. 53, 62, 116): the bank is offered to the seats in turn.
+"""Games in which a player may be the bank (Québec by-law, ss. 53, 62, 116): the seats are offered it in turn.
 
-A seat offers to be the bank by a bet on it beside its stake. When betting closes, the first seat in turn is the
-bank that may be it and whose bet covers the stakes of all other seats; its own stake and what is not needed are
-returned before anything is dealt. If no seat qualifies, the machine is the bank, as in the first round. A seat may be
-the bank if it took part in the last round in which the machine was, and was not the bank in the round before.
-
-Winning stakes always pay the commission; the bank pays and is paid 1:1. The state of the table names
-seats, so that a seat must be the same player position in every round.
+A seat offers to be the bank by a bet on the bank spot in addition to its stake. When betting closes, the bank
+is the first seat in turn that is allowed to hold it and whose bet covers the stakes of all other seats. Its
+own stake, and the part of its bet that is not needed, are returned before anything is dealt. If no seat
+qualifies, the machine is the bank, as in the first round. A seat may be the bank if it took part in the last
+round in which the machine was the bank, and was not itself the bank in the round before. Winning stakes
+always pay the commission; the bank pays and is paid 1:1. The state of the table names seats, so that a seat
+must be the same player position in every round.
 """
 
 from abc import abstractmethod
@@ -33,7 +33,7 @@ _TERMS: Final[Mapping[str, str]] = {
 
 
 class PlayerBank(Strict):
-    """The offer to be the bank (``[player_bank]``): its name, and the limits of the bet that covers the stakes."""
+    """The terms on which a player may be the bank (``[player_bank]``): name, and limits of the covering bet."""
 
     name: Text
     limits: Limits
@@ -52,11 +52,15 @@ class PlayerBank(Strict):
         )
 
     def format_row(self, code: str) -> str:
-        """Return what the bank is paid, as a line of the help text in the language ``code``."""
+        """Return what a player who is the bank is paid, as a line of the help text in the language ``code``."""
         return f"{getattr(self.name, code)} - {_TERMS[code]}"
 
     def check(self, seats: int, stake: Limits, denominations: int) -> None:
-        """Refuse a bank at a table of one seat, and one that cannot cover a stake exactly. Raises ValueError."""
+        """Raise ValueError if a player cannot be the bank at this table.
+
+        There must be several seats and one denomination, and the limits must allow any stakes to be covered
+        exactly.
+        """
         if denominations > 1:
             raise ValueError(
                 "game.denominations_cents: one where a player may be the bank, whose credits cover the others'"
@@ -71,23 +75,23 @@ class PlayerBank(Strict):
 
 @dataclass(frozen=True, slots=True)
 class BankTurn:
-    """The seats that may be the bank of the next round, in their order."""
+    """The turn in which the seats are offered the bank of the next round."""
 
     seat: int = 0
     """The seat that is offered the bank first."""
     took_part: tuple[int, ...] = ()
-    """The seats of the last round in which the machine was the bank."""
+    """The seats that bet in the last round in which the machine was the bank; only they may be the bank."""
     last: int | None = None
-    """The seat that was the bank in the round before, or None if the machine was."""
+    """The seat that was the bank in the last round, or None if the machine was."""
 
     def to_json(self) -> dict[str, object]:
-        """Return the turn as the table state stores it."""
+        """Return the turn to be the bank as the table state stores it."""
         last = {} if self.last is None else {"last": self.last}
         return {"seat": self.seat, "took_part": list(self.took_part), **last}
 
     @classmethod
     def from_json(cls, data: object, seats: int) -> Self:
-        """Return the turn in a table state. Raises ValueError for one that no round leaves."""
+        """Return the turn to be the bank in a table state. Raises ValueError for a state that no round can leave."""
         if not isinstance(data, Mapping) or not {"seat", "took_part"} <= set(data) <= {
             "seat",
             "took_part",
@@ -118,16 +122,16 @@ FIRST_ROUND: Final = BankTurn()
 
 @dataclass(frozen=True, slots=True)
 class BankedRound:
-    """One round as betting closes: who is the bank, which bets are played, and what is returned before the deal."""
+    """One round after betting closes: which seat is the bank, the bets played, and the bets returned undealt."""
 
     banker: int | None
     """The seat that is the bank, or None if the machine is."""
     played: tuple[Bet, ...]
-    """The stakes against the bank, and the bets beside them."""
+    """The bets that are played: the stakes against the bank, and side bets."""
     returned: tuple[Settlement, ...]
 
     def settle_bank(self, stake: Settlement) -> tuple[Settlement, ...]:
-        """Return what the bank is paid for a stake against it; nothing if the machine is the bank.
+        """Return the bank's settlement for one settled stake against it; empty if the machine is the bank.
 
         The bank wins a stake that is lost or surrendered, and pays one that is won.
         """
@@ -137,7 +141,10 @@ class BankedRound:
 
 
 def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
-    """Return the settlement of the bank, held by a seat, against a stake that is settled so."""
+    """Return the bank's settlement against one settled stake: the stake's loss is the bank's win and vice versa.
+
+    ``banker`` is the seat that is the bank.
+    """
     bet = Bet(BANK, stake.staked, banker)
     if stake.name == "push":
         return push_bet(bet)
@@ -150,12 +157,12 @@ class PlayerBankRules(SeatedRules):
     """Base class of the rules of games at which a player may be the bank, if the definition has ``[player_bank]``."""
 
     turn: BankTurn
-    """The seats that may be the bank of the next round."""
+    """The turn in which seats are offered the bank of the next round."""
 
     @property
     @abstractmethod
     def player_bank(self) -> PlayerBank | None:
-        """Return the definition's offer to be the bank, or None if the machine always is."""
+        """Return the terms on which a player may be the bank, or None if the machine always is."""
 
     @property
     def has_fixed_seats(self) -> bool:
@@ -164,11 +171,14 @@ class PlayerBankRules(SeatedRules):
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all players share: whose turn the bank is."""
+        """Return the table-state key that all players share: the turn to be the bank."""
         return frozenset() if self.player_bank is None else frozenset({BANK})
 
     def for_table(self, table: object) -> Self:
-        """Return the rules with a stored table's turn. Raises ValueError for a state that no round leaves."""
+        """Return the rules with the bank's turn of a stored table state.
+
+        Raises ValueError for a state that no round can leave.
+        """
         if table is None:
             turn = FIRST_ROUND
         elif self.player_bank is None or not isinstance(table, dict) or set(table) != {BANK}:
@@ -182,13 +192,13 @@ class PlayerBankRules(SeatedRules):
         return moved
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return the seat that is offered the bank first, if a seat may be the bank."""
+        """Return the seat that is offered the bank first, for the screen; empty if no seat may be the bank."""
         candidates = self.turn.list_candidates(self.cloth.table.seats)
         return {"bank": candidates[0]} if candidates else {}
 
     @property
     def bank_owner(self) -> Mapping[str, object]:
-        """Return the keys of the bank's hand in the presentation: whether a player may hold it."""
+        """Return the screen data of the bank's hand that say whether a player may hold it."""
         return {} if self.player_bank is None else {"held": True}
 
     def list_bank_spots(self, seats: int) -> tuple[Spot, ...]:
@@ -197,7 +207,7 @@ class PlayerBankRules(SeatedRules):
         return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seats))),)
 
     def arrange(self, bets: Sequence[Bet]) -> BankedRound:
-        """Return who is the bank of a round with these bets, what is played, and what is returned before the deal."""
+        """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""
         stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE}
         offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK}
         banker, covered = None, 0
@@ -218,7 +228,7 @@ class PlayerBankRules(SeatedRules):
     def ask_whether_bank_covers(
         self, banked: BankedRound, display: Mapping[str, object], viewer: int | None
     ) -> Generator[Step, Choice | None, bool]:
-        """Ask the table, if a player is the bank, whether all seats have staked; return False if not.
+        """If a player is the bank, ask the table whether all seats have staked; return False if they have not.
 
         The bank's stake covers the stakes of the others, so no stake is played without the bank's.
         """
@@ -229,14 +239,17 @@ class PlayerBankRules(SeatedRules):
     def return_stakes(
         self, bets: Sequence[Bet], display: Mapping[str, object]
     ) -> Generator[Step, None, Outcome]:
-        """Return every bet of a round that not all seats have staked; the bank is offered as before."""
+        """Return every bet of a round that is cancelled because some seat's stake is missing.
+
+        The bank is offered to the same seat again.
+        """
         yield from (push_bet(bet, NOT_COVERED) for bet in bets)
         return Outcome(display=display, table={BANK: self.turn.to_json()})
 
     def build_table_after_bank(
         self, banked: BankedRound, bets: Sequence[Bet], viewer: int | None
     ) -> dict[str, object] | None:
-        """Return the table state after a round: to which seats the bank is offered.
+        """Return the table state after a round: the turn in which seats are offered the bank next.
 
         It is None if the machine is always the bank, and after a round of one player alone.
         """

@@ -1,7 +1,7 @@
 """Stakes "in prison" (Monaco, arrêté 88-384, art. 8.2), and other bets that last longer than one round.
 
-At zero, or at a refait, a player takes back half of the stake or leaves all of it in prison. Each repetition
-halves the amount that the player could have taken.
+At zero (roulette), or at a refait (trente et quarante), a player takes back half of the stake or leaves all
+of it in prison. Each repetition halves the amount that the player can take back.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -39,12 +39,12 @@ class Held(Bet):
 
     @property
     def part(self) -> int:
-        """Return the credits that the player may take back at the last zero: a half, a quarter, an eighth ..."""
+        """Return the credits that the player may take back after the last zero: a half of the stake, a quarter, ..."""
         return self.credits >> self.count
 
     @property
     def may_stay(self) -> bool:
-        """Return whether the stake may stay in prison: the next part to take back must be whole credits too."""
+        """Return whether the stake may stay in prison; the next part to take back must be whole credits."""
         return self.count < self.credits.bit_length() and self.credits % (2 << self.count) == 0
 
 
@@ -53,7 +53,10 @@ BetResult: TypeAlias = tuple[Settlement | None, Held | None]
 
 
 def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
-    """Return every bet of a round in settlement order: by seat, then in the order of the spots."""
+    """Return every bet of a round, those held from earlier rounds included, in settlement order.
+
+    The order is by seat, then by the order of the spots.
+    """
     order = {spot.id: n for n, spot in enumerate(spots)}
     new_bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
     return tuple(sorted((*held, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
@@ -64,8 +67,9 @@ def settle_or_imprison(
 ) -> Generator[Settlement | Decision, Choice | None, list[Held]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 
-    Where ``decide`` allows both, the player chooses to take a part back or to leave the stake in prison.
-    ``shown`` is the visible table for that question; ``kind`` is the kind of the question.
+    If ``decide`` returns both a settlement and a held bet, the player chooses to take a part back or to leave
+    the stake in prison. ``shown`` is the table as the screen shows it with that decision; ``kind`` is the
+    kind of the decision.
     """
     staying: list[Held] = []
     for bet in bets:
@@ -102,7 +106,7 @@ def held_to_json(held: Iterable[Held]) -> list[dict[str, object]]:
 def held_from_json(
     data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
 ) -> tuple[Held, ...]:
-    """Return the bets that a stored table state holds. Raises ValueError for a state that no round leaves."""
+    """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
     if not isinstance(data, list) or not data:
         raise ValueError(f"no standing bets: {data!r}")
     held = []
@@ -119,7 +123,7 @@ def held_from_json(
 def with_prison_choice(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
     """Return a bet's figures for a player who always takes a part back and never leaves the stake in prison.
 
-    ``worst`` is the return of never taking it.
+    ``worst`` is the return for a player who always leaves it.
     """
     return replace(
         figures,

@@ -20,7 +20,7 @@ def list_written_numbers(text: str) -> list[str]:
 
 
 def find_readings(figure: str) -> tuple[set[int], set[int]]:
-    """Return the numbers that a written number may mean, in two readings: ``"2 500"`` is 2500, or 2 and 500."""
+    """Return the possible values of a written number, in two readings: ``"2 500"`` is {2500}, or {2, 500}."""
     parts = _PLAIN.findall(figure)
     return {int("".join(parts))}, {*map(int, parts)}
 
@@ -36,7 +36,7 @@ def find_figures(*texts: str) -> set[int]:
 
 
 def help_of(text: str) -> Mapping[str, str]:
-    """Return the help text in a definition's canonical JSON, by language, as written."""
+    """Return the help text in a definition's canonical JSON, by language, exactly as the author wrote it."""
     words: Mapping[str, str] = json.loads(text)["game"]["help"]
     return words
 

@@ -1,7 +1,8 @@
-"""Table games in which each seat has a hand of its own or answers for itself: all seats play one round.
+"""Table games in which each seat has its own hand or makes its own decisions, and all seats play one round.
 
-Every seat's game contains the whole round, because the answers and cards of one seat change what the others are
-dealt. It holds the money of its own seat only, and of the other hands it shows what a player at the table sees.
+Every seat's game contains the whole round, because the decisions and cards of one seat change what the others
+are dealt. It holds the money of its own seat only, and of the other hands it shows what a player at the table
+sees.
 """
 
 from abc import abstractmethod
@@ -58,7 +59,10 @@ class SeatedRules(TableRules):
         )
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of one seat for a round in which the others' hands are played too. Raises WagerError."""
+        """Return one seat's wager for a round with the other seats' wagers.
+
+        Raises WagerError if these wagers cannot be played together.
+        """
         other_bets = {
             str(number): other_wager.options["bets"]
             for number, other_wager in others.items()
@@ -77,9 +81,9 @@ def format_hand_id(seat: int) -> str:
 
 
 def list_seat_hands(seats: int, **keys: object) -> list[dict[str, object]]:
-    """Return the hands of all seats for a table's presentation; those of other seats are drawn once dealt.
+    """Return the hands of all seats for a table's presentation; other seats' hands appear once they are dealt.
 
-    ``keys`` are added to each: the number of its cards, for example.
+    ``keys`` are added to each hand: the number of its cards, for example.
     """
     first = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **keys}
     others = (
@@ -90,7 +94,7 @@ def list_seat_hands(seats: int, **keys: object) -> list[dict[str, object]]:
 
 
 def describe_owner(seat: int, viewer: int | None) -> dict[str, object]:
-    """Return the keys of a hand on the felt that say whose it is; none if one player plays alone."""
+    """Return the screen data that say which seat owns a hand; empty if one player plays alone."""
     if viewer is None:
         return {}
     return {"seat": seat, "own": True} if seat == viewer else {"seat": seat}
@@ -104,10 +108,11 @@ def may_see(seat: int, viewer: int | None) -> bool:
 def ask_whether_all_staked(
     display: Mapping[str, object], viewer: int | None
 ) -> Generator[Step, Choice | None, bool]:
-    """Ask the table, before anything is drawn, whether the round is played; return False if not all have staked.
+    """Ask the driver of the game, before anything is drawn, whether every seat's stake is recorded; return the answer.
 
-    Players against each other win each other's stakes. If the power fails while the games of a round start, some
-    stakes are not wagered, and the round returns those that are. One player who plays all seats stakes at once.
+    If not, the round is not played. Players against each other win each other's stakes. If the power fails
+    while the games of a round start, some stakes are not wagered, and the round returns those that are. For
+    one player who plays all seats the result is True.
     """
     if viewer is None:
         return True

@@ -33,7 +33,7 @@ _INTEGER_LIMIT: Final = 1 << 63
 
 
 def open_regular_file(path: Path) -> BinaryIO:
-    """Open a named file for reading. Raises :class:`OSError` also if it is not a regular file.
+    """Open a named file for reading. Raises :class:`OSError` if it is not a regular file.
 
     Reading a pipe would block, and a device may have no end.
     """
@@ -43,7 +43,7 @@ def open_regular_file(path: Path) -> BinaryIO:
 
 
 def read_contents(path: Path, max_bytes: int = BYTES_MAX) -> bytes:
-    """Return the contents of a named file. Raises :class:`OSError` also above ``max_bytes`` bytes."""
+    """Return the contents of a named file. Raises :class:`OSError` if it is larger than ``max_bytes``."""
     with open_regular_file(path) as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
@@ -52,7 +52,7 @@ def read_contents(path: Path, max_bytes: int = BYTES_MAX) -> bytes:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the data of a TOML text written by people.
+    """Return the data of a hand-written TOML text.
 
     Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
     :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key.
@@ -114,7 +114,7 @@ class Source:
     """A definition file, or an asset file beside it, as it was read."""
 
     path: Path
-    """Absolute, with links resolved."""
+    """Absolute path of the file, with symbolic links resolved."""
     data: bytes = field(repr=False)
 
     @property
@@ -137,9 +137,9 @@ def _is_file(name: str) -> bool:
 
 
 def locate(name: str | Path, library: Path) -> Path:
-    """Return the file of an id of ``library``, or of a path, with links resolved. The file of a path need not exist.
+    """Return the path of the file that an id of ``library`` or a path names, with links resolved.
 
-    Raises :class:`DefinitionError` for a name that is neither.
+    The file of a path need not exist. Raises :class:`DefinitionError` for a name that is neither.
     """
     if is_path(name):
         path = Path(name)

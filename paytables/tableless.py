@@ -41,7 +41,7 @@ class Tableless:
         return 1
 
     def count_seats_needed(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
-        """Return how many seats a round of the wager needs: those that any round of the game needs."""
+        """Return the number of seats that a round of the wager needs; it is the same for every wager of the game."""
         return self.seats_min
 
     @property
@@ -84,7 +84,7 @@ class Tableless:
         return ()
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return an empty mapping: between rounds the screen needs nothing but ``presentation()``."""
+        """Return an empty mapping: between rounds the screen needs no data other than ``presentation()``."""
         return {}
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
@@ -92,15 +92,15 @@ class Tableless:
         return (), None
 
     def find_highest_round_return(self: "_Analysed", wager: Wager) -> int | None:
-        """Return the highest win of the wager, which is all that its round can win: no other bet is on the table.
+        """Return the highest win of the wager, which is the most that its round can return.
 
-        None if answers may add to the stake, because the figures subtract the added amount from a win.
+        None if decisions may add to the stake, because the figures subtract the added amount from a win.
         """
         found = self.analyse_wager(wager)
         return found.max_win_credits if found.mean_staked_credits is None else None
 
     def reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
-        """Return 0: no answer during a round adds to the stake."""
+        """Return 0: no decision during a round adds to the stake."""
         return 0
 
     def find_highest_bet(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (the contract's)

@@ -53,11 +53,11 @@ Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "pl
 class BaccaratBet(BankBet):
     """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
-    A bet on ``pairs`` is *à cheval*: half of it is on the pair of each hand (art. 13.10), so its steps are even.
-    ``pays_six`` are the bank's odds if it wins with six (punto 2000). ``margins`` are a dragon's odds by the
-    margin of a hand that is not a natural; ``pays`` are then those of a natural, and a natural tie is
-    returned. ``three_cards_only``: a win with two cards that is not a natural does not count (the letter of
-    art. 13.9).
+    A bet on ``pairs`` is *à cheval*: half of it is on the pair of each hand (art. 13.10), so its steps are
+    even. ``pays_six`` are the odds of a bet on the bank if the bank wins with six points (punto 2000).
+    ``margins`` are the odds of a dragon bonus bet, by the margin of a winning hand that is not a natural; a
+    natural pays ``pays``, and a tie of two naturals returns the stake. ``three_cards_only``: a win with two
+    cards that is not a natural does not count (literal reading of art. 13.9).
     """
 
     on: Kind
@@ -90,7 +90,10 @@ class BaccaratBet(BankBet):
 
     @model_validator(mode="after")
     def _check_margins(self) -> "BaccaratBet":
-        """Refuse a dragon bonus without margins or margins elsewhere, and terms of a bet on the bank elsewhere."""
+        """Refuse a dragon bonus bet without margins, and fields that do not belong to the kind of bet.
+
+        ``margins`` belong only to a dragon bonus, ``pays_six`` and ``commission`` only to a bet on the bank.
+        """
         if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
             raise ValueError("margins from 1 to 9 belong to a dragon, and a dragon has them")
         if self.on != "bank" and (self.pays_six is not None or self.commission is not None):
@@ -209,7 +212,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return self.definition.bet
 
     def list_named_hands(self) -> Hands:
-        """Return the two hands on the felt with their names: a hand has the name of the bet on it."""
+        """Return the player's and the bank's hand with their displayed names, which are those of the bets on them."""
         bets = reversed(self.list_bets())
         called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
@@ -355,7 +358,7 @@ def _unpack_counts(packed: int, number: int) -> list[int]:
 def _count_third_card_orders(
     player: int, bank: int, summed: _Sums, cards: int, least_standing_points: int
 ) -> Mapping[tuple[Both, Both], int]:
-    """Return the number of orders of two further cards by both hands' points and card counts after them.
+    """Return the number of orders of the fifth and sixth card, by the final points and card counts of both hands.
 
     ``player`` and ``bank`` are the points of two cards; ``cards`` is the number of cards left after the first
     four; the player draws with fewer points than ``least_standing_points``.
@@ -385,10 +388,10 @@ def _count_third_card_orders(
 
 @cache
 def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
-    """Return how many orders of card ranks make a pair of each hand's first two cards, given their points.
+    """Return how many orders of card ranks give the player, the bank, both or neither a pair in two cards.
 
-    A card of one to nine points has one rank; a card of no points may be a ten or any face, which are four
-    ranks.
+    ``player`` and ``bank`` are the points of each hand's first two cards. A card of one to nine points has
+    one rank; a card of no points may be a ten or any face, which are four ranks.
     """
     hands = (player, bank)
     if (0, 0) not in hands:

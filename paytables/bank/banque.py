@@ -95,7 +95,10 @@ class Banker(Strict):
         return tuple(self.draws.get(points, "") for points in range(10))
 
     def should_draw(self, points: int, third_cards: Iterable[int | None]) -> bool:
-        """Return whether the banker draws with ``points``; ``third_cards`` are the tableaux' (None: it stood)."""
+        """Return whether the banker, with ``points``, draws a third card.
+
+        ``third_cards`` are the points of the two tableaux' third cards, None for a tableau that stood.
+        """
         return _should_banker_draw(self.table[points], self.against, third_cards)
 
     def format_lines(self, code: str) -> list[str]:
@@ -114,7 +117,11 @@ class Banker(Strict):
 
 
 def _should_banker_draw(cards: str, against: str, third_cards: Iterable[int | None]) -> bool:
-    """Return whether a banker draws who draws against these ``cards`` of one tableau (``either``) or of both."""
+    """Return whether the tableaux' third cards make the banker draw.
+
+    ``cards`` are the third cards against which the banker draws, for the banker's present points. With
+    ``against`` = ``either`` one tableau with such a card is enough; otherwise both tableaux must have one.
+    """
     calls = [(_STOOD if third is None else str(third)) in cards for third in third_cards]
     return any(calls) if against == "either" else all(calls)
 
@@ -157,12 +164,12 @@ def _format_ranges(digits: str) -> str:
 
 
 class BanqueBet(BankBet):
-    """A bet on one tableau, or *à cheval* on both (art. 12.7), which pays and loses half for each (art. 12.9)."""
+    """A bet on one tableau, or *à cheval* on both (art. 12.7): half of the stake is decided by each (art. 12.9)."""
 
     on: Literal["tableau-1", "tableau-2", "both"]
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which this bet may be paid; à cheval also half."""
+        """Return all the odds at which this bet may be paid; a bet à cheval may also be paid on half of its stake."""
         half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
         return (self.pays, *half) if self.on == BOTH else (self.pays,)
 
@@ -195,7 +202,7 @@ class BanqueDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _check_one_bet_each(self) -> Self:
-        """Refuse two bets on the same tableau, or two à cheval."""
+        """Refuse two bets on the same tableau, and two bets à cheval."""
         on = [bet.on for bet in self.bet]
         if len(set(on)) < len(on):
             raise ValueError("bet: one bet on each tableau, and one on both")
@@ -217,7 +224,10 @@ class BanqueDefinition(BankDefinition):
 
 
 def settle_banque_bet(bet: Bet, rule: BanqueBet, results: Results) -> Settlement:
-    """Return the settlement of a bet by how the tableaux compare with the banker (art. 12.9)."""
+    """Return the settlement of a bet by each tableau's result against the banker (art. 12.9).
+
+    ``results`` has 1 for a tableau that beats the banker, 0 for a tie and -1 for one that loses.
+    """
     if rule.on != BOTH:
         result = results[TABLEAUX.index(rule.on)]
         return settle_bet(bet, rule.pays if result > 0 else None) if result else push_bet(bet)
@@ -251,7 +261,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return {bet.id: bet for bet in self.definition.bet}
 
     def describe_hands(self) -> list[dict[str, object]]:
-        """Return the banker's hand and those of the tableaux, which are each held by a seat that bets on it."""
+        """Return, for the screen, the banker's hand and the tableaux' hands, which seats may hold."""
         return [
             {**hand, "held": True} if hand["id"] in TABLEAUX else hand for hand in super().describe_hands()
         ]
@@ -299,7 +309,10 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def _decide_draw(
         self, felt: HeldHands, name: str, bets: Sequence[Bet]
     ) -> Generator[Decision | Cue, Choice | None, bool]:
-        """Return whether a tableau draws a third card; its holder is asked at five, and eight or nine is turned."""
+        """Return whether a tableau draws a third card, and ask the seat that holds its hand if it has five points.
+
+        A hand of eight or nine points is turned face up first. A hand that no seat holds draws at five.
+        """
         points, holder = felt.count_points(name), felt.holders[name]
         if points >= NATURAL:
             yield from felt.turn(name)
@@ -315,31 +328,37 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     # ------------------------------------------------------------------ figures
     def iter_cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager from a fresh shoe, with its best answers at five."""
+        """Return every possible result of a wager from a fresh shoe if the player plays five points for the best."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         return self._iter_cases(wager, self.find_best_answers(stakes, self._list_staked_tableaux(stakes)))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager, once for each answer at five for either tableau."""
+        """Return every possible result of a wager, for each combination of drawing and standing on five points."""
         for answers in EVERY_ANSWERS:
             yield from self._iter_cases(wager, answers)
 
     def _iter_cases(self, wager: Wager, answers: Answers) -> Iterator[Case]:
-        """Yield one case for each way in which both tableaux may compare with the banker."""
+        """Yield one weighted case for each combination of the two tableaux' results against the banker.
+
+        ``answers`` are the choices to draw or stand on five points, one for each tableau.
+        """
         banker, decks = self.definition.banker, self.definition.shoe.decks
         for results, chance in _compute_result_chances(decks, banker.table, banker.against)[answers].items():
             settled = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
             yield Case(chance, settled)
 
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
-        """Return the tableaux on which these bets, by spot, are."""
+        """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""
         on = {self._bets_by_id[spot].on for spot in stakes}
         return [name for name in TABLEAUX if on & {name, BOTH}]
 
     def _list_answer_returns(
         self, stakes: Mapping[str, int], held: Collection[str]
     ) -> dict[Answers, Fraction]:
-        """Return the mean return of stakes by the answers for the ``held`` tableaux; any other draws at five."""
+        """Return the mean return of a seat's stakes for each way to play five points on the tableaux it holds.
+
+        A tableau that is not in ``held`` always draws at five.
+        """
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return {
             answers: compute_mean_return(wager, self._iter_cases(wager, answers))
@@ -348,17 +367,18 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         }
 
     def find_best_answers(self, stakes: Mapping[str, int], held: Collection[str]) -> Answers:
-        """Return the answers at five, always the same, with the highest mean return of a seat's stakes.
+        """Return, for each tableau, whether to draw or stand on five points for the highest mean return of the stakes.
 
-        ``held`` are the tableaux whose hands the seat holds. The figures are those of a fresh shoe.
+        ``stakes`` are one seat's credits by spot, and ``held`` are the tableaux whose hands this seat holds.
+        Any other tableau draws at five. The returns are those of a fresh shoe.
         """
         returns = self._list_answer_returns(stakes, held)
         return max(returns, key=lambda answers: returns[answers])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of the best answers at five, of always drawing, and of the worst answers.
+        """Return the figures of a bet for the best, the simplest (always draw) and the worst play of five points.
 
-        A tableau without a stake draws at five, as one does that nobody holds or whose holder does not answer.
+        A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
         """
         found = super().analyse_stakes(name, stakes, depth)
         returns = self._list_answer_returns(stakes, self._list_staked_tableaux(stakes))
@@ -387,7 +407,10 @@ _Sums: TypeAlias = tuple[int, int, int, int]
 def _compute_result_chances(
     decks: int, table: DrawTable, against: str
 ) -> Mapping[Answers, Mapping[Results, Fraction]]:
-    """Return the chances of both tableaux' results, by the answers at five, from a fresh shoe."""
+    """Return the probability of each pair of tableau results, by the choices to draw or stand on five points.
+
+    A result is 1, 0 or -1 if the tableau beats, ties or loses to the banker. The shoe is fresh.
+    """
     found: dict[Answers, Counter[Results]] = {answers: Counter() for answers in EVERY_ANSWERS}
     cards_left = 52 * decks - 6
     for (totals, bank), sums in _sum_first_cards(decks).items():
@@ -414,7 +437,7 @@ def _compute_result_chances(
 
 @cache
 def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
-    """Return the sums over the first six cards, by the points of both tableaux and of the banker.
+    """Return the counts of orders of the first six cards, by the points of both tableaux and of the banker.
 
     The tableaux are alike, so the points of the first are at most those of the second.
     """
@@ -441,9 +464,11 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
 
 
 def _weigh_first_cards(counts: Sequence[int], code: int) -> _Sums:
-    """Return the number of ways to deal cards of these points in an order, alone and times the remaining cards.
+    """Return the number of orders of six given cards, alone and multiplied by the cards left for further draws.
 
-    ``code`` has the number of cards of each point value, in three bits each.
+    The second to fourth numbers are packed: the orders times the remaining cards of each point value, of each
+    two and of each three point values. ``code`` has the number of given cards of each point value, in three
+    bits each.
     """
     ways, left_ = 1, list(counts)
     for points, count in enumerate(counts):
@@ -472,7 +497,7 @@ def _count_results(
     against: str,
     cards_left: int,
 ) -> Counter[Results]:
-    """Return the number of orders of nine cards by the results of both tableaux, given the points of two cards each.
+    """Return the number of nine-card orders for each pair of tableau results, given the points of two cards each.
 
     ``drawing`` says which tableaux draw. ``cards`` are the third cards against which the banker draws, and
     ``cards_left`` is the number of cards after the first six.
@@ -496,15 +521,16 @@ def _count_results(
 
 
 def _compare(ends: Sequence[int], bank: int) -> Results:
-    """Return how the points of both tableaux compare with the banker's."""
+    """Return 1, 0 or -1 for each tableau: its final points are more than, equal to or less than the banker's."""
     first, second = ends
     return (first > bank) - (first < bank), (second > bank) - (second < bank)
 
 
 def _count_orders(unpacked: Sequence[Sequence[int]], dealt: tuple[int, ...]) -> int:
-    """Return the number of ways to deal the first cards and then cards of these points.
+    """Return the number of ways to deal the first cards and then the cards with the points in ``dealt``.
 
-    ``unpacked`` holds the sums of the products of remaining cards; a card that was dealt twice has one less left.
+    ``unpacked`` holds the sums of the products of remaining cards; if two dealt cards have equal points, the
+    second has one card fewer to be chosen from.
     """
     if not dealt:
         return unpacked[0][0]

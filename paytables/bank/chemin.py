@@ -61,12 +61,15 @@ class CheminShoe(ShoeRules):
 
 
 class HeldBank(BankBet):
-    """The bank, which a player holds: a bet that covers the others', with a levy on what it wins (art. 11.7)."""
+    """The bank that a player holds, as a bet that covers the other players' bets.
+
+    The house takes a levy on its win (art. 11.7).
+    """
 
     percent: PositiveInt = Field(default=5, le=100, description="the levy on what the bank wins")
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the levy on a bank that wins ``credits_``; a part of a credit is not levied."""
+        """Return the levy, in whole credits rounded down, on a bank that wins ``credits_``."""
         return credits_ * self.percent // 100
 
     def describe_pay(self) -> Mapping[str, str]:
@@ -87,7 +90,7 @@ class CheminDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _check_bets_and_seats(self) -> Self:
-        """Refuse a table of too few seats, and bets whose ids are not their own."""
+        """Refuse too few seats, several denominations, and a bet with a wrong id or odds other than even money."""
         if self.table.seats < SEATS_MIN:
             raise ValueError(f"table.seats: {SEATS_MIN} or more, not {self.table.seats}")
         if len(self.game.denominations_cents) > 1:
@@ -117,13 +120,16 @@ class CheminDefinition(BankDefinition):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The state of the bank's turn: the seat that may hold it, the least that it must be, and who may follow banco."""
+    """Whose turn it is to hold the bank, stored in the table state between rounds.
+
+    ``seat`` may hold it next.
+    """
 
     seat: int = 0
     least: int = 0
-    """What the bank must be if this seat holds it again (art. 11.8); 0 if the seat has not held it."""
+    """Credits that the bank must be if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
     follower: int | None = None
-    """The seat that covered this bank alone in the last round and lost (art. 11.4)."""
+    """The seat that may cover the whole bank first, because its *banco* lost the last round (art. 11.4)."""
 
     def to_json(self) -> dict[str, object]:
         """Return the turn as the table state stores it."""
@@ -132,7 +138,10 @@ class Turn:
 
     @classmethod
     def from_json(cls, data: object, seats: int, most: int) -> Self:
-        """Return the turn in a table state. Raises ValueError for one that no round leaves."""
+        """Return the turn stored in a table state. Raises ValueError for a state that no round can leave.
+
+        ``seats`` is the number of seats, and ``most`` the highest permitted bank in credits.
+        """
         if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
             raise ValueError(f"no round leaves the bank as {data!r}")
         seat, least, follower = data["seat"], data.get("least", 0), data.get("follower")
@@ -148,30 +157,30 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Coup:
-    """One round when betting has closed: who holds the bank and the hand, and what is played and what returned."""
+    """One round of chemin de fer after betting closes: who plays, which bets are covered, and what is returned."""
 
     banker: int
     banco: int
-    """The bank, as far as it is covered."""
+    """The part of the bank, in credits, that the other players' bets cover."""
     holder: int
     """The seat that holds the hand against the bank (art. 11.5)."""
     caller: int | None
-    """The seat whose banco was taken."""
+    """The seat whose offer to cover the bank alone (*banco*) was accepted; None if none was."""
     played: tuple[Bet, ...]
-    """The bets against the bank, as far as they are covered."""
+    """The bets against the bank, each reduced to the part that the bank covers."""
     returned: tuple[Settlement, ...]
 
 
 @dataclass(frozen=True)
 class CheminRules(SeatedRules, BankRules[CheminDefinition]):
-    """The rules of a playable game of chemin de fer; ``turn`` is whose turn the bank is."""
+    """The rules of a playable game of chemin de fer; ``turn`` says which seat may hold the bank next."""
 
     turn: Turn = Turn()
     hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 3), (HAND, PUNTER, 3))
 
     @property
     def seats_min(self) -> int:
-        """Return the number of players without whom no round is played (art. 11.1)."""
+        """Return the smallest number of players with which a round is played (art. 11.1)."""
         return SEATS_MIN
 
     @property
@@ -185,21 +194,24 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return Fraction(self.definition.bank.percent, 100)
 
     def list_bets(self) -> tuple[BankBet, ...]:
-        """Return the three bets: to hold the bank, to cover it alone, and to stake against it."""
+        """Return the bets of chemin de fer: hold the bank, cover the whole bank (*banco*), stake against the bank."""
         return (self.definition.bank, self.definition.banco, self.definition.stake)
 
     def describe_hands(self) -> list[dict[str, object]]:
-        """Return the bank's hand and the one against it; each is held by a seat."""
+        """Return, for the screen, the bank's hand and the hand against it; each is held by a seat."""
         return [{**hand, "held": True} for hand in super().describe_hands()]
 
     # ------------------------------------------------------------------ what lasts
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the keys of the table state that all players share: the shoe, and whose turn the bank is."""
+        """Return the table-state keys that all players share: the shoe, and the turn to hold the bank."""
         return frozenset({"shoe", BANK})
 
     def for_table(self, table: object) -> Self:
-        """Return the rules with a stored table's shoe and turn. Raises ValueError for a state that no round leaves."""
+        """Return the rules with the shoe and the bank's turn from a stored table state.
+
+        Raises ValueError for a state that no round can leave.
+        """
         if table is None:
             return replace(self, table=None, turn=Turn())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", BANK}:
@@ -212,19 +224,25 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return replace(self, table=shoe, turn=turn)
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return whose turn the bank is, and the least that it must be."""
+        """Return the seat that may hold the bank next and the least credits the bank must be, for the screen."""
         return {"bank": self.turn.seat, "banco": self.turn.least}
 
     # ------------------------------------------------------------------ as betting closes
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return one seat's wager for a round with the others. Raises WagerError for a round that cannot be played."""
+        """Return one seat's wager combined with the other seats' wagers for one round.
+
+        Raises WagerError if no round can be played with these bets.
+        """
         combined = super().combine_seat_wagers(wager, seat, others)
         if others:
             self.arrange((*combined.bets, *combined.others))
         return combined
 
     def arrange(self, bets: Sequence[Bet]) -> Coup:
-        """Return who holds the bank and the hand, and what is played. Raises WagerError if no round can be played."""
+        """Return which seats hold the bank and the hand against it, and the parts of the bets that are covered.
+
+        Raises WagerError if no round can be played with these bets.
+        """
         players = len({bet.seat for bet in bets})
         if players < SEATS_MIN:
             raise RefusedRoundError(
@@ -277,14 +295,20 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_caller(
         self, laid: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
     ) -> int | None:
-        """Return the seat whose banco is taken: half the bank or more; one that is followed first; else None."""
+        """Return the seat that covers the bank alone (*banco*), or None; its offer must be half the bank or more.
+
+        The seat that may follow from the last round comes first, then the seats in turn (``order``).
+        """
         follows = self.turn.follower if banker == self.turn.seat else None
         in_turn = sorted(order, key=lambda seat: seat != follows)
         return next((seat for seat in in_turn if 2 * laid.get((seat, BANCO), 0) >= bank), None)
 
     # ------------------------------------------------------------------ a round
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
-        """Play a round: return what is not covered, deal both hands, draw, settle. Raises WagerError."""
+        """Play a round: return what is not covered, deal both hands, draw third cards, and settle.
+
+        Raises WagerError if no round can be played with these bets.
+        """
         coup, rules = self.arrange(bets), self.definition.shoe
         felt = HeldHands({BANK: coup.banker, HAND: coup.holder}, viewer, count_points, face_down=2)
         if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
@@ -334,7 +358,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return replace(won, credits=won.credits - levy, detail={"levy": levy} if levy else {})
 
     def _find_turn_after(self, coup: Coup, result: int) -> Turn:
-        """Return whose turn the bank is after a round: the same seat's, until it loses; a bank that wins doubles."""
+        """Return which seat may hold the bank after a round, and how large its bank must be.
+
+        The same seat keeps the bank until it loses. After a win its bank doubles, less the levy.
+        """
         if result > 0:
             return Turn((coup.banker + 1) % self.definition.table.seats)
         bank, limits = self.definition.bank, self.definition.bank.limits
@@ -349,10 +376,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return self._iter_cases(stakes, self._find_best_answer())
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most credits a round can return: as the bank, or against it.
+        """Return the most credits that a round can return to one seat, whether it holds the bank or bets against it.
 
-        A banco is taken of at most twice its amount as the bank, so that the same amount of the stake is covered. If
-        it is not taken, it is returned, and all of the stake may be covered.
+        A banco is taken of at most twice its amount as the bank, so that the same amount of the stake is
+        covered. If it is not taken, it is returned, and all of the stake may be covered.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         bank, banco, stake = (stakes.get(name, 0) for name in (BANK, BANCO, STAKE))
@@ -360,7 +387,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return wager.credits + max(as_bank, stake, banco + min(banco, stake))
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[Case]:
-        """Yield one case for each result. A seat with a bet on the bank holds it, and its other bets are returned."""
+        """Yield one weighted case for a win, a tie and a loss; ``answer`` is the play of five points.
+
+        A seat with a bet on the bank holds it, and its other bets are returned.
+        """
         main = BANK if BANK in stakes else BANCO if BANCO in stakes else STAKE
         for result, chance in _compute_result_chances(self.definition.shoe.decks)[answer].items():
             bets = [Bet(spot, credits_) for spot, credits_ in stakes.items()]
@@ -373,14 +403,14 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             )
 
     def _find_best_answer(self) -> str:
-        """Return the answer at five that wins the most against the bank's table, from a fresh shoe."""
+        """Return whether drawing or standing on five points wins more against the bank, from a fresh shoe."""
         chances = _compute_result_chances(self.definition.shoe.decks)
         return max((DRAW, STAND), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of a bet that is covered: of the best, the usual and the worst answers at five.
+        """Return the figures of a fully covered bet for the best, the simplest and the worst play of five points.
 
-        The bank does not choose: its figures are those against the best answers. The options are those of a round
+        The bank has no choice: its figures are those against the best play. The options are those of a round
         with the least number of seats, in which the bet is covered.
         """
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
@@ -403,7 +433,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
 
     def _build_sample_seats(self, stakes: Mapping[str, int]) -> dict[int, dict[str, int]]:
-        """Return the bets of the other seats of a round in which these stakes are covered."""
+        """Return example bets of other seats, by seat and spot, with which these stakes are fully covered."""
         bank, stake = self.definition.bank.limits, self.definition.stake.limits
         least = {STAKE: stake.least}
         if BANK in stakes:
@@ -415,7 +445,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
 def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
-    """Return the chances that the hand beats the bank (1), ties (0) and loses (-1), by the answer at five."""
+    """Return the chances that the hand beats the bank (1), ties (0) or loses (-1), if it draws or stands on five.
+
+    The outer key is the play of five points: ``draw`` or ``stand``.
+    """
     found: dict[str, dict[int, Fraction]] = {}
     for answer, least_standing_points in ((DRAW, _FREE + 1), (STAND, _FREE)):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))

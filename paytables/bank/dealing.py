@@ -50,11 +50,14 @@ class ShoeRules(Strict):
 
     @property
     def cards_min(self) -> int:
-        """Return with how many cards left in the shoe another round may start: more than lie behind the stop card."""
+        """Return the fewest cards in the shoe with which another round may start.
+
+        These are the cards behind the stop card and one more.
+        """
         return (self.stop or 0) + 1
 
     def check_players(self, players: int) -> None:
-        """Raise ValueError if one deck serves two rounds and there are more players than then permitted."""
+        """Raise ValueError if there are more players than three and one deck is dealt for two rounds."""
         if self.rounds > 1 and players > PLAYERS_MAX:
             raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MAX} players at most, not {players}")
 
@@ -96,7 +99,7 @@ def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict
 
 
 def read_shoe(rules: ShoeRules, table: object) -> Shoe:
-    """Return the card shoe in a stored table state. Raises ValueError for one that no round of these rules leaves."""
+    """Return the card shoe in a stored table state. Raises ValueError if no round of these rules can leave it."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)

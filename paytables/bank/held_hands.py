@@ -1,4 +1,4 @@
-"""The hands of a round of a baccarat-like game in which seats hold hands: what each seat sees, and what is drawn."""
+"""The hands of one round of chemin de fer or banque, as one seat sees them: its own hand and open cards."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,19 +19,18 @@ class HeldHands:
     """The hands of one round as one seat sees them: its own hand, and the hands that are turned face up."""
 
     holders: Mapping[str, int | None]
-    """The seat that holds each hand, None for a hand that no seat holds; in the order on the screen."""
+    """The seat that holds each hand, or None, by hand id in the order of the screen."""
     viewer: int | None
-    """The seat that sees them; None if one player plays alone."""
+    """The seat for whose screen the hands are shown; None if one player plays alone."""
     count: Callable[[Sequence[Card]], int]
-    """Returns the points of a hand."""
+    """Function that returns the points of a hand's cards."""
     face_down: int
-    """The number of the first cards of a hand that lie face down until it is turned; the others lie face up."""
+    """Number of cards at the start of each hand that lie face down until it is turned; later cards lie face up."""
     cards: dict[str, list[Card]] = field(init=False)
     turned: set[str] = field(default_factory=set)
-    """The hands whose cards everyone sees."""
+    """Ids of the hands that have been turned face up for all seats."""
 
     def __post_init__(self) -> None:
-        """Begin with empty hands."""
         self.cards = {name: [] for name in self.holders}
 
     def deal(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
@@ -69,7 +68,7 @@ class HeldHands:
         return {"kind": "table", "felt": "cards", "hands": hands}
 
     def _list_seen_cards(self, name: str) -> list[str]:
-        """Return a hand's cards as the viewer sees them."""
+        """Return a hand's cards as text, with the face-down mark for those that the viewing seat may not see."""
         holder = self.holders[name]
         is_open = name in self.turned or (holder is not None and may_see(holder, self.viewer))
         return [

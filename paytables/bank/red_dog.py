@@ -82,7 +82,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         return (self.definition.ante,)
 
     def list_added_spots(self) -> tuple[Spot, ...]:
-        """Return the spot on which the player's raise is placed, as the only spot that is bet on during the round."""
+        """Return the spot for the player's raise, the only spot that is bet on during the round."""
         return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def find_added_stake_factor(self, bet: BankBet) -> int:  # noqa: ARG002
@@ -192,7 +192,7 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
 
 
 def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:
-    """Return the red dog cards and their spread, as the screen displays them."""
+    """Return the red dog cards and their spread as the data that the screen displays."""
     return {
         "kind": "table",
         "felt": "cards",

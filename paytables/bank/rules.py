@@ -43,7 +43,7 @@ class BankRules(TableRules, Generic[D]):
     hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
 
     def list_named_hands(self) -> Hands:
-        """Return the hands on the felt with their names, as the table's display uses them."""
+        """Return the hands that the table displays, with their names."""
         return self.hands
 
     def list_bets(self) -> tuple[BankBet, ...]:
@@ -51,7 +51,7 @@ class BankRules(TableRules, Generic[D]):
         raise NotImplementedError
 
     def find_added_stake_factor(self, bet: BankBet) -> int:  # noqa: ARG002
-        """Return the most that the player's answers may add to a bet in its round, as a multiple of the bet."""
+        """Return the most that raises during the round may add to a bet, as a multiple of the bet."""
         return 0
 
     def list_added_spots(self) -> tuple[Spot, ...]:
@@ -67,14 +67,14 @@ class BankRules(TableRules, Generic[D]):
         raise NotImplementedError
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager, whatever the player answers.
+        """Return every possible result of a wager for every combination of player decisions.
 
-        By default these are :meth:`iter_cases`; a family with decisions overrides it.
+        By default these are :meth:`iter_cases`; a family of games with decisions overrides it.
         """
         return self.iter_cases(wager)
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most credits a round can return, stakes and raises included, whatever is answered."""
+        """Return the most credits a round can return, stakes and raises included, for any player decisions."""
         return max(
             sum(settlement.credits for settlement in case.settlements) for case in self.iter_every_case(wager)
         )
@@ -103,7 +103,10 @@ class BankRules(TableRules, Generic[D]):
         return frozenset({"shoe"})
 
     def for_table(self, table: object) -> Self:
-        """Return the rules with the shoe in a stored table. Raises ValueError for a shoe that no round leaves."""
+        """Return the rules with the shoe of a stored table state.
+
+        Raises ValueError if no round can leave this shoe.
+        """
         if table is not None:
             read_shoe(self.definition.shoe, table)
         return self.with_state(table=table)
@@ -119,7 +122,7 @@ class BankRules(TableRules, Generic[D]):
         ]
 
     def explain(self) -> tuple[str, ...]:
-        """Return one English sentence for each bet of the table: what it pays."""
+        """Return one English sentence for each bet of the table that says what the bet pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:

@@ -72,7 +72,7 @@ class SuperPanDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _check_bank(self) -> Self:
-        """Refuse a bank that cannot be held, and a stake of another name beside it."""
+        """Refuse invalid terms of a player-held bank; then the stake's id must be ``stake``."""
         if self.player_bank is not None:
             if self.stake.id != STAKE:
                 raise ValueError(f"stake: its id is {STAKE!r} where a player may be the bank")
@@ -118,7 +118,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the layout: the spot of the stake, and the bank's in the table's current state."""
+        """Return the layout: the spot of the stake, and that of the bank if the table now offers it to players."""
         layout = super().cloth
         return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seats)))
 
@@ -186,9 +186,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
     def iter_cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager if the players give the best answer with each hand.
+        """Return every possible result of a wager if the players make the best decision with each hand.
 
-        A seat with a bet on the bank is the bank, and one stake of the same credits is against it.
+        A seat with a bet on the bank holds it, against one stake of the same credits.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         if BANK in stakes:
@@ -200,7 +200,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every case of a Super Pan 9 round, once if the player draws a card and once if not.
 
-        A bet on the bank is played, and returned.
+        If the wager includes a bet on the bank, the cases in which it is accepted and those in which it is
+        returned are both included.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         answers: tuple[Answer, ...] = (lambda _: DRAW, lambda _: STAND)
@@ -223,7 +224,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                     yield Case(chance * dealt, [*unheld, self._settle_bet(bet, won, 0)])
 
     def _iter_bank_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
-        """Yield the cases of a seat that is the bank, against one stake of the same credits; its own is returned."""
+        """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
+
+        The seat's own stake, if any, is returned.
+        """
         own = [push_bet(Bet(STAKE, stakes[STAKE]), NOT_COVERED)] if STAKE in stakes else []
         for case in self._iter_cases({STAKE: stakes[BANK]}, answer):
             (stake,) = case.settlements
@@ -238,10 +242,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         return replace(found, bets=(*found.bets, figures))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return a bet's figures for the best answers, for the bank's own drawing rule, and for the worst answers.
+        """Return a bet's figures for the player's best decisions, for the bank's drawing rule, and for the worst ones.
 
-        The bank does not choose: its figures are those against the best answers, in a round in which one other
-        seat has a stake of the same credits.
+        The bank has no choice: its figures are those against the best decisions, in a round in which one
+        other seat has a stake of the same credits.
         """
         found = super().analyse_stakes(name, stakes, depth)
         if BANK in stakes:

@@ -156,7 +156,7 @@ class Coup:
 
 @dataclass(frozen=True)
 class TrenteRules(BankRules[TrenteDefinition]):
-    """The rules of a playable game of trente et quarante; ``held`` are stakes in prison."""
+    """The rules of a playable game of trente et quarante; ``held`` are the stakes in prison."""
 
     held: tuple[Held, ...] = field(default=(), compare=False)
     hands: ClassVar[Hands] = (
@@ -191,7 +191,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def for_table(self, table: object) -> Self:
         """Return the rules with a stored table's shoe and stakes in prison.
 
-        Raises ValueError for a state that no round leaves.
+        Raises ValueError for a table state that no round can leave.
         """
         if table is None:
             return self.with_state(table=None, held=())
@@ -204,7 +204,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return self.with_state(table=shoe, held=held)
 
     def _read_held_bets(self, data: object) -> tuple[Held, ...]:
-        """Return the stakes in prison of a stored table. Raises ValueError if a round cannot leave them."""
+        """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
         if not isinstance(data, list) or not data:
             raise ValueError(f"no round of this table leaves {data!r} in prison")
         held = held_from_json(data, self.chances, self.definition.table.seats)
@@ -255,7 +255,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
         def decide_bet(bet: Held) -> BetResult:
-            """Return what the coup of trente et quarante does to a bet."""
+            """Return the result of this coup of trente et quarante for a bet."""
             return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle_or_imprison(bets, decide_bet, shown, "refait")
@@ -264,9 +264,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
         )
 
     def decide_bet(self, bet: Held, coup: Coup, *, insured: bool) -> BetResult:
-        """Return what a coup does to a bet: its settlement, or the bet in prison that stays on the table.
+        """Return the result of a coup for one bet: its settlement, or the bet in prison that stays on the table.
 
-        If both are returned, the player chooses.
+        If the rules give the choice between both, the result contains both and the player chooses.
         """
         rule, won = self.chances.get(bet.spot), coup.list_winning_chances
         if not won and coup.result != "refait":
@@ -286,7 +286,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
-        """Return a coup's settlements if every player who may choose takes a part of the stake back."""
+        """Return a coup's settlements if every player takes part of the stake back at a refait."""
         insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
         results = (self.decide_bet(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
         return [settlement for settlement, _ in results if settlement is not None]
@@ -320,7 +320,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return replace(found, bets=(*found.bets, *more))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of always taking part of the stake back, and of always leaving it in prison."""
+        """Return a bet's figures for always taking part of the stake back, and for always leaving it in prison."""
         figures = super().analyse_stakes(name, stakes, depth)
         choices = [
             met

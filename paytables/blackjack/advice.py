@@ -36,11 +36,12 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The situation of a blackjack hand, apart from its cards, on which the best answer depends.
+    """The situation of a blackjack hand, apart from its cards, on which the best decision depends.
 
-    ``up`` is the dealer's first card. ``pair`` is the value of the pair that the hand was split from, or 0.
-    ``paired``: whether the hand is such a pair again and cannot be split further. ``fewer``: whether the
-    dealer's first card has the rank of the split pair, if tens may only be split when equal in rank.
+    ``up`` is the value of the dealer's first card. ``pair`` is the card value of the pair that the hand was
+    split from, or 0. ``paired``: the hand is again two cards of that value and cannot be split further.
+    ``fewer``: the dealer's first card has the same rank as the split pair (only used if tens must be equal in
+    rank to be split).
     """
 
     up: int
@@ -58,7 +59,7 @@ Pair = tuple[int, int, bool]
 
 @cache
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
-    """Return, for each possible question about a blackjack hand, the index of its answer in a stored play."""
+    """Return the byte index, in a stored strategy, of the decision for each blackjack situation and hand."""
     shoe = build_shoe(decks)
     playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
     found: dict[Question, int] = {}
@@ -87,18 +88,18 @@ _PAIR_INDEXES: Final[Mapping[Pair, int]] = {
 
 @cache
 def _index_insurable_hands(decks: int) -> dict[int, int]:
-    """Return, for each blackjack hand of two cards, the index in a stored play of whether it is insured."""
+    """Return, for each two-card blackjack hand, the index of its insurance decision in a stored strategy."""
     hands = [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
     return {hand: index for index, hand in enumerate(hands)}
 
 
 @dataclass(frozen=True)
 class PlayData:
-    """The best blackjack play for a table's house rules, packed into bytes: answers, splits, insurance, even money."""
+    """The best blackjack strategy for a table's rules, packed into bytes: decisions, splits, insurance, even money."""
 
     house: ExactHouseRules
     text: bytes
-    """The bytes of the play."""
+    """The bytes of the packed strategy."""
 
     @classmethod
     def of(
@@ -109,7 +110,7 @@ class PlayData:
         insured: set[int],
         even: set[int],
     ) -> "PlayData":
-        """Return the stored form of a blackjack play. Questions missing from ``answers`` are never asked."""
+        """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
         own = bytes(answers.get(question, STAND) for question in cls(house, b"").places)
         into = bytes(splits.get(pair, 0) for pair in _PAIR_INDEXES)
         cover = bytes(hand in insured for hand in _index_insurable_hands(house.decks))
@@ -117,49 +118,49 @@ class PlayData:
 
     @cached_property
     def places(self) -> dict[Question, int]:
-        """Return the index of the answer to each question about a blackjack hand, in the play's bytes."""
+        """Return the byte index, in the packed strategy, of the decision for each blackjack situation and hand."""
         house = self.house
         return _index_questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
 
     @property
     def size(self) -> int:
-        """Return the number of bytes of a stored blackjack play for these house rules."""
+        """Return the length in bytes of a packed blackjack strategy for these house rules."""
         return len(self.places) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
-        """Return the play's answer for a blackjack hand that is not split: stand, hit or double."""
+        """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
 
     def split(self, up: int, pair: int, *, fewer: bool = False) -> int:
-        """Return into how many hands a pair is split, as far as the rules permit; 0 if it is not split.
+        """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
 
-        ``up`` is the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as in
-        :class:`Kind`.
+        ``up`` is the value of the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as
+        in :class:`Kind`.
         """
         return self.text[len(self.places) + _PAIR_INDEXES[up, pair, fewer]]
 
     def should_insure(self, values: Sequence[int]) -> bool:
-        """Return whether the play insures a blackjack hand of two cards with these values."""
+        """Return whether the strategy insures a two-card blackjack hand with these card values."""
         indexes = _index_insurable_hands(self.house.decks)
         return bool(self.text[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
     def takes_even_money(self, up: int) -> bool:
-        """Return whether the play takes even money with a blackjack if the dealer's first card is ``up``."""
+        """Return whether the strategy takes even money against a dealer's first card of the value ``up``."""
         return bool(self.text[-2 + (ACES, TEN).index(up)])
 
 
 def _pack_hand(values: Sequence[int]) -> int:
-    """Return a blackjack hand, given as card values, as an integer with the count of each value."""
+    """Pack the card values of a blackjack hand into one integer that counts the cards of each value."""
     return pack_counts([values.count(value) for value in range(ACES, TEN + 1)])
 
 
 @lru_cache(maxsize=8)
 def read_advice(house: ExactHouseRules, policy: str) -> PlayData | None:
-    """Return the blackjack play that a definition stores, or None if it is for other house rules.
+    """Return the blackjack strategy that a definition stores, or None if its length does not fit the house rules.
 
-    Certification refuses a definition whose play is for other rules.
+    Certification refuses a definition whose strategy is for other rules.
     """
     found = PlayData(house, unpack_policy(policy))
     return found if len(found.text) == found.size else None

@@ -1,6 +1,6 @@
-"""The best blackjack chart that a person can remember: the answer by a hand's total, and the pairs to split.
+"""The best blackjack strategy chart that a person can remember: the decision by hand total, and the pairs to split.
 
-A chart has one answer for all hands of a total, hard or soft, against each first card of the dealer. It is
+A chart has one decision for all hands of a total, hard or soft, against each first card of the dealer. It is
 improved total by total, with each hand weighted by how often the chart itself reaches it, until no single
 change improves it.
 """
@@ -56,7 +56,7 @@ class Chart:
     pairs: set[tuple[int, int]] = field(default_factory=set)
 
     def answer(self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]) -> int:
-        """Return the chart's answer for a blackjack hand that is not split, or the best alternative among ``options``.
+        """Return the chart's decision for a hand that is not split, or its fallback if that is not in ``options``.
 
         ``best`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
         chart says; a hit that is not permitted becomes a stand.
@@ -67,17 +67,17 @@ class Chart:
         return otherwise if otherwise in options else STAND
 
     def build_chooser(self, table: StrategyTable) -> Chooser:
-        """Return the function that answers each question about a blackjack hand as this chart does."""
+        """Return a function that makes every hit, stand or double decision as this chart does."""
 
         def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-            """Return the chart's answer to a question about a blackjack hand, of those among ``options``."""
+            """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
             known = table.rounds[0].known[hand]
             return self.answer(kind.up, list_values(hand), known.best_total, soft=known.soft, options=options)
 
         return choose_from_chart
 
     def take(self, question: PairQuestion, sums: list[Sums]) -> int:
-        """Return the chart's answer about two cards: split a pair into as many hands as permitted, or decline (0).
+        """Return the chart's decision about a two-card hand: the splits to make, up to the limit, or 0 to decline.
 
         Insurance is always declined.
         """
@@ -87,7 +87,7 @@ class Chart:
 
 
 def guess_first_answer(cell: Cell) -> Answer:
-    """Return the answer for a blackjack total with which the search for the best chart begins.
+    """Return the initial decision for a blackjack total, from which the search for the best chart starts.
 
     Totals that no hand reaches keep it.
     """
@@ -156,15 +156,15 @@ class _HandInSearch:
     weight: int | Fraction = 0
 
     def find_answer_index(self, answer: Answer) -> int:
-        """Return the answer that this blackjack hand gets: the chart's, or the alternative if that is not permitted."""
+        """Return the permitted decision for this blackjack hand: the one of the chart, or its fallback."""
         if answer[1] and self.double is not None:
             return DOUBLE
         return HIT if answer[0] == HIT and self.drawn is not None else STAND
 
     def compute_value(self, answer: Answer) -> int:
-        """Return the blackjack hand's value with a chart's answer.
+        """Return the blackjack hand's value for a decision of the chart.
 
-        The hands after a draw must already have their values.
+        The hands that it may become by a draw must already have their values.
         """
         answer_index = self.find_answer_index(answer)
         if answer_index == DOUBLE:
@@ -180,7 +180,8 @@ class _HandInSearch:
 class _Pair:
     """A blackjack pair that may be split, in the search for the best chart.
 
-    It has the hand played unsplit, its part of the orders, and the hands after the split.
+    ``unsplit`` is the same hand without a split, ``part`` the share of its deals that may be split, and
+    ``starts`` are the hands after the split.
     """
 
     unsplit: _HandInSearch
@@ -189,12 +190,12 @@ class _Pair:
 
     @property
     def gain(self) -> Fraction:
-        """Return by how much splitting the blackjack pair increases the value of a play."""
+        """Return by how much splitting the blackjack pair increases the value of a strategy."""
         return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
 
 
 class _Column:
-    """The search for a chart's best answers against one first card of the dealer, with all hands against it."""
+    """The search for a strategy chart's best decisions against one first card of the dealer."""
 
     def __init__(self, play: Play, round_: Round) -> None:
         self.play, self.round = play, round_
@@ -219,9 +220,9 @@ class _Column:
             self.cells[place.cell].append(place)
 
     def _build_hands(self, branch: Branch) -> dict[int, _HandInSearch]:
-        """Return every blackjack hand of two and more cards that a branch may reach, those with fewer cards first.
+        """Return the blackjack hands of two and more cards that can occur in a branch, fewer cards first.
 
-        A branch is the first deal, or hands of a split.
+        A branch is the hands from the first deal, or the hands of a split.
         """
         known, found = self.round.known, dict[int, _HandInSearch]()
         for hand in reversed(branch.tree):
@@ -241,7 +242,7 @@ class _Column:
         return found
 
     def _compute_answer_values(self, hand: int, branch: Branch) -> dict[int, int]:
-        """Return the value of each answer for a blackjack hand if the hands after a draw are worth nothing.
+        """Return the value of each decision for a blackjack hand, without the values of hands after a draw.
 
         It is averaged over whether the cards are of one suit.
         """
@@ -264,7 +265,7 @@ class _Column:
         return found
 
     def improve(self, chart: Chart) -> None:
-        """Improve the answers against this first card of the dealer until none changes, and put them into ``chart``."""
+        """Improve the decisions of ``chart`` against this first card of the dealer until no change helps."""
         answers = {cell: guess_first_answer(cell) for cell in ORDER}
         split: set[int] = set()
         while True:
@@ -280,7 +281,7 @@ class _Column:
         chart.pairs |= {(self.round.up, pair) for pair in split}
 
     def _count_orders(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
-        """Set the weight of each blackjack hand: the number of orders of cards in which these answers lead to it."""
+        """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""
         for hand in self.ordered:
             hand.weight = 0
         for hand, orders in self.starts:
@@ -296,9 +297,9 @@ class _Column:
                     child.weight += hand.weight
 
     def _choose_best_answer(self, cell: Cell, current_answer: Answer) -> Answer:
-        """Return the best answer for a blackjack total; of equal ones ``current_answer``.
+        """Return the best decision for a blackjack total, or ``current_answer`` if it is equally good.
 
-        The values of the total's hands are set by it.
+        This also stores the values of the total's hands.
         """
         hands = self.cells[cell]
         found = current_answer

@@ -1,8 +1,8 @@
-"""The exact chances of blackjack side bets, by counting the orders of the first cards in which each row pays.
+"""The exact win probabilities of blackjack side bets, found by counting orders of the first cards.
 
-Rows of three cards and more are counted for a player who draws while such a row is still possible. The player
-may always do so, because no hand of so few cards exceeds 20. If the dealer looks at a hidden second card, the
-dealer's blackjack ends the round before a third card is dealt.
+Pay-table rows of three cards and more are counted for a player who draws while such a row is still possible.
+The player may always do so, because no hand of so few cards exceeds 20. If the dealer looks at a hidden
+second card, the dealer's blackjack ends the round before a third card is dealt.
 """
 
 from collections.abc import Iterator, Sequence
@@ -95,9 +95,9 @@ def _iter_different_cards(rows: Sequence[SideBetRow], dealt: Sequence[Card]) -> 
 
 
 def _may_become(row: SideBetRow, dealt: Sequence[Card]) -> bool:
-    """Return whether the dealt cards may become a row of the blackjack side bet with more cards.
+    """Return whether the dealt cards may still become a winning hand of a side-bet row that needs more cards.
 
-    True is only an upper bound: it may still be impossible.
+    False is certain; if True is returned, it may still be impossible.
     """
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
@@ -112,7 +112,7 @@ def _may_become(row: SideBetRow, dealt: Sequence[Card]) -> bool:
 def _iter_won_rows(
     rows: Sequence[SideBetRow], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[SideBetRow, int | Fraction]]:
-    """Yield the row of the side bet that these cards win, with its weight; nothing if they win none.
+    """Yield the side-bet row that these cards win, with its weight; nothing if they win none.
 
     The weight is 1. For a row of three or more cards it is the probability that the round continues to the
     third card: with ``hole``, the dealer's blackjack ends the round before.

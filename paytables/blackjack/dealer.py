@@ -1,4 +1,4 @@
-"""The exact distribution of the blackjack dealer's results, by counting: for laboratories (numpy).
+"""The exact distribution of the blackjack dealer's final totals, counted for laboratory use (needs numpy).
 
 The dealer's hands are enumerated as counts of cards, each with the number of orders that lead to it; the
 number of ways to draw one from a shoe is a product of falling factorials. Counts of hands of a given length
@@ -59,10 +59,11 @@ def list_final_hands(house: ExactHouseRules, up: int, full: Shoe) -> list[tuple[
 
 
 class Dealer:
-    """The dealer's hands after one first card, and the value of standing against them with any cards out of the shoe.
+    """The dealer's final hands after one first card, and the value of standing against them.
 
-    ``most`` is the maximum number of cards that the dealer can draw. Amounts are counted in orders of
-    ``most`` further cards from the shoe, or of all its cards if it has fewer.
+    Any cards may be missing from the shoe. ``most`` is the maximum number of cards that the dealer can draw.
+    Amounts are counted in orders of ``most`` further cards from the shoe, or of all its cards if it has
+    fewer.
     """
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:

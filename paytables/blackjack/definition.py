@@ -32,7 +32,7 @@ from paytables.wording import format_count
 
 
 class BlackjackDefinition(TableDefinition):
-    """The definition of a blackjack table. ``boxes`` is the number on which one player may bet."""
+    """The definition of a blackjack table. ``boxes`` is the number of boxes on which one player may bet."""
 
     shoe: ShoeRules = ShoeRules(decks=6)
     boxes: Annotated[int, Field(ge=1, le=BOXES_MAX)] = 1

@@ -1,7 +1,8 @@
 """The exact figures of a blackjack table, from the proof its definition stores or computed again.
 
-All are for a fresh shoe and a single box. If the dealer plays several hands with one first card, each is like
-the others: all orders of the shoe are equally likely, so each bet has the same return and the same best play.
+All are for a fresh shoe and a single box. If the dealer plays several hands with one first card, each hand
+has the same distribution: all orders of the shoe are equally likely, so each bet has the same return and the
+same best strategy.
 """
 
 import re
@@ -82,9 +83,9 @@ def prove(
 def _compute_backed_hand(
     table: "StrategyTable", *plays: tuple[Mapping[Question, int], "StrategyResult"]
 ) -> BackedHand:
-    """Compute the exact figures of a bet on another player's hand, from that player's best play and worst play.
+    """Compute the exact figures of a bet on another player's hand, for that player's best and worst strategy.
 
-    A play is its answers and its result. Raises AnalysisError if a hand may be split twice.
+    Raises AnalysisError if a hand may be split twice.
     """
     from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
 
@@ -118,7 +119,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 def _compute_proof(
     house: ExactHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
 ) -> Proof:
-    """Compute the exact figures of a blackjack table: best play, best chart, dealer's rules, and worst play.
+    """Compute a blackjack table's exact figures for the best, the chart's, the dealer's and the worst strategy.
 
     It takes some minutes.
     """
@@ -325,7 +326,7 @@ def _analyse_stakes(
 
 
 def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
-    """Return the figures of the bet on a blackjack hand with its win distribution; ``hand`` is its stake in credits."""
+    """Return the figures of the main bet with its win distribution added; ``hand`` is its stake in credits."""
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand:
         wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
@@ -344,7 +345,7 @@ def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnal
 
 
 def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
-    """Yield notes on the rounds simulated with the best play, and equal stakes on ``hands`` dealer hands."""
+    """Yield notes on the simulated rounds of the best strategy, with equal stakes against ``hands`` dealer hands."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"

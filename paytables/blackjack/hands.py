@@ -86,11 +86,11 @@ def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
 
 @dataclass(slots=True)
 class Parts:
-    """Coefficients with which the hands of a blackjack split are summed.
+    """Coefficients for summing the hands of a blackjack split in a shoe that lacks some cards of the pair's value.
 
-    The shoe lacks some cards of the pair's value. ``plain`` is for a hand whose second card is not of that
-    value; ``paired`` for one whose second card is, and which may not be split again. The other two are those
-    of the hand that has the box's first stake.
+    ``plain`` is for a hand whose second card is not of that value; ``paired`` for one whose second card is,
+    and which may not be split again. ``first_plain`` and ``first_paired`` are the same coefficients for the
+    hand that has the box's first stake.
     """
 
     plain: int = 0
@@ -101,13 +101,13 @@ class Parts:
 
 @cache
 def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
-    """Return the coefficients with which the hands of a blackjack pair split into up to ``hands`` hands are summed.
+    """Return the coefficients for summing over the hands of a pair that is split into up to ``hands`` hands.
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
     may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
     hand is not of the pair's value. Its probability is one minus that of a card of that value, so only shoes
-    that lack cards of that value are needed: index ``j`` of the result is for a shoe that lacks ``j`` of them.
-    The caller multiplies by the probability that ``j`` draws all have that value.
+    that lack cards of that value are needed: index ``j`` of the result is for a shoe that lacks ``j`` of
+    them. The caller multiplies by the probability that ``j`` draws all have that value.
     """
     found = [Parts() for _ in range(2 * hands)]
     for resplits, done, open_ in _iter_second_card_orders(hands, 2, 0, 0):
@@ -131,9 +131,9 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
 def _iter_second_card_orders(
     max_hands: int, hands: int, done: int, resplits: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield the counts of each order of the second cards of a blackjack split.
+    """Yield, for each order of the second cards of a split, how many hands resplit, finish, and stay at the limit.
 
-    They are the numbers of resplits, of finished hands, and of hands open at the limit.
+    ``max_hands`` is the maximum number of hands; the other arguments are the counts so far.
     """
     if done == hands:
         yield resplits, done, 0

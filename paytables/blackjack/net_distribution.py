@@ -1,12 +1,13 @@
-"""The exact distribution of a blackjack box's net result for a given play: for laboratories (numpy, numba).
+"""The exact distribution of a blackjack box's net result for a given strategy (needs numpy and numba).
 
-The hands of a split share the shoe and the dealer's hand. But each hand is played by its own cards, and all orders
-of the shoe are equally likely. So the number of ways to get given cards is the number of ways to draw them, and the
-dealer's hand depends only on the combined cards of all hands. The results of the hands are therefore summed by
-their combined cards, one hand after the other, and the dealer is enumerated once for each combination.
+The hands of a split share the shoe and the dealer's hand. But each hand is played by its own cards, and all
+orders of the shoe are equally likely. So the number of ways to get given cards is the number of ways to draw
+them, and the dealer's hand depends only on the combined cards of all hands. The results of the hands are
+therefore summed by their combined cards, one hand after the other, and the dealer is enumerated once for each
+combination.
 
-Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two hands and
-of one, so the variance is exact; their nets are simulated (:mod:`paytables.blackjack.sampled`).
+Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two
+hands and of one, so the variance is exact; their nets are simulated (:mod:`paytables.blackjack.sampled`).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class _JointResults:
     step: int
 
     def refine_step(self, step: int) -> _JointResults:
-        """Return the same sums with nets in smaller steps; ``step`` must divide the current one."""
+        """Return the same counts with net results in smaller steps; ``step`` must divide the current step."""
         if step == self.step or not self.step:
             return self
         times = self.step // step
@@ -70,9 +71,9 @@ class _JointResults:
 
 
 def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int) -> bool:
-    """Return whether the net distribution of a blackjack play can be counted exactly.
+    """Return whether the net distribution of a blackjack strategy can be counted exactly.
 
-    It can if the play splits into at most ``max_hands`` hands and no split depends on suits or ranks.
+    It can if the strategy splits into at most ``max_hands`` hands and no split depends on suits or ranks.
     """
     suited = table.house.suited_678 is not None
     return all(
@@ -84,14 +85,17 @@ def is_within_reach(table: StrategyTable, played: StrategyResult, max_hands: int
 def compute_net_distribution(
     table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
 ) -> dict[Fraction, Fraction]:
-    """Return the probability of each net of one blackjack stake, if hands are played by ``answers``."""
+    """Return the probability of each net result of one blackjack stake, with decisions taken from ``answers``."""
     return _NetDistribution(table, answers, played).compute_distribution()
 
 
 def compute_net_variance(
     table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
 ) -> Fraction:
-    """Return the variance of the net of one blackjack stake, in stakes squared, played by ``answers``."""
+    """Return the variance of the net result of one blackjack stake, in stakes squared.
+
+    The decisions are those of ``answers``.
+    """
     nets = _NetDistribution(table, answers, played).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
@@ -100,10 +104,10 @@ def compute_net_variance(
 def compute_backed_distribution(
     table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult
 ) -> dict[Fraction, Fraction]:
-    """Return the probability of each net of one stake on another player's hand, which that player plays by ``answers``.
+    """Return the probability of each net result of one stake on another player's hand.
 
-    The stake stays on the first hand of a split, and is never insured or doubled (Québec s. 16). The play must
-    split into two hands at most.
+    That player decides by ``answers``. The stake stays on the first hand of a split, and is never insured or
+    doubled (Québec s. 16). The strategy must split into two hands at most.
     """
     return _BackedDistribution(
         table, answers, replace(played, insured_hands=set(), even_money_ups=set())
@@ -111,10 +115,10 @@ def compute_backed_distribution(
 
 
 class _NetDistribution:
-    """The net distribution of one blackjack play, computed for each first card of the dealer in turn."""
+    """The net distribution of one blackjack strategy, computed for each first card of the dealer in turn."""
 
     doubled_stakes = 2
-    """How many stakes a doubled hand has."""
+    """Number of stakes on a hand after a double."""
 
     def __init__(self, table: StrategyTable, answers: Mapping[Question, int], played: StrategyResult) -> None:
         house = table.house
@@ -175,10 +179,10 @@ class _NetDistribution:
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
     def _iter_split_nets(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net of a pair that is split, with its probability.
+        """Yield each net result of a split pair, with its probability.
 
-        It is split into two hands, or into three if a second card has the pair's value. ``beside`` are the
-        nets of insurance, which are added.
+        The pair is split into two hands, or into three if a second card has the pair's value. ``beside`` are
+        the net results of insurance, which are added.
         """
         hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
         mine, others = (
@@ -213,9 +217,9 @@ class _NetDistribution:
     def _count_split_hand_ends(
         self, round_: Round, branches: Iterable[Branch], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return the ways in which one hand of a blackjack split may end, over several branches of it.
+        """Return the ways in which one hand of a blackjack split may end, by its cards and net results.
 
-        ``first``: it has the box's first stake.
+        ``branches`` are the groups of split hands to add up; ``first``: the hand has the box's first stake.
         """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
@@ -230,7 +234,7 @@ class _NetDistribution:
     def _count_hand_ends(
         self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return the number of ways in which a blackjack hand may end, by its cards and its nets.
+        """Return the number of ways in which a blackjack hand may end, by its final cards and its net results.
 
         ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
         stake.
@@ -288,7 +292,7 @@ class _NetDistribution:
 
 
 class _BackedDistribution(_NetDistribution):
-    """The net distribution of a stake on another player's hand."""
+    """The net distribution of a stake that is placed on another player's blackjack hand."""
 
     doubled_stakes = 1
 
@@ -298,7 +302,7 @@ class _BackedDistribution(_NetDistribution):
         split: Split,
         beside: Nets,  # noqa: ARG002 (the base's)
     ) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net of the first hand of a pair that is split, with its probability; nothing is ``beside``."""
+        """Yield each net result of the first hand of a split pair, with its probability; ``beside`` is ignored."""
         hands = self.played.hands_by_pair[round_.up, split.pair, split.fewer]
         ends = self._count_split_hand_ends(round_, split.branches[hands], first=True)
         yield from _iter_net_chances(round_, _create_one_hand_sums(ends, CARD[split.pair - 1]), self.share)
@@ -311,7 +315,7 @@ def _add_nets(nets: Nets, beside: Nets) -> Nets:
 
 # ------------------------------------------------------------ hands together
 def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _JointResults:
-    """Return the sums for one blackjack hand alone, which ends as in ``ends``.
+    """Return the joint results of a single blackjack hand, from the counts of its possible ends.
 
     ``removed`` are further cards out of the shoe, as a packed hand.
     """
@@ -320,7 +324,10 @@ def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _JointResults:
 
 
 def _join_hand_sums(some: _JointResults, ends: Ends) -> _JointResults:
-    """Return the sums of several hands of a blackjack box, ``some``, and one more hand, which ends as in ``ends``."""
+    """Return the joint results ``some`` of several blackjack hands with one more hand added.
+
+    ``ends`` are the counts of the added hand's possible ends.
+    """
     counted = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
@@ -341,10 +348,10 @@ def _join_hand_sums(some: _JointResults, ends: Ends) -> _JointResults:
 def _add_hand(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, orders: Ints, joint_cards: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Combine one more blackjack hand with the joint results of several hands.
+    """Add one more blackjack hand to the joint results of several hands; the counts are added to ``found``.
 
-    ``own`` and ``orders`` are the cards of the hand and its number of ways by result; ``nets[n, end]`` is the place
-    of hand n's net. The combined cards ``joint_cards`` are sorted; the counts are added to ``found``.
+    ``own`` and ``orders`` are the cards of the hand and its number of ways by result; ``nets[n, end]`` is the
+    index of hand n's net result. The combined cards ``joint_cards`` are sorted.
     """
     for n in range(len(own)):
         at = 0
@@ -364,7 +371,7 @@ def _add_hand(
 def _iter_net_chances(
     round_: Round, sums: _JointResults, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
-    """Yield each net that the summed blackjack hands may give against the dealer, with its probability times ``times``.
+    """Yield each net result of the joint hands against the dealer, with its probability multiplied by ``times``.
 
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """

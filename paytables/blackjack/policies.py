@@ -1,4 +1,4 @@
-"""Blackjack strategies and their values: best and worst by composition, and the dealer's own rules."""
+"""Blackjack strategies and their values: best and worst by composition, and play by the dealer's own rules."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 
 
 class PairQuestion(NamedTuple):
-    """A question about a blackjack hand of two cards: ``split``, or ``insurance``.
+    """A decision about a two-card blackjack hand: ``split`` or ``insurance``.
 
-    The answers to ``insurance`` are no, yes, and (if offered) even money.
+    The options of ``insurance`` are no, yes, and (if offered) even money.
     """
 
     kind: str
@@ -36,10 +36,10 @@ Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 @dataclass(slots=True)
 class StrategyResult:
-    """The value of a blackjack play per initial stake: ``mean`` is the mean net, ``staked`` the mean of all stakes.
+    """The value of a blackjack strategy: ``mean`` net and mean of all stakes (``staked``) per initial stake.
 
-    ``hands_by_pair`` has the number of hands into which each pair is split; ``even_money_ups`` has the dealer's
-    first cards at which even money is taken.
+    ``hands_by_pair`` has the number of hands into which each pair is split; ``even_money_ups`` has the
+    dealer's first cards at which even money is taken.
     """
 
     mean: Fraction = Fraction(0)
@@ -70,9 +70,10 @@ class StrategyTable:
             report_progress(len(self.rounds), len(ups))
 
     def evaluate(self, choose: Chooser, take: Taker) -> StrategyResult:
-        """Return the value of a blackjack play.
+        """Return the value of a blackjack strategy per initial stake.
 
-        ``choose`` answers questions about a hand; ``take`` those about splits, insurance and even money.
+        ``choose`` decides whether a hand stands, hits or doubles; ``take`` decides on splits, insurance and
+        even money.
         """
         found = StrategyResult(staked=Fraction(0))
         for round_ in self.rounds:
@@ -87,7 +88,7 @@ class StrategyTable:
     def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: StrategyResult) -> Sums:
         """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
 
-        The answers about splits and insurance are recorded in ``found``.
+        The decisions about splits and insurance are recorded in ``found``.
         """
         values = self.play.evaluate_hands(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
@@ -119,7 +120,7 @@ class StrategyTable:
     ) -> Sums:
         """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
 
-        If only cards of one rank may be split, only those orders are.
+        If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
         pair_cards = round_.dealer.full[splits[0].pair - 1]
         orders = pair_cards * (pair_cards - 1)
@@ -162,45 +163,45 @@ class StrategyTable:
 
 
 def choose_best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Return the answer with the highest value to a question about a blackjack hand; of equal ones the cheaper."""
+    """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
 def choose_worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Return the answer with the lowest value to a question about a blackjack hand."""
+    """Return the decision with the lowest value for a blackjack hand."""
     return min(options, key=lambda answer: options[answer][0])
 
 
 def choose_highest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Return the index of the answer about two blackjack cards with the highest value, of equal ones the first."""
+    """Return the index of the highest-valued decision on a split or insurance; the first of equal ones."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
 def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Return the index of the answer about two blackjack cards with the lowest value."""
+    """Return the index of the lowest-valued decision on a split or insurance."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
 def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
-    """Return 0 to a question about two blackjack cards: do not split, insure or take even money."""
+    """Return 0 for every decision on a two-card hand: do not split, insure or take even money."""
     return 0
 
 
 def build_dealer_play(house: ExactHouseRules) -> Chooser:
-    """Return the play of a blackjack player who follows the dealer's own rules: draw alike, never double."""
+    """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
     def choose_like_dealer(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
-        """Return the answer of the dealer's rules: draw if permitted and the dealer would, otherwise stand."""
+        """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return HIT if HIT in options and house.should_dealer_draw(list_values(hand)) else STAND
 
     return choose_like_dealer
 
 
 def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
-    """Return a function that answers as ``choose`` does, and also stores each answer in ``into``."""
+    """Return a strategy function that decides as ``choose`` does, and also stores each decision in ``into``."""
 
     def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
-        """Return the player's answer to a question about a blackjack hand, and record it in the play's answers."""
+        """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
         into[kind, hand, suited] = choose(kind, hand, suited, options)
         return into[kind, hand, suited]
 

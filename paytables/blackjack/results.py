@@ -1,4 +1,4 @@
-"""Results of a blackjack hand that have a pay of their own."""
+"""Names of the results of a blackjack hand that have their own pay, such as a blackjack."""
 
 from typing import Final
 

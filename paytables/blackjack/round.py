@@ -137,7 +137,8 @@ class BlackjackRound:
     """A blackjack round in progress.
 
     It is played for everybody who bets or, with ``seat``, for one seat whose game includes the others' boxes.
-    ``best_play`` gives the advice in the prompts, as from a fresh shoe; None: there is no advice.
+    ``best_play`` is the strategy that gives the advice in the prompts, for a fresh shoe; None: there is no
+    advice.
     """
 
     def __init__(
@@ -229,9 +230,9 @@ class BlackjackRound:
         return str(decision.check((yield decision)))
 
     def _find_advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
-        """Return the best answer for a player's hand, as from a fresh shoe, for the prompt.
+        """Return the best decision for a player's hand, as from a fresh shoe, for the prompt.
 
-        The mapping is empty if the definition stores no advice.
+        The mapping is empty if the definition stores no strategy.
         """
         best, values = self.best_play, hand.values
         if best is None:
@@ -355,7 +356,8 @@ class BlackjackRound:
     def _settle_busted_hand(self, hand: Hand) -> Iterator[Settlement]:
         """Settle the stakes on a player's bust hand as lost.
 
-        An added stake waits if the rules return it when the dealer has a blackjack.
+        A stake added by a double or split is settled later if the rules return it when the dealer has a
+        blackjack.
         """
         spares = self.house.original_only and self.up in {ACES, TEN}
         yield from _settle_pieces(hand, settle_lost_bet, lambda piece: not (spares and piece.added))
@@ -397,7 +399,7 @@ class BlackjackRound:
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
         def is_bet_against(piece: Piece) -> bool:
-            """Return whether a stake plays against this hand of the dealer."""
+            """Return whether a stake plays against the dealer's hand that is being settled."""
             return piece.against == against
 
         if has_blackjack and hand.is_blackjack:
@@ -439,9 +441,9 @@ class BlackjackRound:
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
     def _is_own(self, box: Box) -> bool:
-        """Return whether the stakes of a box belong to this game.
+        """Return whether the stakes of a box belong to the seat for which this game is played.
 
-        With other seats at the table, only one seat's do.
+        Always True for a round that is played for all seats.
         """
         return self.seat in {None, box.seat}
 
@@ -504,7 +506,7 @@ def _has_bets_against(hand: Hand, against: int) -> bool:
 
 
 def _accept_every_piece(_: Piece) -> bool:
-    """Return True: every stake on the blackjack hand is settled."""
+    """Return True, so that every stake on a blackjack hand is selected for settlement."""
     return True
 
 
@@ -513,7 +515,7 @@ def _settle_pieces(
     settle: Callable[[Bet], Settlement],
     is_included: Callable[[Piece], bool] = _accept_every_piece,
 ) -> Iterator[Settlement]:
-    """Settle those stakes on a blackjack hand for which ``is_included`` is true, combining those on one spot."""
+    """Settle the stakes on a blackjack hand that ``is_included`` selects, combining those on the same spot."""
     stakes: dict[tuple[str, int, bool], int] = {}
     for piece in filter(is_included, hand.pieces):
         key = piece.bet.spot, piece.bet.seat, piece.back

@@ -48,7 +48,7 @@ _BACK: Final = Text(en="Player {0}'s hand", fr="Joueur {0}")
 
 @dataclass(frozen=True)
 class BlackjackRules(SeatedRules):
-    """The rules of a playable blackjack table; ``table`` is the state of the shoe that earlier rounds have left."""
+    """The rules of a playable blackjack table; ``table`` is the shoe left by earlier rounds."""
 
     definition: BlackjackDefinition
     table: object = field(default=None, compare=False)
@@ -106,7 +106,7 @@ class BlackjackRules(SeatedRules):
 
     @property
     def _added(self) -> Fraction:
-        """Return the most that splits and doubles may add to a stake, as a multiple of it."""
+        """Return the most that splits and doubles may add to a stake, as a multiple of the stake."""
         rules = self.definition.rules
         hands, doubles = rules.split.hands, bool(rules.double.totals)
         both = 2 * hands if doubles and rules.double.after_split else max(hands, 1 + doubles)
@@ -114,11 +114,11 @@ class BlackjackRules(SeatedRules):
 
     @property
     def _insured(self) -> Fraction:
-        """Return the most that insurance may add to a stake, as a multiple of it."""
+        """Return the most that insurance may add to a stake, as a multiple of the stake."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
     def _find_needed_bet(self, action: int, box: int) -> str | None:
-        """Return the spot of the bet that a bet against a hand of the dealer requires, or None.
+        """Return the spot that must also be bet on for a bet against one of the dealer's hands, or None.
 
         ``action`` is the number of the dealer's hand, from 0. The player must bet against the first
         ``least_hands`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
@@ -156,9 +156,9 @@ class BlackjackRules(SeatedRules):
     def _check_back_bets(self, wager: Wager) -> None:
         """Check a wager's bets on hands of other seats (Québec s. 16). Raises WagerError.
 
-        Such a bet must be on a hand that is dealt, and all bets on a hand together may not exceed the limit of one:
-        those of lower seats take precedence. The seats that bet are only known in a round of several; there the
-        error is a RefusedRoundError.
+        The hand must be dealt in the round. All bets on one hand together may not exceed the limit of one
+        bet; if they do, the bets of lower seat numbers are accepted first. In a round of several seats the
+        error is a RefusedRoundError, because the seats that bet are only known when betting closes.
         """
         if wager.seat is None and "seats" not in wager.options:
             return
@@ -184,7 +184,10 @@ class BlackjackRules(SeatedRules):
                     )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play a round, alone or as one seat of several. Raises WagerError for a lone bet on another's hand."""
+        """Play a round, alone or as one seat of several.
+
+        Raises WagerError if the only seat of a round bets on another seat's hand.
+        """
         if wager.seat is None and "seats" not in wager.options and self.count_seats_needed(wager) > 1:
             raise WagerError("bets: a bet on another player's hand needs that player in the round")
         return super().play(wager, draw)
@@ -197,7 +200,10 @@ class BlackjackRules(SeatedRules):
 
     @property
     def has_fixed_seats(self) -> bool:
-        """Return whether the number of a seat is that of its position, because bets name the seat of a hand."""
+        """Return whether a seat must be the same player position in every round.
+
+        It must if players may bet on the hands of other seats, because such a bet names the seat.
+        """
         return bool(self._back_spot_ids)
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
@@ -231,12 +237,15 @@ class BlackjackRules(SeatedRules):
 
     @cached_property
     def _best_play(self) -> PlayData | None:
-        """Return the best play that the definition stores, or None if it stores none."""
+        """Return the best strategy that the definition stores, or None if it stores none for these rules."""
         proof = self.definition.proved.get(MAIN)
         return None if proof is None else read_advice(self._house, proof.policy)
 
     def for_table(self, table: object) -> Self:
-        """Return the rules with the shoe of a stored table. Raises ValueError for a shoe that no round leaves."""
+        """Return the rules with the shoe of a stored table state.
+
+        Raises ValueError if no round can leave this shoe.
+        """
         if table is not None:
             read_shoe(self.definition.shoe, table)
         return self.with_state(table=table)
@@ -280,7 +289,7 @@ class BlackjackRules(SeatedRules):
         }
 
     def _describe_best_chart(self) -> dict[str, object]:
-        """Return the stored best chart as data for the screen; empty if none is stored for these rules."""
+        """Return the stored strategy chart as data for the screen; empty if none is stored for these rules."""
         proof = self.definition.proved.get(MAIN)
         if proof is None or self._best_play is None:
             return {}
@@ -329,7 +338,10 @@ class BlackjackRules(SeatedRules):
     def prove(
         self, each: object = None, report_progress: Callable[[int, int], None] = figures.ignore_progress
     ) -> dict[str, Proof]:
-        """Compute the exact figures that the definition stores as its proof (laboratory packages), in one thread."""
+        """Compute, in one thread, the exact figures that the definition stores as its proof.
+
+        It needs the laboratory packages.
+        """
         return figures.prove(self.definition, each, report_progress)
 
     def verify(self) -> None:

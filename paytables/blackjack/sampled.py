@@ -1,9 +1,9 @@
-"""Simulated blackjack rounds of the best play, card by card, for figures that cannot be counted.
+"""Simulation of blackjack rounds with the best strategy, card by card, for figures that cannot be counted.
 
-For laboratories (numpy, numba). These are the return of a shoe that is dealt to its stop card, and the
-distribution of nets for more hands than :mod:`paytables.blackjack.net_distribution` can handle, or against several
-dealer hands. The play is that of a fresh shoe and a single box. Random words come from SHAKE-256 of a seed, so
-results are reproducible; a cabinet draws nothing here.
+For laboratories (numpy, numba). These figures are the return of a shoe that is dealt to its stop card, and
+the distribution of nets for more hands than :mod:`paytables.blackjack.net_distribution` can handle, or
+against several dealer hands. The strategy is that of a fresh shoe and a single box. Random words come from
+SHAKE-256 of a seed, so results are reproducible; a cabinet draws nothing here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ _BURN_FIRST: Final = -1
 def sample(
     definition: BlackjackDefinition, play: PlayData, rounds: int = ROUNDS, seed: str = SEED
 ) -> Sampled:
-    """Simulate at least ``rounds`` blackjack rounds, to the end of a shoe; return how often each net occurred."""
+    """Simulate at least ``rounds`` blackjack rounds and return how often each net result occurred.
+
+    The simulation continues to the end of the last shoe.
+    """
     house, shoe = definition.house, definition.shoe
     paid = [house.blackjack, house.insurance, house.sevens, house.suited_678]
     unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
@@ -114,7 +117,7 @@ def sample(
 
 
 def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
-    """Return the standard error of the mean net of simulated blackjack rounds.
+    """Return the standard error of the mean net result of simulated blackjack rounds.
 
     It comes from whole shoes, because the rounds of one shoe are dependent.
     """
@@ -126,7 +129,7 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
 
 
 def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[Ints, Ints, Ints]:
-    """Return a blackjack play as three arrays: answers by kind and hand, hands of each split, and insured hands."""
+    """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN + 1, TEN + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
     for (kind, hand, suited), answer in zip(play.places, play.text, strict=False):
@@ -147,7 +150,8 @@ def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[I
 class _Shoe(NamedTuple):
     """The state of the simulated shoe: random words, cards, and counters.
 
-    ``at`` counts words used, cards dealt, and rounds of this shoe, and has their net.
+    ``at`` has the number of words used, of cards dealt and of rounds played from this shoe, and the net
+    result so far.
     """
 
     words: Ints
@@ -183,7 +187,7 @@ class _Rules(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """Lookup tables of the blackjack simulation: the hand after each card, totals, card values, and the best play."""
+    """Lookup tables of the simulation: the hand after each card, totals, card values, and the best strategy."""
 
     after: Ints
     totals: Ints
@@ -209,7 +213,7 @@ class _Box(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """The compiled functions that play a simulated blackjack round."""
+    """The compiled functions that each simulate a part of a blackjack round."""
 
     card: Callable[..., int]
     shuffle: Callable[..., bool]

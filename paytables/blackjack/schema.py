@@ -49,14 +49,14 @@ def value_of(card: Card) -> int:
 
 
 def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:
-    """Return the best blackjack total of some card values, and whether it is soft: an ace counts 11 in it."""
+    """Return the best blackjack total of some card values, and whether it is soft (counts an ace as 11)."""
     hard = sum(values)
     soft = ACES in values and hard + 10 <= BEST
     return (hard + 10 if soft else hard), soft
 
 
 def is_blackjack(values: Sequence[int]) -> bool:
-    """Return whether the values are an ace and a ten. It must not be called for a hand of a split."""
+    """Return whether two card values are an ace and a ten. Do not call it for a hand that comes from a split."""
     return sorted(values) == [ACES, TEN]
 
 
@@ -156,7 +156,7 @@ class HouseRules(Strict):
 
 @cache
 def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
-    """Return the ranks of each hand that a blackjack side bet's row names, as sorted numbers."""
+    """Return the card ranks of each hand that a side-bet row names (such as ``"777"``), as sorted numbers."""
     return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named)
 
 
@@ -271,7 +271,7 @@ class Side(Strict):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Side":
-        """Refuse a side bet with the id of a game's own stake, or with rows not in descending order of cards."""
+        """Refuse a side bet with the id of another stake of the game, or with rows not in descending card count."""
         if self.id in RESERVED:
             raise ValueError(f"{self.id!r} is a stake of the game itself")
         counts = [row.cards for row in self.row]
@@ -314,7 +314,7 @@ class Main(Strict):
 
 
 def sum_lowest_values(decks: int, cards: int | None) -> int:
-    """Return the minimum total value of ``cards`` cards of a blackjack shoe; for None, that of all its cards."""
+    """Return the minimum total value of any ``cards`` cards of a blackjack shoe; None means all its cards."""
     low_first = sorted(value_of(card) for card in range(52))
     shoe = [value for value in low_first for _ in range(decks)]
     return sum(shoe[:cards])
@@ -327,10 +327,10 @@ ChartLine = Annotated[
 
 
 class Sampled(Strict):
-    """Results of blackjack rounds of the best play, simulated (:mod:`paytables.blackjack.sampled`).
+    """Results of simulated blackjack rounds with the best strategy (:mod:`paytables.blackjack.sampled`).
 
     ``nets`` has, by the number of dealer hands bet on, from ``"1"`` up, how often each net of equal stakes on
-    them occurred; ``error`` is the standard error of the mean for one.
+    them occurred; ``error`` is the standard error of the mean net of one stake.
     """
 
     rounds: Annotated[int, Field(gt=0)]
@@ -351,8 +351,8 @@ class Sampled(Strict):
 class BackedHand(Strict):
     """Exact figures of a bet on another player's blackjack hand, in stakes: only the first hand of a split counts.
 
-    ``mean`` is its mean net if that player plays best, ``worst`` if that player plays worst; ``law`` has the
-    probability of each net with the best play.
+    ``mean`` is its mean net if that player uses the best strategy, ``worst`` if the worst; ``law`` has the
+    probability of each net with the best strategy.
     """
 
     mean: Exact
@@ -363,14 +363,15 @@ class BackedHand(Strict):
 class Proof(Strict):
     """Exact figures of one initial stake on a blackjack hand, from a fresh shoe; amounts in stakes.
 
-    ``mean`` is the mean net of the best play, ``policy`` that play as data
-    (:mod:`paytables.blackjack.advice`), ``staked`` the mean of all it stakes. ``chart`` is the best play by
-    totals, in lines of :mod:`paytables.blackjack.chart`, ``charted`` its mean net; ``dealers`` is that of the
-    dealer's own rules, ``worst`` that of the worst decisions. ``law`` has the probability of each net of the
-    best play; ``variance`` is their variance if splits make too many hands for ``law``; both are absent if
-    there are too many for either (:mod:`paytables.blackjack.net_distribution`). ``sampled`` has what cannot be
-    counted: a shoe dealt to its stop card, and distributions missing from ``law``. ``backed`` has the figures of
-    bets on another player's hand, if the table takes them.
+    ``mean`` is the mean net of the best strategy, ``policy`` that strategy as data
+    (:mod:`paytables.blackjack.advice`), and ``staked`` the mean of all its stakes. ``chart`` is the best
+    strategy by totals, in lines of :mod:`paytables.blackjack.chart`, and ``charted`` its mean net;
+    ``dealers`` is the mean net of a player who follows the dealer's rules, ``worst`` that of the worst
+    decisions. ``law`` has the probability of each net of the best strategy; ``variance`` is their variance if
+    splits make too many hands for ``law``; both are absent if there are too many for either
+    (:mod:`paytables.blackjack.net_distribution`). ``sampled`` has what cannot be counted: a shoe dealt to its
+    stop card, and distributions missing from ``law``. ``backed`` has the figures of bets on another player's
+    hand, if the table takes them.
     """
 
     mean: Exact

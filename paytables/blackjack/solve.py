@@ -53,11 +53,11 @@ Options: TypeAlias = Mapping[int, Sums]
 
 @dataclass(slots=True)
 class Node:
-    """How often a blackjack hand occurs, counted in ways: orders of the cards.
+    """The number of card orders in which a blackjack hand occurs, and its net result if it stands.
 
-    ``ordinary_ways`` are against a dealer without a blackjack, ``blackjack_ways`` against one. In
+    ``ordinary_ways`` are orders in which the dealer has no blackjack, ``blackjack_ways`` those with one. In
     ``first_stake_ways`` of the latter, the hand has its box's first stake. ``standing_net`` is wins minus
-    losses if it stands.
+    losses, in orders, if the hand stands.
     """
 
     ordinary_ways: int = 0
@@ -66,7 +66,7 @@ class Node:
     standing_net: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
-        """Add the orders of cards that another blackjack node counts to this one's, ``times`` times.
+        """Add the counts of another node to this one, multiplied by ``times``.
 
         Orders against a blackjack are also added ``first`` times to those with the box's first stake. All are
         divided by ``share``, which is a factor of each of them.
@@ -93,10 +93,11 @@ Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The hands of a split blackjack pair that are played by the same answers.
+    """A group of hands of a split pair for which the strategy uses the same decisions.
 
-    ``start`` is the hand with which they begin, ``tree`` has every hand that follows. ``without`` is the
-    value of cards that are not drawn to the start, because such a card would have been split; 0 for none.
+    ``start`` is the hand from which they are all dealt, ``tree`` has every hand that can follow. ``without``
+    is the value of cards that are not drawn to the start, because such a card would have been split again; 0
+    for none.
     """
 
     kind: Kind
@@ -107,7 +108,7 @@ class Branch:
 
 @dataclass(slots=True)
 class Split:
-    """A pair that may be split: orders of its two cards, and the number of cards of its value left in the shoe.
+    """A blackjack pair that may be split, with its number of orders and the cards of its value left in the shoe.
 
     ``fewer``: tens are split by rank, and the dealer's first card has the pair's rank. ``branches`` are the
     hands of the split, by the maximum number of hands into which it is split.
@@ -162,9 +163,10 @@ class Round:
         return self.house.ace_hands if pair == ACES else self.house.hands
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
-        """Return the ways to deal on from a shoe of ``cards_left`` cards.
+        """Return the numbers of ways to deal the further cards from a shoe of ``cards_left`` cards.
 
-        They are those in all, after one card, and after the longest dealer hand.
+        They are counted for all further cards, for those after one more card, and for those after the longest
+        dealer hand.
         """
         further_cards = self.length - (self.cards - cards_left)
         if further_cards < 0:
@@ -204,7 +206,7 @@ class Round:
         return [split for split in found if split.ways]
 
     def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
-        """Return each hand that a player can reach, with all cards that are then out of the shoe.
+        """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
 
         The dealer's first card is not included. ``pair`` is the value of the pair it was split from, or 0;
         ``fewer`` further cards of that value are missing.
@@ -220,7 +222,7 @@ class Round:
     def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
 
-        Each of ``shoes`` is a pair's value, how many cards of it are missing, and how many are left.
+        Each tuple in ``shoes`` has a pair's value, how many cards of it are missing, and how many are left.
         """
         rows: dict[tuple[int, int], None] = {}
         for pair, fewer, _ in shoes:
@@ -232,7 +234,7 @@ class Round:
         return dict(zip(rows, self.dealer.compute_standing_values(removed, total), strict=True))
 
     def _build_tree(self, pair: int, fewer: int) -> Tree:
-        """Return the ways of every blackjack hand, from a shoe that lacks ``fewer`` more cards of a pair.
+        """Return the ways of every blackjack hand dealt from a shoe that lacks ``fewer`` more cards of a pair.
 
         ``pair`` is the value of the pair that was split, or 0.
         """
@@ -286,9 +288,10 @@ class Round:
 
 
 class Play:
-    """The calculation of a blackjack play's value over all hands.
+    """The calculation of a blackjack strategy's value over all hands.
 
-    A value is an integer: the player's net result in ``unit`` parts of a stake, summed over all ways to deal the cards.
+    A value is an integer: the player's net result in ``unit`` parts of a stake, summed over all ways to deal
+    the cards.
     """
 
     def __init__(self, house: ExactHouseRules) -> None:
@@ -299,7 +302,10 @@ class Play:
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
 
     def _count_ways_at_risk(self, node: Node) -> int:
-        """Return the ways in which a bust hand loses a stake that the dealer's blackjack would not take."""
+        """Return the number of card orders in which a bust hand loses its added stakes.
+
+        Orders with a dealer blackjack are excluded if the rules then return added stakes.
+        """
         return node.ordinary_ways if self.first_stake_only else node.ordinary_ways + node.blackjack_ways
 
     def count_completed_ways(self, node: Node) -> int:
@@ -331,7 +337,7 @@ class Play:
         *,
         suited: bool,
     ) -> dict[int, Sums]:
-        """Return the value, and the mean additional stake, of each answer that is permitted for a blackjack hand.
+        """Return the value, and the mean additional stake, of each permitted decision for a blackjack hand.
 
         ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
         """
@@ -367,9 +373,9 @@ class Play:
     def evaluate_hands(
         self, hand_values: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
     ) -> dict[int, Sums]:
-        """Return the value, and the mean additional stake, of every blackjack hand if ``choose`` gives the answers.
+        """Return the value, and the mean additional stake, of every blackjack hand in ``tree`` under a strategy.
 
-        They are the hands of two and more cards in ``tree``.
+        ``choose`` makes the decisions. Hands of one card are left out.
         """
         found: dict[int, Sums] = {}
         mixed = self.house.suited_678 is not None
@@ -408,7 +414,7 @@ class Play:
 
     @staticmethod
     def build_pair_node(round_: Round, split: Split) -> Node:
-        """Return the ways in which the two cards of a blackjack pair that may be split are dealt."""
+        """Return the counts of card orders in which the two cards of a splittable blackjack pair are dealt."""
         have = round_.dealer.full[split.pair - 1]
         node = Node()
         node.add(round_.tree[2 * CARD[split.pair - 1]], split.ways, split.ways, have * (have - 1))

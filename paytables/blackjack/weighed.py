@@ -1,4 +1,4 @@
-"""The exact weights of finished blackjack hands combined with the dealer's hands from the remaining cards.
+"""Exact weights of finished blackjack hands combined with the dealer's hands, computed with large integers.
 
 The numbers exceed machine integers: they are sums of 32-bit limbs, each stored in 64 bits with room for many
 additions.
@@ -26,7 +26,7 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
-    """Return the number of ways of each net of finished hands, with all hands of the dealer.
+    """Return the number of ways of each net result of finished hands, over all hands of the dealer.
 
     They are orders of the removed cards times the dealer's hands. ``removed`` has ten counts per row, and all
     rows have the same number of cards. ``ways[row, end, net]`` is the number of orders of the removed cards,
@@ -56,9 +56,9 @@ def _split_into_limbs(number: int, count: int) -> list[int]:
 
 
 def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
-    """Return a function of arrays compiled by numba.
+    """Return a function on arrays compiled by numba.
 
-    Without ``counts_references`` the compiled function does not count references to them.
+    With ``counts_references`` false, arrays are not reference-counted.
     """
     return cast("_Kernel", _compile_kernel(kernel, counts_references=counts_references))
 
@@ -82,7 +82,7 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     order_limbs: int,
     found: Ints,
 ) -> None:  # pragma: no cover (compiled)
-    """Add up into ``found``, for each net, the number of removed cards' orders times that of the dealer's hands.
+    """Add to ``found``, for each net result, the orders of the removed cards times those of the dealer's hands.
 
     Numbers are in limbs. ``found[0]`` has the positive and ``found[1]`` the negative ways.
     """

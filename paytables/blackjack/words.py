@@ -1,4 +1,4 @@
-"""The rules of a blackjack table in sentences, generated from its keys: the operator's options for the player."""
+"""The house rules of a blackjack table as sentences for the player, generated from the definition's keys."""
 
 from collections.abc import Sequence
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""How many dealer hands each player hand beats at cards, all at once, for laboratories (numpy, numba).
+"""Counts of the dealer hands that each player hand beats, computed for all hands at once (needs numpy, numba).
 
 The dealer's hands are processed from the weakest up, and each is counted in every set of cards that it holds.
 A player's hand reads the counts when all weaker hands are in, and again when those equal to it are. The hands

@@ -136,7 +136,7 @@ class Ranking:
         return find_category(self.strength(cards), self.order)
 
     def plain(self, ranks: tuple[int, ...]) -> int:
-        """Return the strength of the best hand with these sorted ranks if flushes are not counted."""
+        """Return the strength of the best hand with these sorted ranks, ignoring flushes."""
         found = self._plain.get(ranks)
         if found is None:
             if len(ranks) > self.order.size:
@@ -148,7 +148,7 @@ class Ranking:
         return found
 
     def suited(self, mask: int, wilds: int) -> int:
-        """Return the strength of the best flush with cards of one suit and wild cards, or 0 if they make none.
+        """Return the strength of the best flush from cards of one suit and wild cards, or 0 if there is no flush.
 
         ``mask`` has the ranks of the cards of the suit as bits; ``wilds`` is the number of wild cards.
         """
@@ -196,7 +196,7 @@ class Ranking:
         return max(best, self._encode_strength("flush", highest[:size]))
 
     def _encode_strength(self, name: str, decide: Sequence[int]) -> int:
-        """Return the strength of the combination ``name``, with the numbers that order hands of it."""
+        """Return the strength number of a combination such as a pair, with the numbers that rank hands within it."""
         strength = self._level[name]
         for n in range(5):
             strength = strength << 4 | (decide[n] if n < len(decide) else 0)
@@ -209,7 +209,7 @@ class Ranking:
 
     @cached_property
     def _straights(self) -> dict[int, int]:
-        """Return the place of each straight among all straights, lowest first, by the bit mask of its card ranks."""
+        """Return the rank of each straight among all straights, lowest first, by the bit mask of its card ranks."""
         size = self.order.size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}

@@ -44,13 +44,13 @@ class Sets:
 
     @cached_property
     def parent(self) -> Ints:
-        """Return, for each set of cards, the number of the set without its highest card."""
+        """Return, for each set of cards, the index of the set without its highest card."""
         runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
         return np.concatenate(runs)
 
     @cached_property
     def without(self) -> tuple[Ints, ...]:
-        """Return one array per card of a set, lowest first: the number of each set without that card."""
+        """Return one array per card of a set, lowest first: the index of each set without that card."""
         base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
         if self.size == 1:
             return (self.parent,)
@@ -133,7 +133,7 @@ class Sets:
 
     @cached_property
     def _states(self) -> tuple[Ints, list[tuple[int, ...]]]:
-        """Return, for each set of cards, the index of its combination of ranks, and the list of combinations."""
+        """Return, for each set of cards, the index of its combination of ranks, and the list of these combinations."""
         steps, keys = build_rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
@@ -160,7 +160,10 @@ class Sets:
         return tables[::-1]
 
     def number_subsets(self, chosen: Ints, held_mask: int) -> Ints:
-        """Return, for each chosen set, the number of the subset of its cards at the indices ``held_mask`` (as bits)."""
+        """Return, for each chosen hand, the index of the set of its held cards.
+
+        Bit n of ``held_mask`` says that the n-th lowest card of the hand is held.
+        """
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.members[chosen]
         for held, index in enumerate([index for index in range(self.size) if held_mask >> index & 1], 1):
@@ -185,10 +188,10 @@ class Sets:
         return rows
 
     def sum_over_draws(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
-        """Return, for each of several tables, the sum over all hands that the n-th chosen hand can become by a draw.
+        """Return, for each of several tables, the sum over all final hands that each chosen hand can become by a draw.
 
-        ``masks[n]`` has the cards that it holds. Unlike :meth:`sum_over_holds`, only this one way to hold cards of
-        each set is computed.
+        ``masks[n]`` has, as bits, the cards that the n-th chosen hand holds. Unlike :meth:`sum_over_holds`,
+        only this one way to hold cards of each hand is computed.
         """
         found = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)
         every_card = (1 << self.size) - 1

@@ -14,7 +14,7 @@ from paytables.errors import ReplayError
 
 
 class Draw(Protocol):
-    """A source of a game's random numbers; each call is one recorded number."""
+    """A source of a game's random numbers; each call draws one number, which is recorded."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``). ``purpose`` says what the number decides; it is recorded."""
@@ -47,7 +47,10 @@ def draw_weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int
 
 @dataclass(slots=True)
 class RecordingDraw:
-    """A draw that takes its numbers from another and stores each in ``records``, as ``(bound, value, purpose)``."""
+    """A source of random numbers that draws from another source and records each number.
+
+    ``records`` has one ``(bound, value, purpose)`` for each number.
+    """
 
     source: Draw
     records: list[tuple[int, int, str]] = field(default_factory=list)
@@ -61,7 +64,10 @@ class RecordingDraw:
 
 @dataclass(slots=True)
 class ReplayDraw:
-    """A draw that returns the recorded numbers of an earlier game, and rejects a record that does not fit."""
+    """A source of random numbers that returns the recorded numbers of an earlier game.
+
+    It rejects a record that does not fit the game.
+    """
 
     records: Sequence[Sequence[Json]]
     position: int = 0

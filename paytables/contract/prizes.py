@@ -29,7 +29,10 @@ class LevelShare:
             raise ValueError(f"{self.share} of the level {self.level!r} is not between 0 and 1")
 
     def to_json(self) -> dict[str, Json]:
-        """Return the part as the JSON object that journal and screen use; :func:`level_hit` is the inverse."""
+        """Return the won part of a level as the JSON object that journal and screen use.
+
+        :func:`level_hit` is the inverse.
+        """
         return {"level": self.level, "share": str(self.share)}
 
 

@@ -54,7 +54,7 @@ class Decision:
 
     @property
     def unanswered(self) -> Json:
-        """Return the option that is used if the player does not answer: the first one that is free."""
+        """Return the option that is used if the player does not answer: the first option without cost."""
         return next(option for option in self.options if not self.adds(option))
 
     def within(self, credits_: int) -> "Decision":
@@ -83,23 +83,23 @@ class Settlement:
     """
 
     name: str
-    """The result in the definition's terms: a pay, a push, a half, taken down, lost."""
+    """The result by its name in the definition, such as ``push``, ``lost`` or the id of a pay."""
     credits: int
     """The credits that the player receives, the stake included."""
     detail: Mapping[str, Json] = field(default_factory=dict)
     """Details of the result that the game adds, such as the line of a win, the commission or the levy."""
     spot: str = SINGLE_SPOT
-    """The betting spot; empty in a game with a single bet."""
+    """Id of the betting spot; empty in a game with a single bet."""
     staked: int = 0
-    """The credits on the spot that it decides."""
+    """The credits that were bet on the spot and are decided by this settlement."""
     seat: int = 0
     """The seat of the bet, if one player bets for several seats."""
     pays: bool = field(default=False, compare=False)
-    """Whether it is a row of a pay table, and therefore a win even if it is not above the stake."""
+    """Whether this is a pay-table prize, and therefore a win even if it does not exceed the stake."""
 
     @property
     def is_stake_returned(self) -> bool:
-        """Return whether this only returns the stake or a part of it: a push, a half, a bet taken down."""
+        """Return whether this settlement only returns the stake or a part of it, such as a push."""
         return 0 < self.credits <= self.staked and not self.pays
 
     def to_json(self) -> dict[str, Json]:
@@ -220,7 +220,7 @@ Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 
 
 def view_of_seat(play: Play, seat: int) -> Play:
-    """Return a shared round as it is for one seat: without the stakes and settlements of other seats.
+    """Return the steps of a shared round as one seat sees them, without other seats' stakes and settlements.
 
     Decisions of other seats are still asked, because their answers affect what is drawn, but without their
     costs.
@@ -254,10 +254,10 @@ class Round:
         self._play = play
 
     def advance(self, choice: Choice | None = None) -> None:
-        """Play the round on to its next decision or to its end.
+        """Play the round up to its next decision or to its end.
 
-        The first call has no choice, each later one has the answer. Raises :class:`ChoiceError` for an answer
-        that is not among the options.
+        The first call has no choice, each later one has the answer to the last decision. Raises
+        :class:`ChoiceError` for an answer that is not among the options.
         """
         pending, self.cues = self.decision, []
         try:
@@ -297,7 +297,7 @@ class Round:
 
 
 def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
-    """Play a round to its end, with each decision answered by ``answer``, and return its outcome.
+    """Play a round to its end and return its outcome; the function ``answer`` makes every decision.
 
     Raises :class:`ChoiceError`.
     """

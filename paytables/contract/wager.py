@@ -54,22 +54,25 @@ class Spot:
     hand_of: int | None = None
     """The seat whose hand the bet is on, if only other players may make it."""
     covers: tuple[str, ...] = ()
-    """The single results it wins on, as the display names them: pockets of a wheel, totals of dice."""
+    """The single results on which the bet wins, as the display names them: wheel pockets or dice totals."""
     worth_cents: int | None = None
     share: int | None = None
-    """The bet is exactly one credit per ``share`` credits on the spot it needs: an insurance."""
+    """For an insurance, the credits on the required spot per credit of this bet; None for any other bet."""
     times: int | None = None
-    """The bet is exactly this multiple of the bet it needs."""
+    """The exact multiple of the required bet that this bet must be, or None if it is not fixed."""
     most_times: int | None = None
-    """The bet is at most this multiple of the bet it needs."""
+    """The largest multiple of the required bet that this bet may be, or None if it is not limited."""
     added: tuple[str, ...] = ()
-    """Bets that are only staked during a round: the allowed multiples of the bet it needs ("1/2", "1", "3")."""
+    """The permitted multiples of the required bet, such as ``"1/2"`` or ``"3"``, of a stake that is added in a round.
+
+    Empty for a bet that is placed before the round.
+    """
     reserve: Fraction = Fraction(0)
-    """What the certified play may still stake in the round for each credit here: raises, doubles, splits."""
+    """Credits that the certified strategy may still add in the round for each credit bet here, by raises or splits."""
     optional: Fraction = Fraction(0)
-    """What other options may additionally stake in the round for each credit here: an insurance."""
+    """Credits that other options, such as insurance, may add in the round for each credit bet here."""
     terms: Mapping[str, str] | None = None
-    """Text on what a win pays, by language, if the odds alone are not enough: a commission, several prices."""
+    """Text on what a win pays, by language, if the odds alone do not say it (for example, a commission); else None."""
 
     def stakes_cents(self, denomination_cents: int) -> range:
         """Return the stakes possible on this spot at a denomination, in minor units; empty if no bet is accepted."""
@@ -120,7 +123,7 @@ class Wager:
     credits: int
     """The total of new stakes; bets taken down are returned by a settlement."""
     options: Mapping[str, Json] = field(default_factory=dict)
-    """What the family needs to play it: the mode, the level, or the bets on each spot."""
+    """What the game needs to play the wager: the mode, the level, or the credits on each spot."""
 
     @property
     def seat(self) -> int | None:

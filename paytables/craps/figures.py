@@ -1,8 +1,8 @@
-"""The exact figures of craps: a Markov chain of table states, in which every throw is one of 36.
+"""The exact figures of craps, computed with a Markov chain of table states over the 36 results of two dice.
 
-A throw never adds a bet. So the states with the same bets form a small linear system with one unknown for each
-point, and all states with fewer bets are solved first. Dice are independent of
-the player, so a bet is analysed alone, and combined bets by their joint chain.
+A throw never adds a bet. So the states with the same bets form a small linear system with one unknown for
+each point, and all states with fewer bets are solved first. Dice are independent of the player, so a bet is
+analysed alone, and combined bets by their joint chain.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -126,7 +126,7 @@ def _find_highest_bet_returns(
 
 
 def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
-    """Return the mean number of bets per throw on a craps spot, if it is bet on whenever it accepts bets.
+    """Return the mean number of bets per throw on a craps spot that is bet on whenever it accepts bets.
 
     Throws in which the bet is off count. An odds bet counts each time its line bet has a number; ``point`` is
     that number for odds on pass and don't pass.

@@ -10,11 +10,11 @@ Sums = dict[K, Fraction]
 
 
 def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K]]:
-    """Return x of ``x[i] = right[i] + sum(rows[i][j] * x[j])``; ``right`` and x are sums by key.
+    """Return the expected sums from each state of an absorbing chain: x = ``right`` + ``rows`` x.
 
-    ``rows`` are the transition probabilities between the states; every state must eventually leave them. Both
-    lists are consumed. The state with the fewest transitions through it is eliminated first (Markowitz 1957),
-    which keeps rows short.
+    ``rows`` are the transition probabilities between the states; every state must eventually leave them.
+    ``right`` and x are sums by key. Both lists are consumed. The state with the fewest transitions through it
+    is eliminated first (Markowitz 1957), which keeps rows short.
     """
     into: list[set[int]] = [set() for _ in rows]
     for i, row in enumerate(rows):

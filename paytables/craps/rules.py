@@ -18,7 +18,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class CrapsRules(TableRules):
-    """The rules of a playable craps table, in the state that the last throw has left."""
+    """The rules of a playable craps table, in the state after the last throw."""
 
     felt: Felt
     state: State = OPENING
@@ -45,17 +45,17 @@ class CrapsRules(TableRules):
         )
 
     def for_table(self, table: object) -> Self:
-        """Return the craps rules for the table state that a throw has left. Raises ValueError for any other state."""
+        """Return the craps rules for a stored table state. Raises ValueError for a state that no throw can leave."""
         return replace(self, state=state_from_json(table, self.felt))
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all seats share: the point, as the dice are thrown for all."""
+        """Return the key of the table state that is the same for all seats: the point."""
         return frozenset({"point"})
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Return the key of the table state on which a player's pass bet depends even if others throw: the point."""
+        """Return the shared key of the table state on which standing bets depend: the point."""
         return frozenset({"point"})
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
@@ -111,7 +111,10 @@ class CrapsRules(TableRules):
         return tuple(given), table.to_json()
 
     def _find_least_to_leave(self, spot_rules: SpotRules, seat: int) -> int:
-        """Return the credits that a seat, if it is the shooter, must leave on don't pass until that bet is decided."""
+        """Return the least credits that a seat may leave on a spot when it takes bets down.
+
+        It is more than zero only for the shooter's don't pass bet until that bet is decided.
+        """
         must_leave = (
             spot_rules.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         )
@@ -138,7 +141,7 @@ class CrapsRules(TableRules):
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
-        """Return the first form with that cost whose bets the table accepts in its current state."""
+        """Return the first offered bet of that cost that the table accepts in its current state, as a wager."""
         refused: WagerError | None = None
         for form in self.definition.form:
             if sum(form.bets.values()) == credits_:
@@ -154,7 +157,7 @@ class CrapsRules(TableRules):
         )
 
     def place_bets(self, wager: Wager) -> State:
-        """Return the table with the wager's bets on it, before the throw. Raises :class:`WagerError`."""
+        """Return the table state with the wager's bets placed, before the throw. Raises :class:`WagerError`."""
         state = self.state
         standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
         for bet in wager.bets:
@@ -261,7 +264,7 @@ class CrapsRules(TableRules):
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal but may surprise: a pay that only returns the stake."""
+        """Return remarks on a definition that is legal but may surprise: a pay that only returns the stake."""
         return tuple(
             Remark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
             for n, bet in enumerate(self.definition.bet)

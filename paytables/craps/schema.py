@@ -105,7 +105,7 @@ class Strategy(Strict):
 
 
 class CrapsDefinition(TableDefinition):
-    """A craps game as its definition file describes it: its bets, and what a come-out with new bets requires."""
+    """A craps game as its definition file describes it: its bets, and the bet a shooter must have at a come-out."""
 
     shooter_bets: bool = Field(
         default=True, description="a come-out with new bets has one on pass or don't pass"
@@ -122,7 +122,7 @@ class CrapsDefinition(TableDefinition):
 
 
 def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
-    """Return, by language, a text on what a craps bet pays, or None if its odds alone say it.
+    """Return, by language, a text on what a craps bet pays, or None if its odds alone are enough.
 
     The text states a commission, or the several pays of one throw.
     """
@@ -153,7 +153,7 @@ def _format_pays(bet: CrapsBet, language: str) -> str:
 
 
 def check(definition: CrapsDefinition, file: str) -> None:
-    """Check what the model of a craps definition alone cannot check.
+    """Check the rules of a craps definition that its data model cannot check.
 
     Raises :class:`DefinitionError` with the key.
     """

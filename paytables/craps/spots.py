@@ -1,4 +1,4 @@
-"""The spots of a craps layout: the effect of a throw on a bet there, its limits, and what is returned."""
+"""The spots of a craps layout: how a throw decides a bet on each spot, its limits, and what it returns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class SpotRules:
 
     @property
     def is_removable(self) -> bool:
-        """Return whether the player may take a standing bet on this spot down: any except pass and come."""
+        """Return whether the player may take down a standing bet on this spot: False for pass and come bets."""
         return self.can_outlast_throw and self.bet.kind not in {"pass", "come"}
 
     @property
@@ -135,7 +135,7 @@ class SpotRules:
         return stake, int(stake * max(shares))
 
     def step(self, point: int | None) -> int:
-        """Return the unit of craps bets on this spot in credits, commission included: every bet is a multiple of it."""
+        """Return the unit in credits, commission included, of which every craps bet on this spot is a multiple."""
         return sum(self.find_smallest_stake(point))
 
     def commission(self, credits_: int, point: int | None) -> int:
@@ -188,12 +188,12 @@ class SpotRules:
 
     @property
     def group(self) -> str:
-        """Return the id of the kind of craps bet on this spot, with its pay if spots of that kind pay differently."""
+        """Return the id that groups craps spots of the same bet and the same pay."""
         several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
         return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
 
     def _find_covered_totals(self, point: int | None) -> tuple[str, ...]:
-        """Return the totals with which a bet on this spot wins on the next throw; for a hop, its dice."""
+        """Return the dice totals that win a bet on this spot on the next throw; for a hop bet, its two dice."""
         if self.bet.kind == "hop":
             return (self.key,)
         wins = {
@@ -206,7 +206,7 @@ class SpotRules:
 
 
 def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> Settlement:
-    """Return a settlement that pays ``credits_`` instead, after the commission, which its detail states."""
+    """Return a copy of a settlement that pays ``credits_`` and states the commission in its details."""
     detail = {"commission": commission} if commission else {}
     s = settlement
     return Settlement(s.name, credits_, detail, s.spot, s.staked, s.seat)

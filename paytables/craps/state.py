@@ -32,7 +32,7 @@ class State:
     def with_bets(
         self, bets: Iterable[Bet], reversed_bets: Iterable[tuple[int, str]], seats: int = 1
     ) -> Self:
-        """Return the table with these bets instead of its bets; an on/off choice ends with its bet.
+        """Return this table state with ``bets`` as its standing bets; on/off choices for other bets are dropped.
 
         At a table for one player, the point is cleared with the last bet: nobody is left to throw for it.
         """
@@ -46,7 +46,10 @@ class State:
         )
 
     def to_json(self) -> object:
-        """Return the craps table as an outcome stores it, or None if newly opened. Inverse: :func:`state_from_json`."""
+        """Return the table state as an outcome stores it; None for a newly opened table.
+
+        :func:`state_from_json` is the inverse.
+        """
         if not self.bets:
             parts = {"point": self.point, "shooter": self.shooter or None}
             return {key: value for key, value in parts.items() if value is not None} or None
@@ -63,7 +66,10 @@ OPENING: Final = State()
 
 
 def state_from_json(data: object, felt: Felt) -> State:
-    """Return a craps table's stored state. Raises ValueError, with the reason, for a state that no throw leaves."""
+    """Return the craps table state that is stored in ``data``.
+
+    Raises ValueError, with the reason, for a state that no throw can leave.
+    """
     if data is None:
         return OPENING
     seats = felt.definition.table.seats
@@ -124,7 +130,7 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
 
 
 def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point: int | None) -> int:
-    """Return the most credits of odds that may be placed on a seat's craps bet; unlimited if no multiple is set.
+    """Return the most credits that a seat may place as odds on a line or come bet; unlimited without a multiple.
 
     ``seat_bets`` are the seat's bets, credits by spot.
     """

@@ -1,4 +1,4 @@
-"""The exact figures of a way to play craps: one hand, from a table without bets until it has no bets again.
+"""The exact figures of a craps betting strategy over one hand, from an empty table until no bets are left.
 
 A seven with a point takes every bet except the winning ones off the table, so every hand ends.
 """

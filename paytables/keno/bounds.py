@@ -56,7 +56,7 @@ class Sum:
 def compute_bounded_figures(
     definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str
 ) -> BetAnalysis:
-    """Return the figures of a Keno ticket whose distribution is beyond exact computation; ``why`` says so.
+    """Return the figures of a Keno ticket whose distribution is beyond exact computation, for the reason ``why``.
 
     Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored
     here; the game's own analysis states what it costs at most.
@@ -135,7 +135,10 @@ def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket)
 def _classify_pair(
     a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]
 ) -> tuple[int, int, int, int, int]:
-    """Return what determines the joint result of two Keno ways: spots and stake of each, and shared numbers."""
+    """Return a class for two Keno ways: spots and stake of each, and the number of shared numbers.
+
+    All pairs of ways of one class have the same joint result.
+    """
     first, second = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
     return (*first, *second, len(a[0] & b[0]))
 

@@ -95,7 +95,7 @@ class TicketRefused(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a Keno ticket won in one of its draws: a prize, or its stake back if the draw failed.
+    """The result of one decided draw for a Keno ticket: a prize, or the stake returned if the draw failed.
 
     ``on`` is the day of the decision; ``paid`` says whether the holder has received the amount.
     """
@@ -155,9 +155,10 @@ class TicketRecord:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A Keno ticket presented at the counter: its condition, its control number, and other data read from it.
+    """A Keno ticket presented for payment: its condition, its control number, and other data read from it.
 
-    ``says`` has these data under the names that :meth:`Paper.to_json` uses. They decide nothing.
+    ``says`` has these other data under the names that :meth:`Paper.to_json` uses. They have no effect on the
+    payment.
     """
 
     condition: Condition
@@ -197,7 +198,7 @@ def pay(record: TicketRecord) -> TicketRecord:
 def cancel(record: TicketRecord) -> tuple[TicketRecord, int]:
     """Return the record of a Keno ticket cancelled before its first draw, and the credits to refund.
 
-    Raises :class:`TicketRefused` once a draw was closed.
+    Raises :class:`TicketRefused` once one of its draws was closed.
     """
     state = _find_next_state(record, TicketEvent.CANCEL)
     refund = record.paper.cost_credits if record.state is TicketState.PAID else 0
@@ -205,9 +206,9 @@ def cancel(record: TicketRecord) -> tuple[TicketRecord, int]:
 
 
 def close(record: TicketRecord, draw: int) -> TicketRecord:
-    """Return the record after sales close for a draw: an unpaid Keno ticket of that draw becomes void (s. 83).
+    """Return a Keno ticket's record after sales close for a draw, which is before the first ball.
 
-    Sales close before the first ball.
+    A ticket of that draw that is still unpaid becomes void (s. 83).
     """
     _check_open(record, draw)
     state = _find_next_state(record, TicketEvent.CLOSE)
@@ -262,7 +263,7 @@ def _record_decided_draw(
 def claim(
     record: TicketRecord, presented: Presented, *, place: str, at: datetime
 ) -> tuple[TicketRecord, ClaimPayment]:
-    """Return the record and the payment after a Keno ticket's holder is paid all that is decided and unpaid (s. 86).
+    """Return the record and the payment when a Keno ticket's holder claims all decided, unpaid amounts (s. 86).
 
     Later draws of the ticket remain valid. ``at`` is local time at ``place``, where the claim is made. Raises
     :class:`TicketRefused` with the first ground that applies. The control number is checked first, so that a

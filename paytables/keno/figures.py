@@ -101,7 +101,7 @@ def _analyse_straight(
 
 
 def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
-    """Return the stakes on a Keno way with different figures.
+    """Return the stakes on a Keno way at which its figures differ.
 
     They are the minimum, and the smallest that plays for each progressive level. If a linked level has a
     fixed stake, the next higher stake is included, because it does not play for the level.
@@ -116,7 +116,7 @@ def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
 
 
 def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
-    """Return the number of cases in which a Keno way of ``spots`` numbers has ``catch`` of the drawn balls.
+    """Return the number of cases in which exactly ``catch`` of a Keno way's ``spots`` numbers are drawn.
 
     ``named`` balls decide bonuses. The way must hold exactly those of them whose bits are set in ``marks``. A
     case is the named balls in their order, with a combination of the other drawn balls.
@@ -137,7 +137,7 @@ def _list_prizes(
 ) -> tuple[PrizeFigures, ...]:
     """Return one prize for each catch of a Keno way that pays.
 
-    Bonuses are included in its return but not in its credits.
+    Bonuses are included in the prize's return but not in its credits.
     """
     weights = compute_factor_weights(options)
     multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
@@ -207,7 +207,7 @@ def _analyse_most_limited_ticket(
 
 
 def _find_dearest_stakes(definition: KenoDefinition, options: BonusOptions) -> tuple[int, ...]:
-    """Return the stakes of the most expensive permitted Keno ticket whose selections have one way each."""
+    """Return the stakes of the most expensive permitted Keno ticket, each selection having a single way."""
     marks = definition.marks
     most_staked = max(marks.stakes) * marks.selections
     if marks.cost is not None:

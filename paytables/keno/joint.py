@@ -40,7 +40,7 @@ class WinCounts:
 
 @dataclass(frozen=True, slots=True)
 class JointSelection:
-    """A Keno selection in the joint calculation: its groups of numbers, the spots it is played at, and its win.
+    """A Keno selection in the joint calculation: its groups of numbers, the spots it plays, and its win function.
 
     ``win`` returns the win for the number of ways with each (spots, catch, named balls).
     """
@@ -207,7 +207,7 @@ class Joint:
         return after
 
     def _find_selection_win(self, part: int, groups: tuple[Caught, ...]) -> Won:
-        """Return the win of a Keno selection when the catches of all its groups are known.
+        """Return the win of a Keno selection from the number of catches in each of its groups.
 
         Each group is given as (numbers, catch, named balls in it).
         """

@@ -21,7 +21,11 @@ from paytables.keno.ticket import Ticket
 
 
 class NotRecorded(PaytableError):
-    """Error: a Keno ticket cannot be issued, as the central computer or the definition did not supply some data."""
+    """Error: a Keno ticket cannot be issued because required data are missing.
+
+    The central computer's acknowledgement, the drawn numbers of a quick pick, or the definition's terms may
+    be missing.
+    """
 
 
 class Line(StrEnum):
@@ -111,7 +115,7 @@ class Paper:
 
     @property
     def request(self) -> dict[str, object]:
-        """Return the ticket as the options of a wager (:func:`paytables.keno.ticket.read`)."""
+        """Return the Keno ticket as wager options, as :func:`paytables.keno.ticket.read` accepts them."""
         return {
             "selections": list(self.selections),
             "draws": len(self.draws),
@@ -214,10 +218,7 @@ def is_well_formed(number: str) -> bool:
 
 
 def is_same_number(a: str, b: str) -> bool:
-    """Return whether two Keno control numbers are equal, compared in constant time.
-
-    So the time does not reveal where they differ.
-    """
+    """Return whether two Keno control numbers are equal; the time taken does not show where they differ."""
     return hmac.compare_digest(a.encode(), b.encode())
 
 

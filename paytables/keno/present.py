@@ -47,7 +47,7 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
 def draw(
     number: int, drawn: Drawn, ways: Sequence[WayResult], paid: Sequence[int], levels: Sequence[str]
 ) -> dict[str, Json]:
-    """Return one Keno draw for the screen: the balls in their order, and the catch and pay of every way."""
+    """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way."""
     return {
         "draw": number,
         "balls": list(drawn.balls),
@@ -70,7 +70,7 @@ def draw(
 def display(
     definition: KenoDefinition, ticket: Ticket, picked: Sequence[bool], draws: Sequence[Json]
 ) -> dict[str, Json]:
-    """Return a whole Keno game for the screen: ticket, which selections were quick picks, and draws in order."""
+    """Return the screen data of a whole Keno game: the ticket, its quick-picked selections, and draws in order."""
     return {
         "kind": "keno",
         "numbers": definition.field.numbers,

@@ -62,7 +62,10 @@ class KenoRules(Tableless):
         return Wager(credits_, self._find_ticket(Wager(credits_, options)).to_json())
 
     def _find_ticket(self, wager: Wager) -> Ticket:
-        """Return the ticket of a wager: the requested one, or that of a form. Raises :class:`WagerError`."""
+        """Return the Keno ticket of a wager, whether it was marked by the player or is a form of play.
+
+        Raises :class:`WagerError`.
+        """
         if "selections" not in wager.options:
             return self._find_form_ticket(wager.credits, wager.options)
         found = self.ticket(wager.options)
@@ -167,7 +170,7 @@ class KenoRules(Tableless):
         return present.build_presentation(self.definition)
 
     def explain(self) -> tuple[str, ...]:
-        """Return sentences on what each number of spots pays for a credit staked."""
+        """Return one sentence for each number of spots that states what it pays per credit staked."""
         return tuple(
             f"{format_count(spots, 'spot')}: "
             + ", ".join(f"{catch} pay {pays[catch]:,}" for catch in sorted(pays, reverse=True) if pays[catch])
@@ -175,7 +178,7 @@ class KenoRules(Tableless):
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal but may surprise: more spots caught that pay less."""
+        """Return remarks on what is legal but may surprise: a higher catch that pays less than a lower one."""
         found = []
         for n, table in enumerate(self.definition.table):
             levels = {level.catch for level in self.definition.progressive if level.spots == table.spots}

@@ -26,7 +26,7 @@ class BonusOptions:
 
     @property
     def greatest(self) -> int:
-        """Return the largest factor by which all Keno bonuses together can multiply a win."""
+        """Return the largest product of factors with which all Keno bonuses together can multiply a win."""
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
     def factor(self, marks: int) -> int:
@@ -101,7 +101,7 @@ def build_tables(definition: KenoDefinition, file: str) -> Tables:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """The checks of a Keno definition that its model alone cannot make."""
+    """Checks of a Keno definition that its data model cannot make."""
 
     definition: KenoDefinition
     file: str

@@ -92,7 +92,7 @@ def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
 
 
 def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
-    """Yield, as indices, every combination of groups that together have ``spots`` numbers.
+    """Yield, as indices, every combination of number groups that together have ``spots`` numbers.
 
     ``sizes`` are the groups' sizes; only groups from index ``first`` on are used.
     """
@@ -106,7 +106,7 @@ def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[t
 
 
 def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]) -> Ticket:
-    """Return a requested Keno ticket after checking it.
+    """Return a requested Keno ticket after checking it against the definition.
 
     Raises :class:`WagerError` with the wrong field and the reason.
     """

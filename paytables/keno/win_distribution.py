@@ -27,7 +27,7 @@ NOTHING = WinCounts(1, {(0, 0): 1})
 def build_part(
     selection: Selection, groups: Sequence[Group], tables: Tables, options: BonusOptions
 ) -> JointSelection:
-    """Return a Keno selection in the form that the calculation of joint distributions uses."""
+    """Return a Keno selection with its win function, as the calculation of joint distributions needs it."""
     stakes = selection.stakes
 
     def find_win(caught: Mapping[Caught, int]) -> Won:
@@ -51,7 +51,7 @@ def compute_joint_distribution(
 
 
 def list_marked_parts(ticket: Ticket, tables: Tables) -> list[JointSelection]:
-    """Return a Keno ticket's selections with marked numbers, in the form that joint distributions use."""
+    """Return a ticket's marked selections (not quick picks), as the calculation of joint distributions needs them."""
     return [
         build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
         for s in ticket.selections

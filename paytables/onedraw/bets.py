@@ -1,4 +1,4 @@
-"""The bets of a table with one draw: the spots, the wagers they take, and the effect of a result on each bet.
+"""The bets of a table with one draw: the spots, the permitted wagers, and the effect of a result on each bet.
 
 A bet may outlast its draw: a bet on the same number several times in a row, and a stake that its player left
 "in prison" at zero. Those are the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``, where
@@ -86,9 +86,9 @@ class OneDrawBets(TableRules):
         return wager
 
     def find_highest_returns(self, wager: Wager) -> dict[int, int]:
-        """Return the most credits that one result may return to each seat.
+        """Return the most credits that any single result may return, by seat.
 
-        It counts as if it were the last result that each bet needs.
+        A bet that needs several results in a row is counted as won with this one.
         """
         found: dict[int, int] = {}
         for result in self.weights:
@@ -104,10 +104,7 @@ class OneDrawBets(TableRules):
         return found
 
     def for_table(self, table: object) -> Self:
-        """Return the rules with the bets that a round has left on the table.
-
-        Raises ValueError for a state that no round leaves.
-        """
+        """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
         held = () if table is None else self._read_held_bets(table)
         return self if held == self.held else self.with_state(held=held)
 
@@ -135,7 +132,7 @@ class OneDrawBets(TableRules):
         return rules.on_zero == "choice" and bet.may_stay
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
-        """Return the bets that stay on the table: those on several spins that are in progress, and stakes in prison."""
+        """Return the bets that stay for the next draw: unfinished bets on several spins, and stakes in prison."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
@@ -150,9 +147,9 @@ class OneDrawBets(TableRules):
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
     def decide_bet(self, bet: Held, result: str) -> BetResult:
-        """Return what a spin or throw does to a bet: its settlement, or the bet that stays on the table.
+        """Return the effect of a result on a bet: its settlement, or the bet that stays on the table.
 
-        If both are returned, the player chooses.
+        If the rules give the player the choice, both are returned.
         """
         rules = self.by_spot[bet.spot]
         if rules.spins > 1:

@@ -79,7 +79,7 @@ def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False
 
 
 def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
-    """Return an even-money bet's RTP if the stake always stays in prison, halved at every further zero."""
+    """Return an even-money bet's RTP if the player always leaves the stake in prison, halved at every further zero."""
     total, pays = sum(table.weights.values()), table.by_spot[spot].pays
     wins = Fraction(sum(table.weights[result] for result in pays), total)
     zero = Fraction(sum(table.weights[result] for result in table.zero), total)

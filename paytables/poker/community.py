@@ -37,9 +37,9 @@ HOLES: Final = comb(52, 2)
 class Streets:
     """The bets and pays of a hold'em game against the bank, with raises before the flop and on every street.
 
-    They are integers, in units of ``1 / unit`` ante. ``first`` are the possible bets before the flop,
-    ``flop`` the one at the flop, ``turn`` the one at the turn (or fold), ``river`` a further one.
-    ``super_pays`` is what a winning hand of each combination of :data:`FIVE`, lowest first, is paid in
+    Amounts are integers, in units of ``1 / unit`` ante. ``first`` are the possible bets before the flop,
+    ``flop`` the bet at the flop, ``turn`` the bet at the turn (or fold), ``river`` a further bet at the
+    river. ``super_pays`` is what a winning hand of each combination of :data:`FIVE`, lowest first, is paid in
     addition; ``folded`` is the cost of folding.
     """
 
@@ -56,14 +56,14 @@ class Streets:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The best play of a hold'em game against the bank, and its value. Amounts are in the units of :class:`Streets`.
+    """The best strategy of a hold'em game against the bank, and its value in the units of :class:`Streets`.
 
     ``first`` has, for each of the 169 classes of hole cards (as in :attr:`Sets.classes`), the bet before the
     flop, 0 for none. ``flop`` has, for each class of flops and each of the 1,326 pairs of hole cards, whether
-    to bet at the flop. ``on`` has, as bits, by turn card whether the other hands continue. At the river a
-    player bets if the hand beats more of the bank's hands than beat it. ``distribution`` has how many of
-    ``total`` cases end with each net, ``staked`` the mean of all stakes; ``worst`` is the mean net of the
-    worst decisions.
+    to bet at the flop. ``on`` has, as bits for each turn card, which of the remaining hole cards continue. At
+    the river a player bets if the hand beats more of the bank's hands than beat it. ``distribution`` has how
+    many of ``total`` cases end with each net, ``staked`` the mean of all stakes; ``worst`` is the mean net of
+    the worst decisions.
     """
 
     mean: Fraction
@@ -79,7 +79,7 @@ class Solved:
 
 
 class Solver:
-    """The calculation of the best play of one hold'em game against the bank.
+    """The calculation of the best strategy of one hold'em game against the bank.
 
     ``parallel_map`` is ``map``, or that of a thread pool. ``report_progress`` is called after each flop.
     """
@@ -98,7 +98,7 @@ class Solver:
         self.pays = np.array(streets.super_pays, dtype=np.int64)
 
     def solve(self) -> Solved:
-        """Return the best play of the game. Every flop is processed twice: to decide, and to count the results."""
+        """Return the best strategy of the game. Every flop is processed twice: to decide, and to count the results."""
         count, firsts = len(self.flops), 1 + len(self.streets.first)
         flop = np.zeros((count, HOLES), dtype=np.bool_)
         on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
@@ -122,9 +122,10 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
-        """Return a hold'em player's net results summed over all boards of one flop, for each pair of hole cards.
+        """Return a player's net results, summed over all boards of flop number ``n``, for each pair of hole cards.
 
-        The first array has them by turn card, for continuing there; the second over all boards.
+        The first array has them by turn card, for a player who continues at the turn; the second over all
+        boards.
         """
         streets, tables = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
@@ -293,9 +294,9 @@ def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket:
 def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
     unseen: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
 ) -> None:
-    """Count, for each pair of hole cards on a board, the bank's 990 hands: not opening, open and weaker, equal.
+    """Count how each pair of hole cards on a board compares with the bank's 990 possible hands.
 
-    The counts are written to ``counts``.
+    Written to ``counts`` are the bank's hands that do not open, that open and are weaker, and that are equal.
     """
     start = 0
     for level in range(low, high + 1):
@@ -355,11 +356,11 @@ def _add_flop_nets(
     turns: Ints,
     sums: Ints,
 ) -> None:
-    """Add up the player's nets with each pair of hole cards over the 1,176 boards of a flop.
+    """Add up the player's net results with each pair of hole cards over the 1,176 boards of a flop.
 
-    ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers of continuing
-    with the better of the last two choices, ``[turn, hole, 1]`` with the worse. ``sums[hole]`` gets, over all
-    boards, the net without a raise, and what each unit raised before the turn adds to it.
+    ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers if the player
+    continues at the turn and decides best at the river, ``[turn, hole, 1]`` if worst. ``sums[hole]`` gets,
+    over all boards, the net without a raise, and what each unit raised before the turn adds to it.
     """
     ante, turn_bet, river_bet = money
     shown = [0] * 1326
@@ -402,12 +403,12 @@ def _count_flop_cases(
     on: Ints,
     distribution: Ints,
 ) -> None:
-    """Count the results of all rounds with one flop, with every decision before the river already made.
+    """Count the results of all rounds with one flop, for given decisions before the river.
 
-    ``early[hole]`` is the index of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether
-    the others continue. ``equal_flops`` is the number of flops that this one represents. ``distribution[bet,
-    result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier ones; results are closed,
-    worse, equal, then better by combination.
+    ``early[hole]`` is the index of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether a
+    player without such a bet continues. ``equal_flops`` is the number of flops that this one represents.
+    ``distribution[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier ones;
+    results are bank not open, player worse, equal, then better by combination.
     """
     shown = [0] * 1326
     place = [0] * 1081

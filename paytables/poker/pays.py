@@ -83,7 +83,7 @@ class HandRow(Strict):
         return {"en": english, "fr": french}
 
     def is_satisfied_by(self, strength: int, wilds: int, order: RankingRules = FIVE) -> bool:
-        """Return whether the pay table row pays a poker hand of that strength with ``wilds`` wild cards."""
+        """Return whether this pay table row pays a poker hand of that strength with ``wilds`` wild cards."""
         if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
         first, second, *_ = unpack_ranks(strength)

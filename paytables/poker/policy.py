@@ -1,7 +1,8 @@
-"""Best play as data: the best answer in each class of hands, packed into a definition, looked up in plain Python.
+"""Best poker strategies as data: the best decision in each class of hands, packed into a definition.
 
-A policy has one byte for each state, in the order in which its game lists its states. It is stored as base 64
-of its compressed form: the 134,459 classes of a video poker deal take some five thousand characters.
+They are looked up in plain Python. A policy has one byte for each state, in the order in which its game lists
+its states. It is stored as base 64 of its compressed form: the 134,459 classes of a video poker deal take
+some five thousand characters.
 """
 
 import base64
@@ -23,13 +24,13 @@ HAND: Final = 5
 
 
 def pack_policy(states: bytes) -> str:
-    """Return a poker policy (the best answer of each class of hands, one byte each) as compressed text."""
+    """Return a poker policy (the best decision in each class of hands, one byte each) as compressed text."""
     return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
 def unpack_policy(text: str) -> bytes:
-    """Return the poker policy in a definition's compressed text, as :func:`pack_policy` got it. Raises ValueError."""
+    """Return the poker policy in compressed text from :func:`pack_policy`. Raises ValueError if it is not valid."""
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
@@ -37,7 +38,7 @@ def unpack_policy(text: str) -> bytes:
 
 
 def _check_readable(text: str) -> str:
-    """Return the text of a poker policy. Raises ValueError if it cannot be unpacked."""
+    """Return the text of a poker policy unchanged. Raises ValueError if it cannot be unpacked."""
     unpack_policy(text)
     return text
 
@@ -81,7 +82,7 @@ def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
 def _list_ascending_choices(
     masks: list[list[int]], counts: Sequence[int], least: int = 0
 ) -> list[tuple[int, ...]]:
-    """Return every choice of one rank mask per suit, with ``counts`` ranks each, none below the one before."""
+    """Return every choice of one rank mask per suit, with ``counts`` ranks each, in ascending order of the masks."""
     if not counts:
         return [()]
     own = masks[counts[0]]
@@ -101,19 +102,22 @@ def rank_set(cards: Sequence[Card]) -> int:
 
 
 def _order_suits(dealt: Sequence[Card]) -> list[int]:
-    """Return the four suits in the order of the ranks dealt in each, so that hands alike but for suits become equal."""
+    """Return the four suits sorted by the ranks dealt in each; hands that differ only in suits become equal."""
     masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
     return sorted(range(4), key=lambda suit: masks[suit])
 
 
 def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
-    """Return a poker policy's answer (an option's index) for the dealt cards and the dealer's visible card, if any."""
+    """Return the index of the option that a poker policy chooses for the dealt cards.
+
+    ``up`` is the dealer's visible card, if there is one.
+    """
     at, _ = state(dealt, 52)
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
 
 
 def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
-    """Return the policy's answer (an option's index) for two hole cards, with three board cards or none.
+    """Return the index of the option that a policy chooses for two hole cards and a board of three cards or none.
 
     Such a policy has first the classes of two cards, then for each class of three board cards every pair of
     cards.
@@ -127,9 +131,9 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
 
 
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
-    """Return how dealt cards are looked up in a poker policy: their class, and the order of the cards in that class.
+    """Return the class index of dealt cards in a poker policy, and which dealt card is which card of the class.
 
-    The class is given by its index; the order has, for each card of the class, the index of its dealt card.
+    The second result has, for each card of the class, the index of its dealt card.
     """
     turned = _order_suits(dealt)
     as_class = sorted(

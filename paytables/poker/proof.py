@@ -23,7 +23,7 @@ def format_exact(value: Fraction) -> str:
 
 
 def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) -> None:
-    """Check that a game's stored figures equal newly computed ones. Raises :class:`AnalysisError` if not."""
+    """Check that a game's stored figures equal newly computed ones. Raises :class:`AnalysisError` if they differ."""
     if carried and _unpack_policies(carried) != _unpack_policies(prove()):
         raise AnalysisError(
             f"{game}: proved: other figures come out; `python -m tools.dev prove` writes them"

@@ -1,4 +1,4 @@
-"""The common part of pai gow games: the player sets a low and a high hand, both compared with the bank's."""
+"""The common part of pai gow games, in which a player sets a low and a high hand against the bank's two hands."""
 
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ def _describe_pay(commission: Commission) -> dict[str, str]:
 
 
 class Chances(Strict):
-    """The probabilities that a stake is won, returned and lost, as exact fractions."""
+    """The probabilities that a pai gow stake is won, returned and lost, as exact fractions in text form."""
 
     win: Exact
     push: Exact
@@ -81,7 +81,7 @@ class TwoHandsDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _check_player_bank(self) -> Self:
-        """Refuse a bank that no player can hold."""
+        """Refuse terms under which no player can be the bank."""
         if self.player_bank is not None:
             self.player_bank.check(self.table.seats, self.stake, len(self.game.denominations_cents))
         return self
@@ -143,7 +143,7 @@ class TwoHands(PlayerBankRules):
         return low > bank_low
 
     def find_advised_setting(self, dealt: Sequence[int]) -> int:
-        """Return how a player is advised to set the dealt cards or tiles, as the low hand's indices in bits."""
+        """Return how a player is advised to set the dealt cards or tiles, as bits of the low hand's indices."""
         return self.find_house_way(dealt)[2]
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
@@ -168,11 +168,14 @@ class TwoHands(PlayerBankRules):
         return iter(())
 
     def build_extra_display(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the felt shows other than hands, from the steps of ``opening`` and ``closing``."""
+        """Return what the table shows in addition to hands; ``settled`` are the steps of the side bets."""
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
-        """Return the pai gow hands on the felt that belong to nobody, from the steps of ``opening`` and ``closing``."""
+        """Return the hands on the table that belong to no seat and not to the bank, such as the undealt cards.
+
+        ``settled`` are the steps of the side bets.
+        """
         return []
 
     # ------------------------------------------------------------ the table
@@ -196,7 +199,7 @@ class TwoHands(PlayerBankRules):
 
     @property
     def player_bank(self) -> PlayerBank | None:
-        """Return the definition's offer to be the bank, or None if the machine always is."""
+        """Return the terms on which a player may be the bank, or None if the machine always is."""
         return self.definition.player_bank
 
     def check(self, file: str) -> None:
@@ -276,7 +279,7 @@ class TwoHands(PlayerBankRules):
         return [deal_one(draw, undealt, f"{hand} {self.PIECE} {n}") for n in numbers]
 
     def _describe_ways(self, seat_round: SeatRound, offered: Mapping[int, Way]) -> dict[str, object]:
-        """Return the ``offered`` ways to set a seat's pieces as text, the bank's way and the advised one."""
+        """Return the ways ``offered`` to set a seat's pieces as text, with the bank's and the advised way."""
         return {
             "ways": {str(mask): self.describe_setting(way) for mask, way in offered.items()},
             "house": self.find_house_way(seat_round.dealt)[2],
@@ -321,7 +324,7 @@ class TwoHands(PlayerBankRules):
         viewer: int | None,
         banker: int | None,
     ) -> dict[str, object]:
-        """Return the hands as the viewer's seat sees them, set with the low hand first, each with its description.
+        """Return the hands as the viewing seat sees them, set with the low hand first, each with its description.
 
         Hands of other seats lie face down until the bank's is turned, and surrendered ones remain so (ss. 52,
         115).
@@ -350,7 +353,7 @@ class TwoHands(PlayerBankRules):
         return {"id": name, "cards": cards, "low": _LOW, "says": self.describe_setting(way)}
 
     def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
-        """Yield the animation cues that turn a seat's hands; a surrendered one is not shown to the others."""
+        """Yield the cues that turn a seat's hands face up; a surrendered hand stays hidden from other seats."""
         if seat_round.way is not None:
             for n, piece in enumerate(self._list_set_pieces(seat_round.dealt, seat_round.way)):
                 yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
@@ -397,9 +400,10 @@ class TwoHands(PlayerBankRules):
         return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.compute_credits)
 
     def analyse_bank(self, chances: Chances, bets: Mapping[str, int]) -> BetAnalysis:
-        """Return the exact figures of a seat that is the bank, against one stake of the same credits.
+        """Return the exact figures of a seat that is the bank, against one opposing stake of the same credits.
 
-        ``chances`` are those of the stake; the bank pays no commission. The seat's other bets are returned.
+        ``chances`` are those of the opposing stake; the bank pays no commission. The seat's other bets are
+        returned.
         """
         bank, cost = bets[BANK], sum(bets.values())
         figures = self.build_figures(
@@ -418,7 +422,7 @@ class TwoHands(PlayerBankRules):
         return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
 
     def analyse_least_bank(self, chances: Chances) -> tuple[BetAnalysis, ...]:
-        """Return the figures of the least bank, or nothing if the machine is always the bank."""
+        """Return the figures of being the bank at its minimum bet; empty if the machine is always the bank."""
         rule = self.player_bank
         if rule is None:
             return ()

@@ -101,7 +101,7 @@ class Graph:
     _live: dict[int, list[Option]] = field(default_factory=dict)
 
     def _add_node(self, end: End) -> int:
-        """Add a node at which a walk over the reels has this result, and return the node's number."""
+        """Add a final node with this result (``end``), or an inner node without one; return the node's number."""
         self.row.append(END)
         self.width.append(0)
         self.value.append(end.value)

@@ -223,7 +223,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
 
 def _check_given(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
-    """Refuse merchandise that no prize of the game gives, and progressive levels not won in exactly one way."""
+    """Refuse merchandise that no prize gives, and progressive levels that can be won in no way or several ways."""
     for prize in definition.merchandise:
         if prize.id not in given:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives it")

@@ -65,9 +65,10 @@ def build_first_state(memory: Memory, times: int, size: int) -> State:
 def compute_next_state(
     memory: Memory, stage: str, state: State, given: Iterable[Award]
 ) -> tuple[State, GivenAwards]:
-    """Return the state of a series after a run that gave ``given``, and those awards that start other stages.
+    """Return the state of a series of runs after a run, and those of the run's awards that start other stages.
 
-    Play and analysis both use this function: it defines how stages start one another.
+    ``given`` are the awards of the run. Play and analysis both use this function: it defines how stages start
+    one another.
     """
     if not given and memory.is_plain:
         return State(state.runs_left - 1, 0, 0, state.size), ()
@@ -97,7 +98,7 @@ def compute_next_state(
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Mean and variance of the credits that a run or a series of runs of a stage wins, at level 1."""
+    """Mean and variance of all credits that a run or a series of runs leads to, at level 1."""
 
     mean: Fraction
     variance: Fraction
@@ -176,7 +177,10 @@ class Chain:
             here = there
 
     def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
-        """Return the probability of each combination of awards that a run gives. Raises :class:`BeyondReach`."""
+        """Return the probability of each combination of awards that one run of a stage gives.
+
+        Raises :class:`BeyondReach`.
+        """
         odds = self.table(stage, size).odds
         if not odds:
             raise BeyondReach(f"stage {stage} remembers its series, and too many of its prizes give awards")
@@ -217,7 +221,7 @@ class Chain:
         return self._worth[stage, size]
 
     def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
-        """Return the mean credits of one run of a stage, with what it starts in stages outside ``group``."""
+        """Return the mean credits of one run, with the runs that it starts in stages outside ``group``."""
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
         return table.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
 
@@ -247,7 +251,7 @@ class Chain:
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
-        """Return mean and variance of the credits that the rest of a feature wins; (0, 0) if no free game is left."""
+        """Return mean and variance of the credits that a series still wins from this state; (0, 0) at its end."""
         if state.runs_left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)
@@ -320,7 +324,7 @@ class Chain:
         return {name: edges[name] for name in edges}
 
     def _find_reachable_stages(self, stage: str) -> dict[str, set[str]]:
-        """Return, for each stage that a game starting with ``stage`` can reach, all that it starts, directly or not."""
+        """Return, for each stage that a game starting with ``stage`` can reach, every stage that can follow it."""
         edges = self._find_started_stages(stage)
         reach = {s: set(t) for s, t in edges.items()}
         for middle in edges:
@@ -330,12 +334,12 @@ class Chain:
         return reach
 
     def _group(self, stage: str) -> tuple[str, ...]:
-        """Return the stages that both start ``stage`` and are started by it, directly or not, itself included."""
+        """Return the group of stages that start one another and include ``stage``."""
         reach = self._find_reachable_stages(stage)
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
     def _order(self, stage: str) -> list[tuple[str, ...]]:
-        """Return the groups of stages that start one another; a group comes before every group that it starts."""
+        """Return the groups of stages that start one another, each group before the groups that it starts."""
         reach = self._find_reachable_stages(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:

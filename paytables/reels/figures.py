@@ -170,7 +170,7 @@ def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
 
 
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
-    """Return a mode's hit frequency if it is quick to compute without laboratory packages, otherwise None."""
+    """Return a mode's hit frequency if it can be computed quickly without laboratory packages, otherwise None."""
     try:
         return 1 - NoWinChance(stages, quick=True).chance()
     except AnalysisError:
@@ -257,7 +257,7 @@ def _add_never_won(
     rows: dict[tuple[str, str, int], list[Fraction]],
     hits: dict[tuple[str, str, int], int | None],
 ) -> None:
-    """Add a row for each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
+    """Add to ``rows`` each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
     won = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
         stage = stages.stage(name, size)

@@ -22,7 +22,7 @@ Walk = tuple[int, int, int]
 
 
 def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
-    """Return, for each combination of awards, the most credits that a window pays with it, and its number of cases.
+    """Return, for each combination of awards, the most credits that a window pays with it, and how many windows do.
 
     Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
     """
@@ -74,7 +74,10 @@ class _Search:
         return g.delta[k], g.gain[k]
 
     def find_reachable_given(self, x: int, nodes: tuple[int, ...]) -> frozenset[GivenAwards]:
-        """Return every combination of awards that is possible if the givers are in ``nodes`` before reel x."""
+        """Return every combination of awards that is still possible before reel ``x`` is read.
+
+        ``nodes`` are the current nodes of the components that can give awards.
+        """
         key = (x, nodes)
         if key not in self._given:
             if x == len(self.reels.strips):
@@ -112,7 +115,7 @@ class _Search:
         return best, cases
 
     def _extend_branch(self, branch: "_Branch", given: GivenAwards) -> "list[_Branch]":
-        """Return the branches of a search branch, one per column of the next reel, with equal ones combined.
+        """Return the continuations of a search branch, one per column of the next reel, with equal ones combined.
 
         Columns after which the awards ``given`` are impossible are left out.
         """
@@ -149,7 +152,7 @@ class _Search:
 
 @dataclass(slots=True)
 class _Branch:
-    """Windows that are equivalent in the reels read so far, with an upper bound of their pay and their case count."""
+    """Windows that are equivalent in the reels read so far, with their number and an upper bound of their pay."""
 
     bound: int
     reel: int

@@ -206,9 +206,10 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
 
 
 def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
-    """Return, for each combination of awards, the mean credits of a window that gives exactly these (0 in all others).
+    """Return, for each combination of awards, the mean of the credits of windows that give exactly it.
 
-    ``givers`` are the indices of the pay components that give awards.
+    Windows that give other awards count as 0 credits. ``givers`` are the indices of the pay components that
+    give awards.
     """
     parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(givers) + [True]
@@ -252,7 +253,7 @@ class _HistogramIndex:
         self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return, for each reel, the number of the histogram of letters that these pay components read on it."""
+        """Return, for each reel, the histogram number of the letters that these pay components read on it."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)

@@ -29,11 +29,11 @@ class NoWinChance:
 
     stages: ModeStages
     quick: bool = False
-    """If set, only what is fast and needs no laboratory package is computed."""
+    """Whether to compute only what is fast and needs no laboratory package."""
     _known: dict[Key, Fraction] = field(default_factory=dict)
     _open: dict[Key, Fraction] = field(default_factory=dict)
     rounded: bool = False
-    """Whether a cycle was met, so that the probability is rounded."""
+    """Whether the computed probability is rounded, because stages start one another in a cycle."""
 
     def chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.

@@ -17,7 +17,10 @@ from paytables.wording import format_count
 
 
 def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
-    """Return the awards that a prize gives in that mode if ``count`` of its symbols win; None for other prizes."""
+    """Return the awards that a prize gives in ``mode`` if ``count`` of its symbols win.
+
+    ``count`` is None for prizes that are not won by a count.
+    """
     found = []
     for award in gives:
         if award.modes is not None and mode.id not in award.modes:
@@ -65,7 +68,7 @@ class ReelBuilder:
     size: int
     file: str
     dropped: list[str] = field(default_factory=list)
-    """Names of inherited prizes that this stage cannot win and therefore omits."""
+    """Names of prizes inherited from another stage that this stage cannot win and therefore omits."""
 
     @property
     def key(self) -> str:
@@ -118,7 +121,7 @@ class ReelBuilder:
         return bool(self.table.expand) and scatters and self.table.scatters == "before"
 
     def _list_promised_prizes(self) -> tuple[tuple[str, int], ...]:
-        """Return every prize of the pay table for this way to bet, including those that no window wins."""
+        """Return every prize that the pay table states for this way to bet, even if no window wins it."""
         found = []
         played = len(self._list_played_lines())
         for n, pay in enumerate(self.table.pay):
@@ -388,7 +391,10 @@ class ReelBuilder:
         return Prize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
 
     def _build_patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
-        """Return the line patterns of a pay table row; no pattern of substitutes only if the row excludes these."""
+        """Return the line patterns of a pay-table row.
+
+        If the row excludes wins made of substitutes only, patterns for these are left out.
+        """
         found = self._build_every_pattern(where, pay, lengths)
         if pay.needs_own or (pay.needs_own is None and self.table.wilds_alone == "own"):
             return [

@@ -103,7 +103,7 @@ class ReelRules(Tableless):
         )
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``: the named mode and level, or the first that costs that much."""
+        """Return the wager of the named mode and level, or the first wager that costs ``credits_``."""
         for wager in self._offered:
             if wager.credits == credits_ and options.items() <= wager.options.items():
                 return wager
@@ -116,7 +116,7 @@ class ReelRules(Tableless):
         )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one game: the wager's first stage, then whatever it gives, the latest series first."""
+        """Play one game: first the stage that the wager buys, then the series it awards, the latest series first."""
         accepted = self.wager(wager.credits, **wager.options)
         stages = self.stages[accepted.options["mode"]]
         tally = Tally(level=accepted.options["level"])
@@ -295,7 +295,10 @@ def _build_outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Out
 
 
 def _forward_decisions(running: Running, tally: Tally, factor: int) -> Running:
-    """Forward a run's decisions with the game's steps so far added to their prompts, which the screen shows first."""
+    """Forward a run's decisions, with the game's display steps so far added to their prompts.
+
+    The screen shows these steps first.
+    """
     try:
         decision = next(running)
         while True:

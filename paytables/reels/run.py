@@ -20,7 +20,7 @@ class Paid:
 
 
 class Run(NamedTuple):
-    """The result of one run of a stage: its payments and awards; ``display`` is its step of the outcome's display."""
+    """The result of one run of a stage: its payments, its awards, and the data with which the screen shows it."""
 
     paid: tuple[Paid, ...]
     awards: tuple[Award, ...]

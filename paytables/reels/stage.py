@@ -148,7 +148,7 @@ class Reels:
         )
 
     def evaluated_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
-        """Return the columns that are evaluated at these stops, with expanded and stuck symbols in place.
+        """Return the columns used to evaluate wins at these stops, with expanded and stuck symbols in place.
 
         They may differ from the visible ones (:meth:`find_visible_columns`), and may have more cells.
         """

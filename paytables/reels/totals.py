@@ -115,7 +115,10 @@ class Totals:
         return total
 
     def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
-        """Return the credits of one run of a stage, as a distribution for each set of awards, up to the limit."""
+        """Return the distributions of the credits of one run, one for each combination of awards that it gives.
+
+        Wins of ``size`` credits and more are left out.
+        """
         if (stage, size) not in self._runs:
             found: dict[GivenAwards, Dist] = defaultdict(list)
             for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():
@@ -199,9 +202,9 @@ class Tops:
         return found[0] * award.times, found[1] ** award.times
 
     def _walk(self, stage: str, state: State, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
-        """Return the highest win of the remaining runs of a series and its probability, or None if there is no highest.
+        """Return the highest win of the remaining runs of a series and its probability, or None if it is unbounded.
 
-        There is none if a stage can start itself again. ``above`` are the stages that started this one.
+        It is unbounded if a stage can start itself again. ``above`` are the stages that led to this one.
         """
         if state.runs_left <= 0:
             return 0, Fraction(1)
@@ -225,7 +228,7 @@ class Tops:
     def _find_remaining_series_top(
         self, stage: str, after: State, elsewhere: GivenAwards, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
-        """Return the highest win after one run of a series, and its probability, or None if there is no highest.
+        """Return the highest win after one run of a series, and its probability, or None if it is unbounded.
 
         It includes the remaining runs (``after``) and what the run started in other stages (``elsewhere``).
         """

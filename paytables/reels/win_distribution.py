@@ -134,7 +134,7 @@ def _merge_letters(
 
 
 class _Tables:
-    """A reel stage's pay automata as numpy arrays, which add a reel to many windows at once.
+    """A reel stage's pay automata as numpy arrays, with which one more reel is evaluated for many windows at once.
 
     Combined awards are one integer, with one digit per component that gives any. A final node is replaced by
     a dead one when it is reached, because its win is then counted. Every letter leads from the dead node to
@@ -169,7 +169,7 @@ class _Tables:
         self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
 
     def step(self, cases: _Cases, letters: Sequence[int], weight: int) -> _Cases:
-        """Return the windows with one more reel that shows a column with these letters, in ``weight`` cases."""
+        """Return the windows extended by one more reel, which shows these letters in ``weight`` equal cases."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         nodes = np.empty_like(cases.nodes)

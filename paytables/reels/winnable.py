@@ -14,7 +14,7 @@ _ALONE = "can only be won by substitutes alone: no reel shows the symbol itself 
 
 
 class StageInMaking(Protocol):
-    """The part of a reel stage's builder that the checks of its prizes use."""
+    """Interface to the builder of a reel stage, as far as the checks of its prizes use it."""
 
     @property
     def table(self) -> ReelsStage:

@@ -36,7 +36,7 @@ class Cylinder(Strict):
 
     @model_validator(mode="after")
     def _check_reader(self) -> "Cylinder":
-        """Refuse a wheel with a reader whose pockets are not 0 to 36."""
+        """Refuse a wheel with an automatic reader whose pockets are not 0 to 36."""
         if self.decided_by == "wheel" and set(self.pockets) != {str(n) for n in range(37)}:
             raise ValueError("a wheel with a reader has the pockets 0 to 36, and these are others")
         return self

@@ -20,11 +20,10 @@ def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
 
 
 def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
-    """Fill ``weights`` with the number of hands of each pattern of ranks that the bank can still have.
+    """Fill ``weights`` with the number of bank hands left in the deck for each combination of card ranks.
 
-    A pattern says how many cards of each rank a hand has. ``player_counts`` are the player's counts of each rank.
-    ``nodes`` are steps that add cards of one rank: the previous step, the rank, the count; the first one is
-    empty.
+    ``player_counts`` are the player's counts of each rank. ``nodes`` are steps that add cards of one rank:
+    the previous step, the rank, the count; the first one is empty.
     """
     weights[0] = 1
     for n in range(1, nodes.shape[0]):
@@ -35,9 +34,10 @@ def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None
 
 
 def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> None:
-    """Count, for each way to set the player's cards, the bank's hands that lose to it and that beat it.
+    """Count, for each way to set the player's cards, the bank's hands that it beats and that beat it.
 
     ``ways`` has the low and the high hand of each way; ``lows``, ``highs`` and ``weights`` the bank's hands.
+    The counts are added to ``found``.
     """
     for n in range(ways.shape[0]):
         low, high = ways[n, 0], ways[n, 1]
@@ -60,13 +60,13 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
     table: Ints,
     found: Ints,
 ) -> None:
-    """Count how flushes in one suit change the numbers of the bank's hands that ways beat and lose to.
+    """Count how flushes in one suit change the numbers of bank hands that each way of setting cards beats.
 
-    The ways have one low hand in common. ``questions`` has a row for each, by ascending high hand: that hand,
-    the player's ranks in the suit as bits, and the player's pattern. ``events`` has, by ascending high hand
-    of the bank: that hand, its low hand, its ranks in the suit, its other cards, and the sign. ``table``
-    counts the events so far by the ranks that the player may hold, and by the other cards. ``found`` gets the
-    corrections.
+    The numbers of hands that beat the way are corrected too. The ways have one low hand in common.
+    ``questions`` has a row for each, by ascending high hand: that hand, the player's ranks in the suit as
+    bits, and the player's combination of ranks. ``events`` has, by ascending high hand of the bank: that
+    hand, its low hand, its ranks in the suit, its other cards, and the sign. ``table`` counts the events so
+    far by the ranks that the player may hold, and by the other cards. ``found`` gets the corrections.
     """
     planes = table.shape[1] // 2
     for lost in range(2):
@@ -122,7 +122,11 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up the bank's hands that the best way and the bank's own way beat and lose to, for hands without a flush."""
+    """Add up wins and losses over all player hands without a flush, for the best setting and the bank's setting.
+
+    ``lot`` are the combinations of ranks to process. ``sums`` gets the wins and losses of the best setting,
+    then those of the bank's own way.
+    """
     suits = [0] * 8
     ranks = [0] * 8
     parts = [0] * 4
@@ -187,11 +191,11 @@ def sum_flush_hands(
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up the bank's hands that the best way and the bank's own way beat and lose to, for hands with a flush.
+    """Add up wins and losses over all player hands with a flush, for the best setting and the bank's setting.
 
     The flush may be in any suit. ``others`` gives the kind of each hand's other cards: none, one, a pair, two
     ranks. ``spread`` has, by kind, how these may be distributed over three suits: the number of such
-    distributions, then how many suits hold each part of the cards.
+    distributions, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
     """
     for flush in range(others.shape[0]):
         for way in range(spread.shape[1]):

@@ -71,12 +71,12 @@ class PaiGowPokerRules(TwoHands):
     # ------------------------------------------------------------ bets beside the stake
     @cached_property
     def _remaining(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """Return, by spot, the odds and the name of each side bet on the total of the remaining cards."""
+        """Return the odds and the name of each side bet on the total of the undealt cards, by spot."""
         return {} if self.definition.remaining is None else self.definition.remaining.bets
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        """Return the pai gow poker side bets on which position gets the first cards: the position's number by spot."""
+        """Return the spots of the side bets on the position that gets the first cards, with the position's number."""
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
@@ -206,7 +206,10 @@ class PaiGowPokerRules(TwoHands):
         return self.definition.proved or self.prove()
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures of the stake, set as advised and set best, of the bank and of the side bets."""
+        """Return the exact figures of the stake, of being the bank, and of each side bet.
+
+        The stake is stated with cards set as advised and with cards set best.
+        """
         header, stakes = self.definition.game, self.list_stated_stakes()
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
         bets += [self._analyse_best_settings(stakes[SPOT]), *self.analyse_least_bank(self._proof)]
@@ -217,13 +220,13 @@ class PaiGowPokerRules(TwoHands):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
-        """Return the figures of a stake of this many credits, with cards set as advised."""
+        """Return the figures of a stake of ``stake`` credits, with the player's cards set as advised."""
         return self.build_figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:
-        """Return the figures of a stake with each hand set in the best way.
+        """Return the figures of a stake if each hand is set in the best way.
 
-        These ways are not stored, so nothing simulates them.
+        The best ways are not stored in the definition, so this play is not simulated.
         """
         return self.build_figures(
             self._proof.best,
@@ -264,7 +267,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _total_chances(self) -> dict[str, Fraction]:
-        """Return the chances that the four cards left in the deck total less, exactly or more than the bet says."""
+        """Return the chances that the four undealt cards total less than, exactly, or more than the bet's number."""
         counts = Counter({(0, 0): 1})
         for worth in map(self.count_value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
@@ -277,7 +280,10 @@ class PaiGowPokerRules(TwoHands):
         return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining}
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of one seat's bets: returns add; several bets have no joint distribution."""
+        """Return the exact figures of one seat's combined bets, whose returns are added.
+
+        Several bets have no joint distribution.
+        """
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
         if BANK in bets:
             return self.analyse_bank(self._proof, bets)

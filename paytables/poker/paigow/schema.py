@@ -17,11 +17,11 @@ Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 
 
 class HouseWay(Strict):
-    """A line of the house way, by which the bank sets its cards. Of the ways it allows, the best low hand is chosen.
+    """A line of the house way, the rules by which the bank sets its cards as a low and a high hand.
 
-    It applies to cards of these ``shapes`` (any if empty) whose sets, in the order of the shape, have ranks
-    of at least ``least`` and at most ``most``. ``high`` and ``low`` are the lowest hands that the setting may
-    have, as cards.
+    Among the settings that a line allows, the one with the best low hand is chosen. The line applies to cards
+    of these ``shapes`` (any if empty) whose sets, in the order of the shape, have ranks of at least ``least``
+    and at most ``most``. ``high`` and ``low`` are the lowest hands that the setting may have, as cards.
     """
 
     shapes: tuple[Shape, ...] = ()
@@ -75,13 +75,16 @@ class Position(Strict):
 
 
 class Proof(Chances):
-    """Exact figures of a pai gow poker game: results with the cards set as the bank does, and in the ``best`` way."""
+    """Exact figures of a pai gow poker game, for cards set like the bank's and (``best``) for the best settings."""
 
     best: Chances
 
 
 class PaiGowPokerDefinition(TwoHandsDefinition):
-    """The definition of pai gow poker. The rules leave open how the bank sets its cards: ``house`` defines it."""
+    """The definition of a pai gow poker game.
+
+    ``house`` says how the bank sets its cards, as the rules leave it open.
+    """
 
     house: Annotated[tuple[HouseWay, ...], Field(min_length=1)]
     remaining: Remaining | None = None

@@ -59,8 +59,9 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 class Patterns:
     """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks.
 
-    ``counts`` are those of each rank, the joker's last; ``theirs`` the low and high hand that the bank sets;
-    ``offered`` the ways in which a player may set them; ``at`` the row of each combination.
+    ``counts`` has the number of cards of each rank, the joker's last; ``theirs`` the low and high hand that
+    the bank sets; ``offered`` the ways in which a player may set them; ``at`` the row index of each
+    combination.
     """
 
     counts: Ints
@@ -87,7 +88,7 @@ class Flushes:
 
 
 def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
-    """Return the bank's way to set the cards, then each other way that none surpasses in both hands."""
+    """Return the bank's way to set the cards, then every other way that no way beats in both hands."""
     found = [house]
     high = -1
     for way in offered:  # the best low hand first, of equal ones that with the better high hand
@@ -205,7 +206,11 @@ def count(
 
 
 class SuitQuestions:
-    """Every way to set every combination of ranks and every flush, with the suits in which the bank may have one."""
+    """All ways to set all player hands, with the calculations of how the bank's flushes in a suit affect each.
+
+    A question is one suit for one way: how the bank's possible flushes in it change the hands beaten and lost
+    to.
+    """
 
     def __init__(self, patterns: Patterns, suited: Flushes) -> None:
         self.known, self.suited = patterns, suited
@@ -217,7 +222,7 @@ class SuitQuestions:
         self.flushes = self.first[len(patterns.offered)]
 
     def count_without_flushes(self, parallel_map: Each) -> Ints:
-        """Return, for each way to set cards, how many bank hands it beats and loses to if flushes did not count."""
+        """Return, for each way to set cards, how many bank hands it beats and loses to if flushes are ignored."""
         nodes, ends = build_pattern_steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern, kind="stable")
@@ -226,7 +231,7 @@ class SuitQuestions:
         found = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
-            """Return, for each way of setting these combinations, how many bank hands it beats and loses to."""
+            """Return, for each way of setting these card combinations, how many bank hands it beats and loses to."""
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:
@@ -243,9 +248,9 @@ class SuitQuestions:
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Return the questions about a suit for each way to set pai gow poker cards: their starts, and their numbers.
+        """Return, for each way to set cards, where its questions about suits start, and all the questions.
 
-        The numbers are the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
+        A question is the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
         combination has one question for every part of its ranks that may be in a suit. A flush has five: its
         own suit; a suit with none of its other cards; with the first of them; with the second; with both.
         """
@@ -264,7 +269,10 @@ class SuitQuestions:
         return base, questions.astype(np.int32)
 
     def correct_for_flushes(self, parallel_map: Each) -> Ints:
-        """Return, for each question, how the bank's flushes in its suit change the hands beaten and lost to."""
+        """Return, for each question, how the bank's flushes change the hands that a way beats and loses to.
+
+        A question is one suit of one way to set the cards.
+        """
         base, questions = self.questions
         lows = np.repeat(self.ways[:, 0], np.diff(base))
         order = np.lexsort((questions[:, 0], lows))
@@ -286,7 +294,7 @@ class SuitQuestions:
         return found
 
     def _list_flush_events(self) -> Ints:
-        """Return the bank's flushes twice: added at their true strength, subtracted at that by ranks alone."""
+        """Return each bank flush twice: added at its true strength, subtracted at its strength by ranks alone."""
         suited = self.suited
         moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
         rows = [
@@ -305,9 +313,10 @@ class SuitQuestions:
         return events[np.argsort(events[:, 0], kind="stable")]
 
     def count_pairs(self, parallel_map: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
-        """Return the wins and losses of the player's best settings over all deals, then those of the bank's own way.
+        """Return the numbers of won and lost pairs of hands for the best settings, then for the bank's own way.
 
-        A deal is a pair of hands. They are those of pai gow poker without a flush, or the corrections for flushes.
+        A pair is a player's and a bank's hand. ``plain`` are the counts for each way without flushes, and
+        ``right`` the corrections for flushes.
         """
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
@@ -315,9 +324,9 @@ class SuitQuestions:
         counts, hands = self.known.counts, len(self.known.offered)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
-            """Return the wins and losses of some combinations of ranks, over all hands without a flush.
+            """Return the won and lost pairs for some combinations of ranks, over all player hands without a flush.
 
-            They are those of the best settings, then those of the bank's own way.
+            The first two numbers are for the best settings, the others for the bank's own way.
             """
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
@@ -353,7 +362,7 @@ SPREAD: Final = np.array(
 
 
 def split_into_batches(count: int) -> list[range]:
-    """Return the numbers below ``count`` in batches for threads. Each batch takes every 64th number."""
+    """Return the numbers below ``count`` in 64 batches for threads. Each batch takes every 64th number."""
     return [range(n, count, 64) for n in range(min(64, count))]
 
 

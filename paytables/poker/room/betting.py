@@ -85,7 +85,7 @@ class Betting:
     last_bettor: int | None = None
     """The seat that made the last bet of the game (s. 67.102)."""
     turn: int = field(default=0)
-    """The index at which the search for the next player to act starts."""
+    """The player index from which the search for the next player to act starts."""
 
     # ------------------------------------------------------------------ the state
     @property
@@ -124,14 +124,17 @@ class Betting:
             player.round_bet, player.has_acted, player.may_raise = 0, False, True
 
     def post_ante(self, credits_: int) -> None:
-        """Take an ante from each player; it is no part of a betting round's bets."""
+        """Take an ante from each player. Antes do not count as bets of a betting round."""
         for player in self.players:
             ante = min(credits_, player.unbet_credits)
             player.unbet_credits -= ante
             player.total += ante
 
     def post_forced_bet(self, index: int, credits_: int) -> None:
-        """Take a blind or forced bet from a player. The others must call all of it, also if the player has less."""
+        """Take a blind or forced bet from a player.
+
+        The others must call the full bet even if the player has less.
+        """
         self._put(self.players[index], min(credits_, self.players[index].unbet_credits))
         self.level = max(self.level, credits_)
         self.last_bettor = self.players[index].seat
@@ -155,7 +158,10 @@ class Betting:
         return options
 
     def _list_raises(self, player: Player, owed: int) -> dict[str, int]:
-        """Return the player's bets or raises, the smallest first; of several with the same amount only one."""
+        """Return the player's possible bets or raises with their cost in credits, smallest first.
+
+        ``owed`` is the amount needed to call. Of several options with the same amount only one is offered.
+        """
         sizes, pot, least = self.sizes, self.pot + owed, self._find_least_raise()
         by_size = {least: BET if not self.level else RAISE}
         most = least
@@ -174,7 +180,7 @@ class Betting:
         return {name: owed + size for size, name in sorted(fitting.items())}
 
     def _find_least_raise(self) -> int:
-        """Return the least by which a bet or raise exceeds the current level."""
+        """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
         if self.sizes.kind == "fixed":
             return self.sizes.least - self.level % self.sizes.least
         return max(self.last_raise, self.sizes.least)
@@ -208,7 +214,7 @@ class Betting:
         player.total += credits_
 
     def return_uncalled(self) -> tuple[int, int]:
-        """Refund the part of the last bet that nobody has called; return the seat and the credits."""
+        """Refund the part of the last bet that no player has called; return the seat and the credits."""
         *_, second, first = sorted(self.players, key=lambda player: player.total)
         uncalled = first.total - second.total
         first.total -= uncalled

@@ -30,16 +30,16 @@ _NOTE: Final = (
 
 
 def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
-    """Return the chance that two players have equal hands, or None for a deal of which it is not counted."""
+    """Return the chance that two players have equal hands, or None if it is not known for this deal."""
     is_holdem = (definition.hole_count, definition.board_count, definition.uses) == (2, 5, None)
     return HOLDEM_TIES if is_holdem else None
 
 
 def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAnalysis:
-    """Return the figures of table stakes of ``stack`` credits: of calling and checking, as one other player does.
+    """Return the figures of table stakes of ``stack`` credits, for two players who only call and check.
 
-    If the chance of equal hands is not counted, they are the return and the highest win. Raises BeyondReach if the
-    return depends on that chance, because the pot of the two is odd.
+    If the chance of equal hands is not counted, only the return and the highest win are stated. Raises
+    BeyondReach if the return depends on that chance, because the pot of the two players is odd.
     """
     bets = {STACK: stack}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
@@ -85,7 +85,7 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
 
 
 def _check_equal_shares(cases: list[Case]) -> None:
-    """Raise BeyondReach if equal hands do not return the mean of a higher and a lower hand."""
+    """Raise BeyondReach if a tie does not return the average of a win and a loss (because the pot is odd)."""
     won, shared, lost = (sum(settlement.credits for settlement in case.settlements) for case in cases)
     if 2 * shared != won + lost:
         raise BeyondReach(

@@ -26,13 +26,13 @@ class Pot:
 
     @property
     def net_credits(self) -> int:
-        """Return what is awarded to the winners."""
+        """Return the credits of the pot less the commission, which are awarded to the winners."""
         return self.credits - self.commission
 
 
 @dataclass(frozen=True, slots=True)
 class CommissionRules:
-    """The commission on a game's pots: ``percent`` of each, in whole credits, at most ``most`` credits of a game."""
+    """The commission on a game's pots: ``percent`` of each pot in whole credits, up to ``most`` credits per game."""
 
     percent: int
     most: int
@@ -61,7 +61,7 @@ def build_pots(totals: Mapping[int, int], live: Collection[int]) -> tuple[Pot, .
 
 
 def divide(credits_: int, winners: Sequence[int]) -> dict[int, int]:
-    """Return each winner's share; odd credits go one each to the first winners, in the order given."""
+    """Return each winner's share of a pot; odd credits go one each to the first winners, in the order given."""
     share, odd = divmod(credits_, len(winners))
     return {seat: share + (n < odd) for n, seat in enumerate(winners)}
 
@@ -77,9 +77,10 @@ class PotShare:
 def award_pots(
     pots: Sequence[Pot], strengths: Mapping[int, int], order: Sequence[int]
 ) -> Mapping[int, PotShare]:
-    """Return what each winning seat receives: of each pot, the best hand among the seats that bet for it.
+    """Return what each winning seat receives: each pot goes to the best hand among the seats that bet for it.
 
-    ``strengths`` are those of the live seats. ``order`` are all seats, the first one left of the button first.
+    ``strengths`` are those of the seats that have not folded. ``order`` are all seats, the first one left of
+    the button first.
     """
     won: dict[int, PotShare] = {}
     for pot in pots:
@@ -94,7 +95,7 @@ def award_pots(
 
 
 def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[Settlement]:
-    """Yield the settlements of a seat's table stakes: the part not bet, and the result of its bets."""
+    """Yield the settlements of a seat's table stakes: the return of the part not bet, and the result of its bets."""
     if player.unbet_credits:
         yield Settlement(
             NOT_PLAYED, player.unbet_credits, spot=bet.spot, staked=player.unbet_credits, seat=bet.seat

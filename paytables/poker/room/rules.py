@@ -59,7 +59,7 @@ _ALL_IN_TEXT: Final[Mapping[str, str]] = {"en": "All in", "fr": "Tout en jeu"}
 
 @dataclass(slots=True)
 class _Hands:
-    """The cards of one game as a seat sees them, with what is shown of the bets."""
+    """The cards and bets of one poker room game as one seat sees them on its screen."""
 
     betting: Betting
     button: int
@@ -67,14 +67,14 @@ class _Hands:
     hole: dict[int, list[Card]]
     """The cards of each seat, in the order in which they are dealt."""
     open_places: set[int] = field(default_factory=set)
-    """The places of the seats' cards that are dealt face up."""
+    """Indices of the cards of a hand that are dealt face up to every seat."""
     board: list[Card] = field(default_factory=list)
     shown: set[int] = field(default_factory=set)
-    """The seats that have shown their hole cards."""
+    """The seats that have shown their hole cards to the table."""
     won: dict[int, str] = field(default_factory=dict)
-    """By seat that has shown: the combination."""
+    """The combination of each seat that has shown its hole cards, by seat."""
     awards: Mapping[int, int] = field(default_factory=dict)
-    """By seat that has won: the credits it receives of the pots, once the game is settled."""
+    """Credits that each winning seat receives from the pots, by seat; empty until the game is settled."""
     is_settled: bool = False
 
     def deal(self, seat: int, shoe: Shoe, draw: Draw, *, is_open: bool) -> Cue:
@@ -100,7 +100,7 @@ class _Hands:
                 yield Cue("flip", {"hand": format_hand_id(seat), "index": index, "card": format_card(card)})
 
     def to_json(self) -> dict[str, object]:
-        """Return the hands as the screen shows them: bets and places of the players, and the pot on the board."""
+        """Return the players' hands and bets, the board and the pot as the screen shows them."""
         pot = {} if self.is_settled else self._describe_pots()
         board = {"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}
         players = sorted(self.betting.players, key=lambda player: player.seat)
@@ -133,7 +133,7 @@ class _Hands:
         }
 
     def _find_text(self, player: Player) -> Mapping[str, str] | None:
-        """Return the text at a seat's hand, by language: its combination, that it is all in, or the button."""
+        """Return the text shown at a seat's hand, by language, or None: its combination, "all in" or "button"."""
         if player.seat in self.won:
             return dict(zip(("en", "fr"), NAMES[self.won[player.seat]], strict=True))
         if player.is_all_in and not self.is_settled:
@@ -141,7 +141,7 @@ class _Hands:
         return _BUTTON_TEXT if player.seat == self.button else None
 
     def _list_seen_cards(self, seat: int) -> list[str]:
-        """Return a seat's cards as the viewer sees them."""
+        """Return a seat's cards as text, face down where the viewing seat may not see them."""
         is_open = seat in self.shown or may_see(seat, self.viewer)
         return [
             format_card(card) if is_open or index in self.open_places else FACE_DOWN
@@ -155,7 +155,7 @@ class _Hands:
 
 @dataclass(frozen=True)
 class RoomRules(SeatedRules):
-    """The rules of a poker room's game; ``button`` is the seat to which the button is offered first."""
+    """The rules of a poker room's game; ``button`` is the seat that gets the button, or the next seat with a bet."""
 
     definition: RoomDefinition
     button: int = 0
@@ -163,7 +163,7 @@ class RoomRules(SeatedRules):
     # ------------------------------------------------------------------ the table
     @property
     def seats_min(self) -> int:
-        """Return the number of players without whom no game is played."""
+        """Return the smallest number of players with which a game is played."""
         return SEATS_MIN
 
     @property
@@ -192,11 +192,14 @@ class RoomRules(SeatedRules):
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the key of the table state that all players share: where the button is."""
+        """Return the key of the table state that all players share: the button."""
         return frozenset({BUTTON})
 
     def for_table(self, table: object) -> Self:
-        """Return the rules with the button of a stored table. Raises ValueError for a state that no game leaves."""
+        """Return the rules with the button of a stored table state.
+
+        Raises ValueError for a state that no game can leave.
+        """
         if table is None:
             return self.with_state(button=0)
         seats = self.definition.table.seats
@@ -206,7 +209,7 @@ class RoomRules(SeatedRules):
         return self.with_state(button=button)
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return the seat to which the button is offered first."""
+        """Return the seat that gets the button if it plays the next game, for the screen."""
         return {BUTTON: self.button}
 
     def presentation(self) -> dict[str, object]:
@@ -221,21 +224,24 @@ class RoomRules(SeatedRules):
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return no remarks."""
+        """Return an empty tuple: poker room games have no remarks."""
         return ()
 
     # ------------------------------------------------------------------ as betting closes
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return one seat's wager for a game with the others. Raises WagerError for a game that cannot be played."""
+        """Return one seat's wager combined with the other seats' wagers for one game.
+
+        Raises WagerError if no game can be played with them.
+        """
         combined = super().combine_seat_wagers(wager, seat, others)
         if others:
             self._find_order((*combined.bets, *combined.others))
         return combined
 
     def _find_order(self, bets: Sequence[Bet]) -> list[Bet]:
-        """Return the bets of the seats that play, the first one left of the button first and the button last.
+        """Return the seats' bets in playing order: the first seat left of the button first, the button last.
 
-        Raises WagerError if no game can be played.
+        Raises WagerError if there are too few players.
         """
         if len(bets) < SEATS_MIN:
             raise RefusedRoundError(
@@ -249,7 +255,10 @@ class RoomRules(SeatedRules):
 
     # ------------------------------------------------------------------ a game
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
-        """Play a game: forced bets, deals and betting rounds, the showdown, the pots. Raises WagerError."""
+        """Play a game: forced bets, deals and betting rounds, the showdown, the pots.
+
+        Raises WagerError if there are too few players.
+        """
         order = self._find_order(bets)
         players = [Player(bet.seat, bet.credits) for bet in order]
         betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
@@ -273,7 +282,7 @@ class RoomRules(SeatedRules):
         return Outcome(display=display, table={BUTTON: (button + 1) % self.definition.table.seats})
 
     def _play_betting_rounds(self, hands: _Hands, draw: Draw) -> Generator[Step, Choice | None, int]:
-        """Take the forced bets, then deal and ask, until all is dealt or one player is left.
+        """Take the forced bets, then deal cards and take bets in turn until the showdown or one player is left.
 
         Return the number of betting rounds for which cards were dealt.
         """
@@ -313,7 +322,7 @@ class RoomRules(SeatedRules):
         betting.turn = (big + 1) % count
 
     def _post_bring_in(self, hands: _Hands) -> None:
-        """Take the bring-in, if there is one, of the lowest card face up; the next seat acts first."""
+        """Take the bring-in, if the game has one, from the lowest face-up card; the next seat acts first."""
         forced, players = self.definition.forced, hands.betting.players
         if forced.bring_in is None:
             return
@@ -322,7 +331,11 @@ class RoomRules(SeatedRules):
         hands.betting.turn = (lowest + 1) % len(players)
 
     def _find_first(self, hands: _Hands) -> int:
-        """Return the index of the player who acts first: of the highest cards face up, or left of the button."""
+        """Return the index of the player who acts first in a betting round.
+
+        In a game with a bring-in it is the player with the highest face-up cards, otherwise the first left of
+        the button.
+        """
         if self.definition.forced.bring_in is None:
             return 0
         players = hands.betting.players
@@ -347,7 +360,7 @@ class RoomRules(SeatedRules):
         return Decision("betting", tuple(options), prompt, seat=player.seat)
 
     def _rank_hands(self, hands: _Hands) -> dict[int, int]:
-        """Return the strengths of the hands that take part in the showdown, by seat; if only one is left, it has 0."""
+        """Return the strength of each hand in the showdown, by seat; a last remaining player has 0."""
         live = [player.seat for player in hands.betting.live]
         if len(live) == 1:
             return {live[0]: 0}
@@ -365,7 +378,7 @@ class RoomRules(SeatedRules):
         )
 
     def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:
-        """Return the pots with the commission taken, if the game has come as far as the definition says."""
+        """Return the pots, with the commission taken if the game reached the betting round from which it is due."""
         totals = {player.seat: player.total for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.live])
         is_due = rounds >= self.definition.commission.from_round
@@ -373,11 +386,11 @@ class RoomRules(SeatedRules):
 
     # ------------------------------------------------------------------ figures
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most credits that a game can return: the amount of the player's stakes from each other seat."""
+        """Return the most credits that a game can return to a seat: its own stakes from itself and each other seat."""
         return wager.credits * self.definition.table.seats
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the figures of the least table stakes (:mod:`paytables.poker.room.figures`)."""
+        """Return the figures of the smallest permitted table stakes (:mod:`paytables.poker.room.figures`)."""
         header = self.definition.game
         bet = analyse_stack(self.definition, self.definition.stack.limits.least, depth)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=(bet,))

@@ -36,9 +36,10 @@ class Stack(Strict):
 
 
 class Forced(Strict):
-    """The bets that are forced (``[forced]``, s. 67.88, 9 to 11): an ante of all, and blinds or a bring-in.
+    """The forced bets (``[forced]``, s. 67.88, 9 to 11): an ante from all players, and blinds or a bring-in.
 
-    The blinds are those of the two seats left of the button. The bring-in is that of the lowest card dealt face up.
+    The blinds are those of the two seats left of the button. The bring-in is that of the lowest card dealt
+    face up.
     """
 
     small: PositiveInt | None = None
@@ -101,7 +102,7 @@ class RoomDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _check_seats_and_cards(self) -> Self:
-        """Refuse a table of one seat, several denominations, and deals that a pack or a hand does not allow."""
+        """Refuse a table of one seat, several denominations, and deals of more cards than a pack or a hand has."""
         seats, hole, board = self.table.seats, self.hole_count, self.board_count
         if seats < 2:
             raise ValueError(f"table.seats: 2 or more, not {seats}")
@@ -123,7 +124,7 @@ class RoomDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _check_bets(self) -> Self:
-        """Refuse forced bets and limits that do not fit together."""
+        """Refuse forced bets and bet limits that contradict each other."""
         forced, limit, stack = self.forced, self.limit, self.stack.limits
         if stack.least < forced.level + forced.ante:
             raise ValueError(
@@ -169,7 +170,7 @@ class RoomDefinition(TableDefinition):
         return Sizes(limit.kind, least, most, limit.raises)
 
     def format_terms(self) -> Mapping[str, str]:
-        """Return, by language, what the table stakes are played for."""
+        """Return, by language, the text that says what the table stakes can win: the pots less the commission."""
         percent = self.commission.percent
         return {
             "en": f"the pots that it wins, less {percent}%",
@@ -216,7 +217,7 @@ def _format_forced_bets(forced: Forced, code: str) -> str:
 
 
 def _group(number: int) -> str:
-    """Return a number with its thousands separated as in French."""
+    """Return a number as text with its thousands separated by spaces, as in French."""
     return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 

@@ -1,4 +1,4 @@
-"""The best answer to a question at a poker table: read from the definition's proof, or computed during play.
+"""The best decision for a player at a poker table, read from the definition's proof or computed during play.
 
 Near the end so few cards are unknown that plain Python counts them all while the player looks at the cards.
 If a bet may be taken back, that is every completion of the player's hand; against the bank, every remaining
@@ -28,7 +28,10 @@ _NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
 
 class Advice:
-    """The answers that a poker game recommends to its player; ``rankings`` are by the name of the hand order."""
+    """The decisions that a poker game recommends to its player.
+
+    ``rankings`` are the rankings of poker hands by the name of their order.
+    """
 
     def __init__(self, definition: PokerDefinition, rankings: Mapping[str, Ranking]) -> None:
         self.definition, self.rankings = definition, rankings
@@ -41,7 +44,7 @@ class Advice:
         bank: Sequence[Card],
         board: list[Card],
     ) -> str | None:
-        """Return the best answer to the question ``step`` with the current bets, or None if none is known."""
+        """Return the best option at the decision ``step`` with the current bets, or None if none is known."""
         definition, duel = self.definition, self.definition.duel
         if definition.best and duel is not None:
             ranking = self.rankings[duel.order]
@@ -80,9 +83,9 @@ class Advice:
     def _answer_to_take_back(
         self, step: RoundStep, hole_cards: Sequence[Card], board: Sequence[Card]
     ) -> str | None:
-        """Return whether to take a poker bet back, as an answer's id, or None if it cannot be computed quickly.
+        """Return the best option at the decision to take a poker bet back or leave it.
 
-        Every completion of the hand is examined.
+        Every completion of the hand is examined; None if that cannot be computed quickly.
         """
         deals = [dealt_step.deal for dealt_step in self.definition.step if dealt_step.deal is not None]
         missing = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
@@ -106,10 +109,7 @@ class Advice:
     def _work_out_answer(
         self, step: RoundStep, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
     ) -> str | None:
-        """Return the answer to a poker question with the highest mean net, of equal ones the cheapest.
-
-        The game has a board.
-        """
+        """Return the option with the highest mean net result in a game with a board; of equal ones the cheapest."""
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         bets_in_antes = {
@@ -131,7 +131,7 @@ class Advice:
         hole_cards: Sequence[Card],
         board: list[Card],
     ) -> Fraction:
-        """Return the mean net, in antes, of choosing ``option`` at step ``at`` and then the best answers."""
+        """Return the mean net result, in antes, of choosing ``option`` at step ``at`` and then playing best."""
         if option.fold:
             return -sum(bets.values(), Fraction(0))
         if option.adds:
@@ -142,7 +142,7 @@ class Advice:
     def _compute_best_mean(
         self, at: int, bets: dict[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net, in antes, of a round played from step ``at`` on with the best answers."""
+        """Return the mean net result, in antes, of a round that is played best from step ``at`` on."""
         for n in range(at, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
@@ -163,7 +163,7 @@ class Advice:
     def _compute_final_mean(
         self, bets: Mapping[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net, in antes, over all hands that the bank may hold, when no decision is left."""
+        """Return the mean net result, in antes, over all possible bank hands, when no decision is left."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)
@@ -190,9 +190,9 @@ class Advice:
         return net / counts.total()
 
     def _compute_spot_net(self, spot: Stake, standing: Standing, own_strength: int) -> Fraction:
-        """Return one bet's net, per credit staked, for a player's hand of strength ``own_strength`` with this standing.
+        """Return one bet's net result, per credit staked, for a player's hand of strength ``own_strength``.
 
-        The standing is the comparison with the bank's hand.
+        ``standing`` is how the hand compares with the bank's.
         """
         order = self.rankings[spot.order].order
         bonus, first, pays = (
@@ -208,7 +208,7 @@ class Advice:
 
 
 def _sort_options_by_cost(step: RoundStep) -> list[Option]:
-    """Return the answers to a poker game's question, those that stake the least first."""
+    """Return the options of a player decision, those that stake the least first."""
     return sorted(step.option, key=lambda option: option.adds)
 
 
@@ -226,7 +226,10 @@ def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -
     others = Counter(rank_of(card) for card in unseen if suit_of(card) != flush)
 
     def rank_hand(a: int, b: int, cards: int) -> int:
-        """Return the strength of the board with ranks ``a`` and ``b``; ``cards`` are the ranks in the flush suit."""
+        """Return the strength of the bank's best hand from the board and two cards of ranks ``a`` and ``b``.
+
+        ``cards`` are the ranks in the flush suit.
+        """
         best = ranking.plain(tuple(sorted((*ranks, a, b))))
         return max(best, ranking.suited(cards, 0)) if cards.bit_count() >= ranking.order.size else best
 

@@ -1,4 +1,4 @@
-"""Which bets of a poker table are staked together, and which do not depend on the bank's cards."""
+"""Lists of a poker table's bets: those staked together, and those that do not depend on the bank's cards."""
 
 from fractions import Fraction
 from typing import Final

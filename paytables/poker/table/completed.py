@@ -1,6 +1,6 @@
-"""The exact solution of bets on seven cards of which three are seen: every completion of every class of three.
+"""The exact figures of bets on seven cards of which the player first sees three (needs numba).
 
-For laboratories (numba).
+Every completion of every class of three cards is counted.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ SEEN = 3
 
 
 def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
-    """Return the exact figures of a poker bet on the best five of seven cards, which may be taken back after ``seen``.
+    """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
-    ``back`` is the part returned then; ``answers`` are the indices of taking it back and of leaving it. If
-    ``seen`` is None, the bet cannot be taken back.
+    The bet may be taken back after ``seen`` cards; ``back`` is the part returned then. ``answers`` are the
+    option indices of taking it back and of leaving it. If ``seen`` is None, the bet cannot be taken back.
     """
     tables = build_tables(0)
     found = [find_row(spot.pay, int(strength), 0, FIVE) for strength in tables.strengths]
@@ -99,7 +99,7 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
 def _count_nets(
     counts: Ints, hands_per_class: Ints, stays: Bools, nets: list[Fraction], back: Fraction
 ) -> Counter[Fraction]:
-    """Return the number of cases by net result, of a poker bet that is taken back except in the classes ``stays``.
+    """Return the number of cases by net result, if the bet stays only in the classes of hands ``stays``.
 
     For the other classes of seen cards it is taken back, and the part ``back`` is returned.
     """
@@ -112,7 +112,7 @@ def _count_nets(
 
 
 def _count_completions(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
-    """Count, for each three known cards, how many completions by four cards win each row of a pay table."""
+    """Count, for each set of three known cards, how many completions by four cards win each row of a pay table."""
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)
     for n in range(known.shape[0]):

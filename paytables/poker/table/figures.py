@@ -40,7 +40,7 @@ def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 
 
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the figures of a poker game's bets that are staked together, and of each bet independent of them."""
+    """Return the figures of a poker game's ante with its linked bets, and of each bet that is independent of them."""
     proofs = definition.proved or prove(definition)
     header = definition.game
     bets = [
@@ -51,7 +51,7 @@ def analyse(definition: PokerDefinition) -> Analysis:
 
 
 def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
-    """Return the smallest first stake, in credits, of the bets that the proof ``name`` is about."""
+    """Return the smallest first stake, in credits, of the bets to which the proof called ``name`` belongs."""
     return (definition.ante if name == MAIN else definition.spots[name]).limits.least
 
 
@@ -83,9 +83,9 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
 
 
 def _build_prize(won: Won, unit: int, cost: int) -> PrizeFigures:
-    """Return one way of paying a poker bet as a prize, with a first stake of ``unit`` of the wager's ``cost``.
+    """Return the figures of one prize of a poker bet: a pay-table row, a win, a push or a withdrawal.
 
-    Both are in credits.
+    ``unit`` is the first stake and ``cost`` the cost of the wager, both in credits.
     """
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return PrizeFigures(
@@ -100,9 +100,9 @@ def _estimate_proof_time(definition: PokerDefinition) -> str:
 
 
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
-    """Return the exact figures of any combination of a seat's bets.
+    """Return the exact figures of any combination of a seat's bets, whose returns and stakes are added.
 
-    Returns and stakes add; bets on the same cards are not independent, so several have no joint distribution.
+    Bets on the same cards are not independent, so several have no joint distribution.
     """
     proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}

@@ -81,7 +81,7 @@ class Hands:
         return may_see(seat_round.seat, self.viewer) or (self.is_over and not seat_round.folded)
 
     def show_all(self) -> Iterator[Cue]:
-        """Turn the hands of the other seats that have not folded; yield the animation cues."""
+        """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
         hidden = [seat_round for seat_round in self.seats if not self.is_open(seat_round)]
         self.is_over = True
         for seat_round in filter(self.is_open, hidden):
@@ -127,11 +127,11 @@ class PokerRules(SeatedRules):
 
     @cached_property
     def _added(self) -> Fraction:
-        """Return the most that a player's answers in a round add to the stakes, as a multiple of the ante."""
+        """Return the most that a player's decisions in a round may add to the stakes, as a multiple of the ante."""
         return self._find_most_added_from(0, frozenset())
 
     def _find_most_added_from(self, n: int, raised: frozenset[str]) -> Fraction:
-        """Return the most that answers from step ``n`` on can add to the stakes, in antes.
+        """Return the most that decisions from step ``n`` on can add to the stakes, in antes.
 
         The bets ``raised`` are raised already.
         """
@@ -152,7 +152,7 @@ class PokerRules(SeatedRules):
         )
 
     def _build_raise_spot(self, stake: Stake, spot: Spot) -> Spot:
-        """Return a raise's betting spot with limits derived from the ante's limits and the answers."""
+        """Return a raise's betting spot, with limits that follow from the ante's limits and the player's options."""
         options = (option for step in self.definition.step for option in step.option)
         times = sorted({option.adds for option in options if option.spot == stake.id and option.adds})
         if not times:
@@ -230,7 +230,7 @@ class PokerRules(SeatedRules):
                 yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
 
     def _should_ask(self, step: RoundStep, seat_round: SeatRound) -> bool:
-        """Return whether a seat is asked in this step: it has not folded, and its bets leave it a choice."""
+        """Return whether a seat must decide in this step: it has not folded, and its bets leave it a choice."""
         if seat_round.folded or any(name in seat_round.bets for name in step.unless):
             return False
         if step.only and not any(name in seat_round.bets for name in step.only):
@@ -243,7 +243,7 @@ class PokerRules(SeatedRules):
     def _ask(
         self, step: RoundStep, seat_round: SeatRound, hands: Hands
     ) -> Generator[Decision | Settlement, Choice | None, None]:
-        """Ask one seat for its answer to a step and apply it; yield the settlements of folded and withdrawn bets."""
+        """Ask one seat for its decision in a step and apply it; yield the settlements of folded and withdrawn bets."""
         options = {option.id: option for option in step.option if self._is_option_open(option, seat_round)}
         ante = seat_round.bets.get(self.definition.ante.id, 0)
         adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
@@ -278,7 +278,7 @@ class PokerRules(SeatedRules):
     def build_advice(
         self, step: RoundStep, seat_round: SeatRound, bank: list[Card], board: list[Card]
     ) -> dict[str, str]:
-        """Return the best answer to a step for the prompt, or an empty dictionary if it is not known.
+        """Return the best option at a decision, as data for the prompt; empty if it is not known.
 
         See :mod:`paytables.poker.table.advice`.
         """
@@ -286,7 +286,7 @@ class PokerRules(SeatedRules):
         return {} if found is None else {"advice": found}
 
     def _is_option_open(self, option: Option, seat_round: SeatRound) -> bool:
-        """Return whether an answer is offered to a seat, given the lowest hand that it requires."""
+        """Return whether an option is offered to a seat; it may require a lowest hand of the seat's own cards."""
         duel = self.definition.duel
         if option.least is None or duel is None:
             return True

@@ -1,4 +1,4 @@
-"""The model of the definition of a poker game against the bank: deals, questions, and the pays of each bet.
+"""The model of the definition of a poker game against the bank: deals, decisions, and the pays of each bet.
 
 A definition lists the steps of a round; bets are settled at its end as their :class:`Stake` defines. So one
 family plays all such games of the by-law and of the French order.
@@ -50,11 +50,12 @@ class Row(HandRow):
 class Stake(Strict):
     """A betting spot of a poker table and how its bet is settled.
 
-    ``raised``: only an option stakes it. ``of``: it is staked with that bet, ``times`` as much. ``needs``: it
-    requires that bet. ``first`` rows pay regardless of the bank and decide the bet; ``bonus`` rows pay in
-    addition to the result; neither applies after folding. Without results a bet depends on the player's cards
-    alone, by ``pay``, and folding does not lose it. The cards are the player's and the first ``board`` shared
-    ones, the best of them by ``order`` (default: the duel's).
+    ``raised``: the bet is only made by an option during the round. ``of``: it is staked together with the bet
+    of this id, ``times`` as much. ``needs``: it requires the bet of this id. ``first`` rows pay regardless of
+    the bank and decide the bet; ``bonus`` rows pay in addition to the result; neither applies after folding.
+    Without results (``better`` is absent) a bet depends on the player's cards alone, by ``pay``, and folding
+    does not lose it. The cards are the player's and the first ``board`` shared ones, the best of them by
+    ``order`` (default: the duel's).
     """
 
     id: Identifier
@@ -91,13 +92,13 @@ class Stake(Strict):
         return self
 
     def find_result(self, standing: Standing) -> Result:
-        """Return the result of the bet for this comparison of the player's hand with the bank's."""
+        """Return the bet's result for ``standing``, the comparison of the player's hand with the bank's."""
         results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
         return results[standing] or "pays"
 
 
 class Option(Strict):
-    """An answer to a question of the game: it stakes on a spot, takes part of a bet back, folds, or does nothing.
+    """An option of a player decision: it stakes on a spot, takes part of a bet back, folds, or does nothing.
 
     It stakes ``times`` the ante on ``spot``; ``back`` is the part that it takes back. ``least`` is the lowest
     hand of the player's own cards for which it is offered, as cards.
@@ -112,13 +113,13 @@ class Option(Strict):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Option":
-        """Refuse a lowest hand of an answer that is not a text of cards."""
+        """Refuse an option whose lowest hand is not text that names cards."""
         _check_cards_text(self.least)
         return self
 
     @property
     def adds(self) -> Fraction:
-        """Return what the answer stakes, for each credit of the ante."""
+        """Return the credits that the option stakes for each credit of the ante."""
         return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
 
 
@@ -131,9 +132,9 @@ class Deal(Strict):
 
 
 class RoundStep(Strict):
-    """A step of a poker round, which either deals cards or asks the player a question.
+    """A step of a poker round, which either deals cards or asks the player for a decision.
 
-    The question is skipped if one of the bets in ``unless`` is staked, or if none of those in ``only`` (if
+    The decision is skipped if one of the bets in ``unless`` is staked, or if none of those in ``only`` (if
     given) is.
     """
 
@@ -145,7 +146,7 @@ class RoundStep(Strict):
 
     @model_validator(mode="after")
     def _check_deals_or_asks(self) -> "RoundStep":
-        """Refuse a step of a poker round that deals and asks, does neither, or asks without a free answer."""
+        """Refuse a step that both deals and asks, does neither, or asks without an option that costs nothing."""
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step either deals or asks")
         if self.ask is not None and not any(not option.adds for option in self.option):
@@ -154,10 +155,10 @@ class RoundStep(Strict):
 
 
 class Duel(Strict):
-    """How the player's and the bank's hands are compared: hand order, number of bank cards, and hands that open.
+    """The comparison of the player's hand with the bank's: hand order, number of bank cards, and hands that open.
 
     Bank cards that the steps do not deal come at the end. ``opens`` is the lowest hand that opens, as cards.
-    If there is a board, both use it.
+    If there is a board, both the player and the bank use it.
     """
 
     order: OrderName = "five"
@@ -166,7 +167,7 @@ class Duel(Strict):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Duel":
-        """Refuse a lowest opening hand that is not a text of cards."""
+        """Refuse a lowest opening hand that is not text that names cards."""
         _check_cards_text(self.opens)
         return self
 
@@ -177,20 +178,20 @@ class Duel(Strict):
 
 
 class AdviceLine(Strict):
-    """A line of a poker strategy: the answer with at least these cards; the last line has none and always applies."""
+    """A line of a poker strategy: the option to choose with at least these cards; the last line always applies."""
 
     option: Identifier
     least: str | None = None
 
     @model_validator(mode="after")
     def _check_cards(self) -> "AdviceLine":
-        """Refuse a lowest hand of a strategy line that is not a text of cards."""
+        """Refuse a strategy line whose lowest hand is not text that names cards."""
         _check_cards_text(self.least)
         return self
 
 
 class Won(Strict):
-    """How often a bet is paid in one way: by a row of its pay table, or as ``won``, ``push`` or ``withdrawn``.
+    """How often one bet is paid in one way: by a row of its pay table, or as ``won``, ``push`` or ``withdrawn``.
 
     ``back`` is everything returned for the bet, in antes; 0 for a part of a level.
     """
@@ -202,15 +203,15 @@ class Won(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of the best play of a game's bets at one credit per unit, as stored in its definition.
+    """Exact figures of the best strategy for a game's bets, as stored in its definition.
 
-    Amounts are in units of ``form``'s ante. ``law`` has the probability of each net; ``staked`` is the mean
-    of all stakes; ``worst`` and ``simplest`` are the mean nets of the worst and of the simplest published
-    play. ``policy`` is the index of the best answer by class of five cards and, if the bank shows a card, by
-    that card, of 52; it is absent if it is longer than a definition may store. ``levels`` is the probability
-    of each row that pays from a level; in ``law`` such a row is a net loss of the stake. ``won`` is
-    everything that pays under the best play, including rows that no hand wins, with rate zero; definitions
-    written for earlier versions have it empty.
+    Amounts are in units of ``form``'s ante, at one credit per unit. ``law`` has the probability of each net;
+    ``staked`` is the mean of all stakes; ``worst`` and ``simplest`` are the mean nets of the worst and of the
+    simplest published strategy. ``policy`` is the index of the best option by class of five cards and, if the
+    bank shows a card, by that card, of 52; it is absent if it is longer than a definition may store.
+    ``levels`` is the probability of each row that pays from a level; in ``law`` such a row is a net loss of
+    the stake. ``won`` is everything that pays under the best strategy, including rows that no hand wins, with
+    rate zero; definitions written for earlier versions have it empty.
     """
 
     law: dict[str, Exact]
@@ -264,13 +265,16 @@ class PokerDefinition(TableDefinition):
 
     @property
     def has_single_question(self) -> bool:
-        """Return whether strategy lines can be evaluated: one question, a duel with the bank, and no board."""
+        """Return whether strategy lines can be evaluated: one decision, a comparison with the bank, and no board."""
         boards = any(step.deal is not None and step.deal.board for step in self.step)
         return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
 
     @model_validator(mode="after")
     def _lines(self) -> "PokerDefinition":
-        """Refuse strategy lines that cannot be checked against the best play, because the advice uses them."""
+        """Refuse strategy lines in a game where they cannot be checked against the best strategy.
+
+        The advice to the player uses the lines, so they must be checked.
+        """
         if self.best and not self.has_single_question:
             raise ValueError("best: lines go with one question against the bank, where no board is dealt")
         if self.best and self.best[-1].least is not None:
@@ -312,7 +316,10 @@ class PokerDefinition(TableDefinition):
         return self
 
     def _hand(self, key: str, cards: str | None) -> None:
-        """Refuse a text of ``cards`` that is not a hand: too many, too few, or a duplicate; ``key`` is its key."""
+        """Refuse text that does not name one hand: too many cards, too few, or a duplicate.
+
+        ``key`` is the key of the text in the definition.
+        """
         names = [] if cards is None else cards.split()
         if cards is not None and len(set(names)) != self.size:
             raise ValueError(f"{key}: {cards!r}: a hand here is {self.size} different cards")

@@ -2,7 +2,7 @@
 
 * the player's cards alone, with bets that may be taken back: sums over the hands that hold the seen cards
   (:meth:`paytables.cards.subsets.Sets.sum_over_supersets`);
-* one question against the bank without a board: the bank's hands counted against every class of the player's
+* one decision against the bank without a board: the bank's hands counted against every class of the player's
   (:mod:`paytables.cards.duel`);
 * a board for both: :mod:`paytables.poker.community`.
 """
@@ -88,7 +88,7 @@ def build_proof_from_distribution(
 
 
 def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
-    """Return, for each poker hand strength, the index of the row of a spot's pay table that it wins, -1 for none."""
+    """Return, for each poker hand strength, the index of the pay-table row that it wins on a spot, -1 for none."""
     known, inverse = np.unique(strengths, return_inverse=True)
     order = ORDERS[spot.order]
     places = [find_row(rows, int(strength), 0, order) for strength in known]
@@ -99,11 +99,11 @@ def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
 def find_withdrawal_terms(
     definition: PokerDefinition, spot: Stake
 ) -> tuple[int, int | None, Fraction, tuple[int, int]]:
-    """Return the terms on which a bet may be taken back, as a tuple.
+    """Return the terms on which a bet may be taken back.
 
-    They are the number of cards of the bet's hand, the number of cards seen when the player is asked (None if
-    the player is never asked), the part of the bet that is returned, and the indices of two answers: to take
-    the bet back, and to leave it.
+    The result has the number of cards of the bet's hand, the number of cards seen when the player is asked
+    (None if the player is never asked), the part of the bet that is returned, and the indices of two options:
+    to take the bet back, and to leave it.
     """
     own = board = 0
     seen_cards: int | None = None
@@ -126,7 +126,7 @@ def find_withdrawal_terms(
 def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     """Return the exact figures of a bet that depends on the player's cards alone.
 
-    It may be taken back when the game asks its question.
+    The player may take it back at the game's decision.
     """
     cards, seen_cards, back, answers = find_withdrawal_terms(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
@@ -152,14 +152,14 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
 
 
 def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
-    """Return the mean net of a distribution that gives the number of cases of each net."""
+    """Return the mean of a distribution of net results, given as the number of cases of each."""
     return sum((net * cases for net, cases in net_cases.items()), Fraction(0)) / sum(net_cases.values())
 
 
 def prove_withdrawals(definition: PokerDefinition) -> Proof:
     """Return the exact figures of three equal bets on one hand, two of which may be taken back one by one.
 
-    The simplest play leaves a bet only if the cards seen already win.
+    The simplest published strategy leaves a bet only if the cards seen already win.
     """
     spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
     found = [find_withdrawal_terms(definition, spot) for spot in spots]
@@ -221,7 +221,7 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer to the game's question: its nets, its stake, and the classes of hands that may choose it.
+    """One option of the game's decision: its net results, its stake, and the classes of hands that may choose it.
 
     ``nets`` has a row for each standing (comparison with the bank) and a column for each class of hands.
     """
@@ -233,7 +233,7 @@ class Choice:
 
 
 class Stud:
-    """The calculation of a poker game with one question, against the bank and without a board.
+    """The calculation of a poker game with one decision, against the bank and without a board.
 
     Nets are in ``1 / unit`` antes.
     """
@@ -294,7 +294,7 @@ class Stud:
         return found
 
     def list_choices(self) -> list[Choice]:
-        """Return every answer of the player with its net for each standing and class of hands."""
+        """Return every option of the player with its net result for each standing and class of hands."""
         times = list_bets_with_ante(self.definition)
         ranking = Ranking(ORDERS[self.duel.order])
         found = []
@@ -311,13 +311,13 @@ class Stud:
         return found
 
     def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
-        """Return one bet's net for each standing and class of hands, if its stake is ``factor`` antes."""
+        """Return one bet's net result for each standing and class of hands, if its stake is ``factor`` antes."""
         strengths = self.player.compute_strengths(ORDERS[spot.order])[self.chosen]
 
         def find_spot_win(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
-            """Return a poker bet's net for each class by the row that it wins, and whether it wins one.
+            """Return a bet's net result for each class by the pay-table row that it wins, and whether it wins one.
 
-            Without a row the net is ``none``.
+            Without a winning row the net result is ``none``.
             """
             places = find_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
@@ -369,9 +369,9 @@ class Stud:
         return proof if len(policy) > POLICY_MAX else proof.model_copy(update={"policy": policy})
 
     def _fill_held_cards(self, best: Ints, answers: int) -> Ints:
-        """Return the best answers with gaps filled: visible bank cards that the player's hand itself holds.
+        """Return the best options with gaps filled, for visible bank cards that the player's own hand holds.
 
-        They get the most frequent answer of the class.
+        Such cases cannot occur; they get the most frequent option of the class.
         """
         if not self.up:
             return best
@@ -383,7 +383,7 @@ class Stud:
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 
     def find_published_answers(self, choices: list[Choice], rules: tuple[AdviceLine, ...]) -> Ints | None:
-        """Return the answer of a published strategy for each class of hands, or None if it has no lines."""
+        """Return the option that a published strategy chooses for each class of hands, or None if it has no lines."""
         if not rules or self.known < self.own:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
@@ -398,7 +398,7 @@ class Stud:
     def _count_nets(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> tuple[Counter[Fraction], Fraction]:
-        """Return how many cases end with each net, and the mean stake, if the player answers as in ``taken``.
+        """Return the number of cases for each net result, and the mean stake, if the player chooses as in ``taken``.
 
         ``taken`` is by class of hands and visible card. ``weight`` is the number of hands per class, by
         default that of the classes.
@@ -417,13 +417,13 @@ class Stud:
         return net_cases, staked / sum(net_cases.values())
 
     def _iter_rows(self, choices: list[Choice]) -> Iterator[Pays]:
-        """Yield each payment that a pay table's rows make on the bets that are staked after some answer."""
+        """Yield each pay-table payment on the bets that may be staked after the player's decision."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
                 yield from iter_row_returns(self.definition.spots[name], factor)
 
     def _find_bets_after(self, option: Option) -> dict[str, Fraction]:
-        """Return the bets staked after a decision of the player, in multiples of the ante; none after a fold."""
+        """Return the bets staked after the player's decision, in multiples of the ante; none after a fold."""
         bets = {} if option.fold else dict(list_bets_with_ante(self.definition))
         if option.spot is not None:
             bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
@@ -432,9 +432,9 @@ class Stud:
     def _count_bet_payments(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> Counter[Pays]:
-        """Count how often each bet is paid by each row, won and returned, if the player answers as in ``taken``.
+        """Count how often each bet is paid by each row, won and returned, if the player chooses as in ``taken``.
 
-        ``taken`` is the answer by class of hands and visible card; ``weight`` is the weight of classes.
+        ``taken`` is the option by class of hands and visible card; ``weight`` is the weight of classes.
         """
         hands_per_class = self.like if weight is None else weight
         found: Counter[Pays] = Counter()

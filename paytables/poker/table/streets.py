@@ -105,9 +105,10 @@ def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won,
 
 
 def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
-    """Return what pays the bet ``spot``, with a hand of the category ``kind``, counted ``cases`` times.
+    """Return what is paid on a bet of ``factor`` antes, counted ``cases`` times; empty if it loses.
 
-    The key is the bet, the row (or "won", "push") and the multiple of the ante returned; empty if it loses.
+    The key is the bet, the row (or "won", "push") and the multiple of the ante returned. ``kind`` is the
+    category of the player's hand.
     """
     place = find_row(spot.pay, kind, 0, FIVE) if result == "pays" else None
     if place is not None:
@@ -119,9 +120,9 @@ def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, ki
 
 
 def encode_policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
-    """Return the best answers before and after the flop as a policy text for ``find_shared_cards_answer``.
+    """Return the best options before and after the flop as a policy text for ``find_shared_cards_answer``.
 
-    Hole cards that are on the flop cannot occur; they get the answer of the next ones.
+    Hole cards that are on the flop cannot occur; they get the option of the next ones.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
     places = {int(option.adds * unit): index for index, option in enumerate(first)}

@@ -1,4 +1,4 @@
-"""What pays the bets of a poker game, and how often: pay rows, wins, pushes, withdrawn stakes."""
+"""Lists of how often each bet of a poker game is paid: by pay-table row, as a win, a push or a withdrawal."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
@@ -12,9 +12,9 @@ Pays: TypeAlias = tuple[str, str, Fraction]
 
 
 def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
-    """Yield, for each row of a bet's pay table, what it returns for a bet of ``factor`` antes.
+    """Yield, for each row of a spot's pay tables, what a bet of ``factor`` antes returns if it wins that row.
 
-    A bonus is paid in addition to the bet.
+    A bonus row is paid in addition to the bet, so its stake is not included.
     """
     for row in (*spot.first, *spot.pay):
         yield spot.id, row.id, factor * (1 + row.pays.net)
@@ -23,7 +23,10 @@ def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
 
 
 def list_row_rates(rows: Iterable[Pays], cases: Mapping[Pays, int], total: int) -> tuple[Won, ...]:
-    """Return how often bets are paid in each way: by each row, also rows that no hand wins, or as won or returned."""
+    """Return how often bets are paid in each way: by each row, as won, or as returned.
+
+    Rows that no hand wins are included, with rate zero.
+    """
     cases_by_row = {**dict.fromkeys(rows, 0), **cases}
     return tuple(
         Won(spot=spot, prize=prize, back=format_exact(back), rate=format_exact(Fraction(n, total)))

@@ -1,4 +1,4 @@
-"""Poker strategies as text, generated from the lines of a definition or from the rule behind its figures.
+"""Descriptions of poker strategies, generated from the lines of a definition or from the rule behind its figures.
 
 A definition does not contain these texts itself, so they cannot contradict its figures.
 """
@@ -25,14 +25,14 @@ _RANKS: Final = (
 
 
 def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return, as text, the best play of the bets that go together, or of the independent bet on ``spot``."""
+    """Return, as text, the best strategy for the ante with its linked bets, or for the independent bet on ``spot``."""
     if spot is not None and not _may_be_taken_back(definition, spot):
         return _NOTHING_DECIDED
     return _format_lines(definition, definition.best) if definition.best else _HIGHEST_MEAN
 
 
 def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return, as text, the simplest published play of a poker game's bets, for which a separate figure is stated.
+    """Return, as text, the simplest published strategy for which a separate return is stated.
 
     ``spot`` is as in :func:`describe_best_play`.
     """
@@ -42,7 +42,7 @@ def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str
 
 
 def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
-    """Return whether an answer of the game takes back the bet on ``spot``."""
+    """Return whether some player decision can take back the bet on ``spot``."""
     options = (option for step in definition.step for option in step.option)
     return any(option.spot == spot and option.back is not None for option in options)
 

@@ -6,6 +6,6 @@ from paytables.poker.two_hands import Way
 
 
 def choose_bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
-    """Return the one of these ways to set four tiles that the bank uses."""
+    """Return the way to set four tiles that the bank uses, chosen from ``ways``."""
     counts = definition.bank
     return max(ways, key=lambda way: counts.low[level(way[0])] + counts.high[level(way[1])])

@@ -42,17 +42,20 @@ class PaiGowRules(TwoHands):
         return list_settings((a, b, c, d))
 
     def find_house_way(self, dealt: Sequence[int]) -> Way:
-        """Return the way in which the bank sets these four tiles: the one of the highest combined value."""
+        """Return the way in which the bank sets these four tiles: the one with the highest combined value."""
         return choose_bank_way(self.definition, self.list_settings(dealt))
 
     def is_low_hand_better(self, low: int, bank_low: int) -> bool:
-        """Return whether a pai gow low hand beats the bank's; if the definition says so, a worthless one never does."""
+        """Return whether a pai gow low hand beats the bank's low hand.
+
+        If the definition says so, a low hand without value never does.
+        """
         return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
 
     def find_advised_setting(self, dealt: Sequence[int]) -> int:
-        """Return how the player is advised to set four tiles, as the low hand's indices in bits.
+        """Return how the player is advised to set four tiles, as bits of the indices of the low hand's tiles.
 
-        It is the best play if the definition stores it, otherwise the bank's way.
+        It is the best setting if the definition stores it, otherwise the bank's way.
         """
         proof = self.definition.proved
         if proof is None:
@@ -80,7 +83,7 @@ class PaiGowRules(TwoHands):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
-        """Return the figures of a stake on one seat, from the stored or computed proof."""
+        """Return the exact figures of one seat's stake, from the stored or computed proof."""
         proof = self.definition.proved or self.prove()
         return self.build_figures(
             proof,
@@ -107,7 +110,7 @@ def _index_tile_sets() -> dict[tuple[int, ...], int]:
 
 
 def _describe_hand(strength: int, language: int) -> str:
-    """Return a hand of two tiles as text in English (0) or French (1): its points, or its rank of twenty."""
+    """Return a hand of two tiles as text in English (0) or French (1): its points, or its combination's rank."""
     points = level(strength)
     if points < 10:
         french = f"{points} points" if points > 1 else f"{points} point"

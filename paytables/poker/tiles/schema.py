@@ -23,10 +23,10 @@ class BankWay(Strict):
 
 
 class Proof(Chances):
-    """The exact figures of a pai gow game: the probabilities of results with the best settings, and other mean nets.
+    """The exact figures of a pai gow game: the chances of a win, push and loss with the best settings.
 
-    The other ones are those of the worst settings, and of the bank's own way, which is the simplest published
-    play.
+    ``worst`` is the mean net of the worst settings, ``simplest`` that of the bank's own way, which is the
+    simplest published strategy.
     """
 
     worst: Exact

@@ -33,7 +33,7 @@ Ways = tuple[tuple[int, int, int], ...]
 def count_bank_hands(
     definition: PaiGowDefinition,
 ) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
-    """Return every four tiles, the ways to set them, and how many bank hands each way beats and loses to."""
+    """Return every hand of four tiles, the ways to set each, and how many bank hands each way beats and loses to."""
     hands = list(combinations(range(len(TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
@@ -48,7 +48,7 @@ def count_bank_hands(
 
 
 def solve(definition: PaiGowDefinition) -> Proof:
-    """Return the exact figures (proof) of the best settings against the bank's, with the best play as a policy."""
+    """Return the exact figures (proof) of pai gow for the best settings, with these settings as a policy."""
     hands, ways, found = count_bank_hands(definition)
     stake = definition.commission.of
     fee = Fraction(definition.commission.compute_credits(stake), stake)
@@ -76,7 +76,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
 
 
 def _count_wins_and_losses(masks: Ints, theirs: Ints, mine: Ints, found: Ints) -> None:
-    """Count, for each four tiles and each way to set them, how many bank hands it beats and loses to."""
+    """Count, for each way to set each hand of four tiles, how many bank hands it beats and loses to."""
     for n in range(len(masks)):
         for m in range(len(masks)):
             if masks[n] & masks[m]:

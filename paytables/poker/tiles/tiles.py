@@ -81,7 +81,7 @@ def compute_strength(first: int, second: int) -> int:
 
 
 def level(strength_: int) -> int:
-    """Return the level of a pai gow tile hand by its strength: 0 to 9 for points, 10 to 29 for combinations."""
+    """Return the value level of a two-tile hand of that strength: 0 to 9 for points, 10 to 29 for combinations."""
     return strength_ // 32
 
 

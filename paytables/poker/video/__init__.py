@@ -1,4 +1,4 @@
-"""The video poker family: five cards are dealt, some held, the others drawn, for one hand or many of one deal."""
+"""The video poker family: five cards are dealt, some are held, and the rest are drawn, in one or many hands."""
 
 from paytables.game import Family
 from paytables.poker.video.rules import VideoPokerRules

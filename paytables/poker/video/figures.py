@@ -17,24 +17,21 @@ STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The results of holding cards in every deal of a video poker game by one policy.
+    """The results of one holding strategy over every deal of a video poker game.
 
-    It has the probability of each row of the pay table. ``deals`` is the mean, over all deals, of the squared
-    mean win of a deal in credits; hands of one deal have only their initial cards in common.
+    ``rates`` has the probability of each row of the pay table. ``deals`` is the mean, over all deals, of the
+    squared mean win of a deal in credits; hands of one deal have only their initial cards in common.
     """
 
     rates: tuple[Fraction, ...]
     deals: Fraction
 
     def mean(self, pays: Sequence[int]) -> Fraction:
-        """Return the mean win of one video poker hand that is drawn to the held cards, in credits."""
+        """Return the mean win of one video poker hand with this strategy, in credits; ``pays`` are by row."""
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
     def variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
-        """Return the variance of the total win of ``hands`` video poker hands with the same held cards.
-
-        It is in credits squared.
-        """
+        """Return the variance of the total win of ``hands`` hands drawn from one deal, in credits squared."""
         mean = self.mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         return hands * (squares - mean**2) + hands * (hands - 1) * (self.deals - mean**2)
@@ -51,7 +48,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
 
     def at(credits_: int) -> Proof:
-        """Return the proof of a bet of ``credits_`` on a video poker hand: of its best, worst and simplest holds.
+        """Return the proof of a bet of ``credits_`` on one hand: the returns of the best, worst and simplest holds.
 
         Of holds that are equally good, the first is used.
         """
@@ -93,8 +90,8 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     """Return the exact figures of a bet on ``hands`` hands of one deal, at ``credits_`` credits each.
 
     The distribution is that of one hand: the hands of one deal have the same distribution, and their
-    dependence only affects the variance. The return of the simplest play counts a level at its reset, so it
-    is stated only if no level is played for.
+    dependence only affects the variance. The return of the simplest strategy counts a level at its reset, so
+    it is stated only if no level is played for.
     """
     proofs = definition.proved or prove(definition)
     proof = proofs.find_proof(is_highest_bet=credits_ == definition.most)

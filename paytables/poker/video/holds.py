@@ -1,9 +1,9 @@
-"""Every hold of every deal of a video poker game, exactly: the best, the worst, and their results.
+"""Exact results of every hold of every deal of a video poker game, and the best and worst holds (needs numpy).
 
-For laboratories (numpy). A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize. Deals
-that differ in suits only form one of 134,459 (150,891) classes, and one deal of each class is evaluated. The
-results of its 32 holds are sums of the prizes of all hands with the held cards, by inclusion and exclusion over
-the discarded cards.
+A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize. Deals that differ in suits
+only form one of 134,459 (150,891) classes, and one deal of each class is evaluated. The results of its 32
+holds are sums of the prizes of all hands with the held cards, by inclusion and exclusion over the discarded
+cards.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
 
 @dataclass(frozen=True, slots=True)
 class DealPart:
-    """The cards at certain indices of a video poker deal, as data with one array entry per class of deals.
+    """Properties of the cards at certain indices of a video poker deal, as arrays over all classes of deals.
 
     They are ranks and suits of the cards that are not wild, as bits; the number of pairs among these; the
     number of wild cards in the whole deal; and whether no wild card is at another index.
@@ -52,7 +52,7 @@ class DealPart:
     holds_all_wilds: Bools
 
     def find_fits(self, line: Hold, classes: Ints) -> Bools:
-        """Return, for classes of video poker deals, whether holding these cards fits a line of a simple way."""
+        """Return, for classes of video poker deals, whether holding these cards fits a line of a simple strategy."""
         fits: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
         if line.wild is not None:
@@ -125,7 +125,7 @@ class Holds:
         return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
 
     def evaluate_masks(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
-        """Return the results of holding, in each class of video poker deals, the cards in ``masks`` (bits of indices).
+        """Return the results of holding the cards in ``masks`` (bits of indices) in each class of deals.
 
         First comes the probability of each row of the pay table, then the mean of the squared mean win of a
         deal.
@@ -142,7 +142,7 @@ class Holds:
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
     def select_cards_held_by(self, way: SimpleStrategy) -> Ints:
-        """Return the video poker cards that a simple way to hold keeps in each class of deals, as bits of indices.
+        """Return the cards that a simple strategy holds in each class of video poker deals, as bits of indices.
 
         Raises :class:`AnalysisError` if no line of it fits some deal.
         """
@@ -170,7 +170,7 @@ class Holds:
 
     @cached_property
     def parts(self) -> list[DealPart]:
-        """Return the data of the cards at each choice of indices of a deal; the list index is the choice as bits."""
+        """Return the properties of each subset of a deal's cards; the list index has the card indices as bits."""
         wild = self.definition.deck.order.wild
         cards = self.sets.members[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)

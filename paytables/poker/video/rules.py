@@ -62,7 +62,7 @@ class VideoPokerRules(Tableless):
         return None if row is None else self.definition.pay[row]
 
     def build_advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
-        """Return the cards of a deal that the best play holds, as bits of indices; empty if that is not stored."""
+        """Return the cards of a deal that the best strategy holds, as bits of indices; empty if none is stored."""
         proofs = self.definition.proved
         if proofs is None:
             return {}

@@ -79,11 +79,11 @@ class Progressive(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of the best video poker holds at one number of credits: how often each pay table row is won.
+    """Exact figures of the best video poker holds at one number of credits: how often each pay-table row is won.
 
     ``rates`` are in the rows' order. ``deals`` is the mean, over all deals, of the squared mean win (in
-    credits for each credit bet). ``worst`` is the return of the worst holds, ``simplest`` that of the simple
-    way :attr:`simplest`. ``policy`` has the cards held in each class of deals.
+    credits for each credit bet). ``worst`` is the return of the worst holds, ``simplest`` that of the
+    published simple strategy. ``policy`` has the cards held in each class of deals.
     """
 
     rates: tuple[Exact, ...]
@@ -127,7 +127,7 @@ class Hold(Strict):
 
 
 class SimpleStrategy(Strict):
-    """A published simple way to hold video poker cards: lines in order, of which the first that fits applies.
+    """A published simple strategy for holding video poker cards: lines in order, of which the first that fits applies.
 
     If a line fits several sets of the dealt cards, those of the lowest ranks are held.
     """
@@ -137,19 +137,19 @@ class SimpleStrategy(Strict):
 
 
 class Simplest(Strict):
-    """The name of the simple way to hold video poker cards for which a game states the return (:file:`simple.toml`)."""
+    """The name of the simple holding strategy for which a video poker game states the return (:file:`simple.toml`)."""
 
     way: Identifier
 
     @property
     def data(self) -> SimpleStrategy:
-        """Return the simple way to hold video poker cards that has this name."""
+        """Return the simple holding strategy that has this name."""
         return _load_simple_ways()[self.way]
 
     @field_validator("way")
     @classmethod
     def _check_way(cls, value: str) -> str:
-        """Refuse a name that no simple way to hold has."""
+        """Refuse a name for which no simple holding strategy exists."""
         if value not in _load_simple_ways():
             raise ValueError(f"there is no way {value!r}; {format_known_names(value, _load_simple_ways())}")
         return value
@@ -157,7 +157,7 @@ class Simplest(Strict):
 
 @cache
 def _load_simple_ways() -> dict[str, SimpleStrategy]:
-    """Return the simple ways to hold video poker cards in :file:`simple.toml`, by name."""
+    """Return the simple strategies for holding video poker cards in :file:`simple.toml`, by name."""
     text = Path(__file__).with_name("simple.toml").read_text()
     return {name: SimpleStrategy.model_validate(way) for name, way in tomllib.loads(text).items()}
 
