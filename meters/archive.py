@@ -92,7 +92,7 @@ def format_index_name(through: int) -> str:
 
 
 def is_left_over(name: str, through: int) -> bool:
-    """Return whether the archive file ``name`` is left over from an archiving step that was never recorded.
+    """Return whether the archive file ``name`` was left by an archiving step that was never recorded in the journal.
 
     That is a segment with entries after ``through`` (the last recorded one), a temporary file, or an index
     for another last entry.

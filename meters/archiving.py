@@ -36,7 +36,7 @@ _STEP_BYTES: Final = 64 << 10
 
 
 class Archivist:
-    """Writer of the journal's archive: it writes one segment at a time, from the entries of the first copy."""
+    """Writer of the journal's archive: it writes one segment at a time, from the entries of the first journal copy."""
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ class Book(StrEnum):
 
 
 class Role(StrEnum):
-    """The role of an account in the self-audit's equation: credits = all in + wins - wagers - all out."""
+    """The role of an account in the self-audit's equation: credits = total in + wins - wagers - total out."""
 
     #: The player's credit.
     CREDIT = "credit"

@@ -96,7 +96,7 @@ def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) 
 
 
 def make(ledger: Ledger, key: MachineKey) -> Transaction:
-    """Return the transaction of a signed checkpoint of ``ledger``. It must be appended as the very next entry."""
+    """Return the transaction that records a signed checkpoint of ``ledger``; it must be the very next entry."""
     saved = snapshot(ledger)
     ledger_sha256 = digest(saved)
     signature = key.sign(_build_signed_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))

@@ -1,11 +1,10 @@
 """Authorised clear of a machine memory that cannot be repaired: starts a new journal that owes what the old one owed.
 
 Everything is moved aside as evidence and nothing is deleted. The first entry of the new journal records who
-cleared what and why; its next entries settle or carry over each claim (A-05, A-20, A-21). The caller decides
-what is owed and how it is carried over: this module knows nothing of a cabinet.
-
-The whole procedure is written down before anything is moved, and the machine stays stopped until its last
-step is done: :func:`finish` completes a clear that was interrupted at any point.
+cleared what and why; its next entries settle or carry over each amount owed (A-05, A-20, A-21). The caller
+decides what is owed and how it is carried over: this module knows nothing of a cabinet. The whole procedure
+is written down before anything is moved, and the machine stays stopped until its last step is done:
+:func:`finish` completes a clear that was interrupted at any point.
 """
 
 import hashlib
@@ -60,11 +59,11 @@ class ClearRefused(JournalError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clearance:
-    """Authorisation of a memory clear: two people, the reason, what was inspected, and what becomes of what is owed.
+    """Authorisation of a memory clear: two people, the reason, the inspection, and how each owed amount is handled.
 
     ``opening`` are the new journal's entries after its first, in order, which settle or carry over each
-    claim; ``claims_record`` is what the first entry records about the claims. ``owed_cents`` is the credit
-    that they account for, minor units; it must equal the credit in one of the copies.
+    amount owed; ``claims_record`` is what the first entry records about these amounts. ``owed_cents`` is the
+    credit that they account for, minor units; it must equal the credit in one of the copies.
     """
 
     person: str
@@ -175,7 +174,7 @@ def finish(
 def digest(transaction: Transaction) -> str:
     """Return the SHA-256 of a transaction's content.
 
-    After a clear, a new journal's first entry has this digest for each entry that follows it.
+    After a clear, the first entry of the new journal contains this digest of each entry that must follow it.
     """
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 

@@ -55,9 +55,9 @@ class JournalLocation:
     state_dir: Path
     second_dir: Path
     segment_bytes: int = SEGMENT_BYTES
-    """The size of a log segment."""
+    """Size of a log segment file, in bytes."""
     alone: bool = False
-    """The second medium is missing: its folder is neither read nor written."""
+    """Whether the second medium is missing, so that its folder is neither read nor written."""
 
     @property
     def media(self) -> tuple[Path, ...]:
@@ -300,7 +300,7 @@ class Copies:
         )
 
     def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
-        """Yield only those entries that have this machine's seal, so that no forgery is carried into the other copy."""
+        """Yield only the entries with this machine's valid seal, so that no forgery is carried into the other copy."""
         for item in items:
             check_seal(item, self._key)
             yield item

@@ -25,7 +25,7 @@ FILE_NAME: Final = "journal.sqlite"
 #: The format that this program writes.
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)
-"""File formats. Format 1 stored bodies unpacked and hashes in hexadecimal; it is rebuilt from the log."""
+"""File formats that the database may have. Format 1 stored bodies unpacked; it is rebuilt from the log."""
 #: Time to wait for another process's lock.
 _BUSY_MS: Final = 2000
 
@@ -58,7 +58,7 @@ _BATCH: Final = 1000
 #: Most archived entries that are removed at a time.
 _DROPPED: Final = 64
 _DROPPED_EVERY: Final = 16
-"""Archived entries are removed in batches, in the transaction of every sixteenth new entry."""
+"""Number of new entries between two removals of a batch of archived entries from the database."""
 #: SQL statement that inserts an entry.
 _INSERT: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -178,7 +178,7 @@ class DatabaseReader:
                 return
 
     def by_id(self, tx_id: str) -> StoredEntry | None:
-        """Return the entry of the file with this transaction id, or None."""
+        """Return the entry with this transaction id in the database file, or None."""
         row = self.run(f"{_SELECT} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._decode_row(row)
 
@@ -289,7 +289,7 @@ class WritableDatabase(DatabaseReader):
         self._scrub_page = 1
         self._unsettled = True
         self._first = 1
-        """The first entry in the file. A failed commit makes it outdated; the copy is then opened again."""
+        """Sequence of the first entry in the file; outdated after a failed commit, when the copy is opened again."""
         self._archived = 0
 
     @classmethod

@@ -26,14 +26,14 @@ from meters.transaction import (
 )
 
 BODY_BYTES_MAX: Final = 64 << 20
-"""The longest accepted entry, in bytes; real ones have a few thousand."""
+"""Maximum length of an accepted journal entry, in bytes; real entries have a few thousand."""
 
 #: Digits of a hash.
 _HASH_DIGITS: Final = 64
 _PLAIN_DEPTH: Final = 200
-"""With at most this many brackets, nothing is nested too deep for any reader."""
+"""Number of brackets up to which an entry's JSON cannot be nested too deeply for any reader."""
 _PLAIN_TRANSFER: Final = 3
-"""Length of a transfer without dimensions: source, target and amount."""
+"""Number of list elements of a transfer without dimensions: source, target and amount."""
 #: Names of all members of an entry.
 _FIELDS: Final = frozenset(
     {
@@ -47,7 +47,7 @@ _RARE_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
 _NOTHING: Final[dict[str, object]] = {}
 _put: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
-"""The previous hash in the first entry."""
+"""The hash that the first journal entry states as that of its predecessor."""
 
 
 class StoredEntry(NamedTuple):

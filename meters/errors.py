@@ -57,7 +57,10 @@ class MediumFull(JournalUnwritable):
 
 
 class JournalDamaged(JournalError):
-    """Error: stored data is not what was written. ``where`` names the location, ``why`` the disagreement."""
+    """Error: stored journal data differs from what was written.
+
+    ``where`` names the location, ``why`` the disagreement.
+    """
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"{where}: {why}")

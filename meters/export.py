@@ -27,7 +27,7 @@ from meters.view import JournalView
 #: Name and version of the format.
 FORMAT: Final = "open-egm journal 1"
 READOUT: Final = b"open-egm readout\0"
-"""Prefix of a meter readout in its signature, so that the signature fits no other kind of document."""
+"""Prefix of the bytes that the signature of a meter readout covers, so that it fits no other kind of document."""
 #: Prefix of the signed digest, so that the signature fits no other kind of document.
 _PURPOSE: Final = b"open-egm export\0"
 
@@ -41,7 +41,7 @@ class Header:
     head_hash: str
     time_utc: datetime
     after: int = 0
-    """The entry before the first in the file; 0 if all entries are exported."""
+    """Sequence of the entry before the first one in the export file; 0 if all entries are exported."""
 
 
 def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0) -> int:

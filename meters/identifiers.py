@@ -71,7 +71,7 @@ class IdentifierCollector:
 
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
-        """Plays started but not ended in this segment, by the id of their beginning."""
+        """Plays that started but did not end in this segment, by the id of their first entry."""
         self._records: list[bytes] = []
 
     def add_entry(self, entry: StoredEntry) -> None:

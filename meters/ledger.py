@@ -97,7 +97,7 @@ class Ledger:
     flows: dict[Cell, Flow] = field(default_factory=dict)
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
     marks: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Mark -> the counts, summed over dimensions, at that moment."""
+    """Occurrence counts, summed over dimensions, at the last event of each mark (such as a power-up), by mark."""
     state: dict[str, JSON] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ reading

@@ -16,9 +16,9 @@ class FolderLock:
     """An exclusive lock on a state folder, held until :meth:`release` or the end of the process."""
 
     def __init__(self, folder: Path, name: str = FILE_NAME) -> None:
-        """Take the lock; raise :class:`JournalLocked` naming its holder, or :class:`JournalUnwritable`.
+        """Take the lock; raise :class:`JournalLocked`, naming its holder, or :class:`JournalUnwritable`.
 
-        ``name``: the locked file in the folder, if it is not the journal that is locked.
+        ``name`` is the file in the folder that is locked, if it is not the one that locks the journal.
         """
         path = folder / name
         try:

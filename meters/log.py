@@ -30,7 +30,7 @@ from meters.storage import Storage, StorageFile, read_file
 #: First bytes of a segment in the format that this program writes.
 MAGIC: Final = b"OEGMLOG2"
 _MAGICS: Final = (MAGIC, b"OEGMLOG1")
-"""Formats. The first stored bodies unpacked, which :func:`unpack` accepts too."""
+"""Magic bytes of the log formats. The first format stored bodies unpacked, which :func:`unpack` accepts too."""
 #: Ending of a segment's file name.
 SUFFIX: Final = ".log"
 #: Size of a segment, in bytes.

@@ -30,7 +30,7 @@ _NAMED: Final = b'"previous":"%s"'
 #: The same member with an empty hash.
 _UNNAMED: Final = b'"previous":""'
 _WINDOW: Final = -15
-"""Raw deflate, without a checksum: the entry's hash is sufficient."""
+"""Window size argument of zlib for raw deflate without a checksum, because entries are verified by their hash."""
 #: Compression level.
 _LEVEL: Final = 9
 #: The preset dictionary.
@@ -38,7 +38,7 @@ _DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
 _deflater: Final = zlib.compressobj(
     _LEVEL, zlib.DEFLATED, _WINDOW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY
 )
-"""Ready with the dictionary; each body takes a copy."""
+"""Compressor prepared with the preset dictionary; a copy of it compresses each entry body."""
 
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:

@@ -38,15 +38,15 @@ class Cell:
 class MeterReading:
     """The value of every meter as of the journal entry ``sequence``, whose hash is ``head_hash``.
 
-    ``values`` maps meter name -> value (minor units, or occurrences). :meth:`by` splits a meter by a
-    dimension; :meth:`where` returns the reading of a part (a position, a game ...).
+    ``values`` maps meter name -> value (minor units, or occurrences). :meth:`split_by` splits a meter by a
+    dimension; :meth:`select` returns the reading of a part (a position, a game ...).
     """
 
     sequence: int
     head_hash: str
     cells: tuple[Cell, ...]
     since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Moment (such as a power-up) -> occurrence meter -> its value at that moment."""
+    """Values of the occurrence meters at the last event of each mark (such as a power-up), by mark and meter."""
 
     @property
     def values(self) -> dict[str, int]:
@@ -78,7 +78,7 @@ class MeterReading:
         return dict(parts)
 
     def select(self, **dims: str | int) -> "MeterReading":
-        """Return the reading of the meter cells that have all of ``dims``, e.g. ``where(position=1)``."""
+        """Return the reading of only those meter cells that have all of ``dims``, such as ``select(position=1)``."""
         selection = {key: str(value) for key, value in dims.items()}
         cells = tuple(c for c in self.cells if selection.items() <= c.dims.items())
         return MeterReading(self.sequence, self.head_hash, cells)

@@ -13,7 +13,7 @@ from meters.view import JournalView
 #: Kind of the entry that starts a play.
 PLAY_START: Final = "game.start"
 CARRIED_GAME: Final = "game.carried"
-"""Kind of the entry that repeats a game which an authorised memory clear carried over from the journal before."""
+"""Kind of the entry that repeats a game which a memory clear carried over from the previous journal."""
 #: Kinds of the first entry of a play in a journal.
 PLAY_STARTS: Final = (PLAY_START, CARRIED_GAME)
 #: Kinds of the entries of a play's further steps.
@@ -38,14 +38,17 @@ class Play:
     """One recorded play (game) of the journal: its first entry, the choices after it, and its end."""
 
     start: StoredEntry
-    """Its start, or the entry by which a memory clear carried it over."""
+    """The first entry of the play, or the entry by which a memory clear carried the play over."""
     steps: tuple[StoredEntry, ...]
     end: StoredEntry | None
-    """None while it is open, or if it ended before the memory clear that carried it over."""
+    """The entry that ended the play.
+
+    None while the play is open, or if it ended before the memory clear that carried it over.
+    """
     added_cents: Mapping[str, int]
     """Credit added since the previous play, by source account (E-04)."""
     push: StoredEntry | None = None
-    """The entry that returned its stakes, if any."""
+    """The entry that returned the play's stakes, if any."""
 
     @property
     def play_id(self) -> str:

@@ -44,7 +44,7 @@ class IgnoringVisitor:
 
 W = TypeVar("W", bound=EntryVisitor)
 Read = Callable[[int], Iterable[SealedEntry]]
-"""Returns the readable entries of a copy after a sequence."""
+"""A function that yields the readable entries of a journal copy after a given sequence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ _PURPOSE: Final = b"open-egm archive\0"
 #: Longest block, uncompressed.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 _UNSHORTENED: Final = b"="
-"""Marks a body that is stored with the hash it names."""
+"""Prefix of a stored entry body from which the previous entry's hash was not removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class SegmentTrailer:
     previous_hex: str
     head_hex: str
     before: str
-    """The digest of the previous segment; empty for the first."""
+    """Digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
     """The hash of the journal's first entry, which identifies the journal."""
     kinds: Mapping[str, int]

@@ -22,14 +22,14 @@ class Unit(StrEnum):
     CENTS = "cents"
     """Minor units of the currency."""
     TIMES = "times"
-    """Occurrences."""
+    """Number of occurrences."""
     POINTS = "points"
     """Tournament points: never money."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One meter of the machine: what went through ``flows`` minus what went through ``minus``, in ``unit``.
+    """One meter of the machine: the value that flowed through ``flows`` minus that through ``minus``, in ``unit``.
 
     A flow is a pair of patterns of account names: the source and the target.
     """

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from meters.errors import InvalidTransaction
 
 JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | bool | None"
-"""Values that may be recorded. Floats are refused, for money, odds and times alike."""
+"""JSON values that may be recorded in the journal. Floats are refused, for money, odds and times alike."""
 
 Dims: TypeAlias = Mapping[str, str | int]
 """Dimensions of an amount: ``game``, ``paytable``, ``denomination_cents``, ``bill_cents`` ..."""
@@ -22,9 +22,9 @@ Dims: TypeAlias = Mapping[str, str | int]
 #: Longest id of a transaction.
 ID_LENGTH_MAX: Final = 200
 AMOUNT_MAX: Final = 10**15 - 1
-"""The most that one transfer moves, in minor units, or one count adds: the capacity of a 15-digit meter."""
+"""Maximum of one transfer, in minor units, and of one count: the capacity of a 15-digit meter."""
 DEPTH_MAX: Final = 50
-"""The deepest nesting of a record or state, which every reader of the journal supports."""
+"""Maximum nesting depth of a record or of machine state, which every reader of the journal supports."""
 #: Characters of a wrong value that an error shows.
 _SHOWN_MAX: Final = 120
 #: Cache of names that were found valid.
@@ -45,13 +45,13 @@ class Phase(StrEnum):
     """How a transaction moves value: at once, or by a reservation that is settled or voided."""
 
     POST = "post"
-    """Immediately."""
+    """Move the value immediately."""
     RESERVE = "reserve"
-    """Reserve the value until a settle or void names this id; reserved value cannot be spent."""
+    """Reserve the value until another transaction settles or voids it by this id; it cannot be spent meanwhile."""
     SETTLE = "settle"
-    """Move the value reserved by ``ref``, once."""
+    """Move the value that the transaction ``ref`` reserved, once."""
     VOID = "void"
-    """Cancel the reservation ``ref``: nothing moves."""
+    """Cancel the reservation of the transaction ``ref``: nothing moves."""
 
 
 class Mark(StrEnum):

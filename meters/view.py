@@ -175,7 +175,7 @@ class JournalView:
                 # The running machine archived them while they were being read.
 
     def iter_second_medium_bodies(self, location: JournalLocation, after: int = 0) -> Iterator[bytes]:
-        """Yield the entries of :meth:`iter_bodies` as the second medium has them: in its archive, then in its log."""
+        """Yield the entry bytes as :meth:`iter_bodies` does, but from the second medium: its archive, then its log."""
         log = location.log()
         firsts = log.list_segment_starts()
         base = firsts[0] - 1 if firsts else 0
@@ -217,7 +217,7 @@ class JournalView:
         return self._archive
 
     def _read_boundary(self) -> Boundary | None:
-        """Return the archive's end as the machine state has it, or None without an archive."""
+        """Return the end of the archive as the machine state stores it, or None if nothing was archived."""
         stored = self._ledger.state.get(STATE)
         if stored is not self._known[0]:
             self._known = stored, Boundary.from_state(stored)
