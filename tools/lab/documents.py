@@ -1,4 +1,4 @@
-"""Documents for a laboratory, generated from the machine's own tables: states, rules, every key."""
+"""Documents for a laboratory, generated from the machine's own tables: states, rules, and all configuration keys."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

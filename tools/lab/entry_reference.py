@@ -1,4 +1,7 @@
-"""The journal's manual: every kind of entry with its record, accounts, meters and memory, from the declarations."""
+"""The reference of the journal: every kind of entry with its record, accounts, meters and machine state.
+
+It is generated from the declarations of the entries.
+"""
 
 import dataclasses
 import re
@@ -80,11 +83,11 @@ COMMON_MEANINGS: Final[Mapping[str, str]] = {
     "win_cents": "The win, without progressive levels and returned stakes.",
     "witness": "The journal head before this entry, as printed: entry number and first digits of the hash.",
 }
-"""The meanings of fields that many records have; a string below the field of a record takes precedence."""
+"""Meanings of fields that many journal records have, by field name; a docstring below a field takes precedence."""
 
 
 def describe_type(hint: Any) -> str:
-    """Return in words what a record field may contain."""
+    """Return a description in words of the values that a record field may contain."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return str(inner[1].meaning)

@@ -20,9 +20,9 @@ class Chapter:
 
     title: str
     about: str
-    """What the chapter is about."""
+    """Introductory text of the chapter: what it is about."""
     heads: tuple[str, ...]
-    """The column headings of its table."""
+    """Column headings of the chapter's table."""
     rows: tuple[tuple[str, ...], ...]
 
 

@@ -44,22 +44,22 @@ class _Ink:
     """One element on a page of a manual: a text at its base line, or a coloured band if ``text`` is empty."""
 
     x: float
-    """From the page's left edge, in points."""
+    """Distance from the page's left edge, in points."""
     y: float
-    """From the page's upper edge, in points."""
+    """Distance from the page's upper edge, in points."""
     text: str = ""
     face: str = "text"
-    """The face of the text."""
+    """Name of the font face in which the text is drawn."""
     size: float = _TEXT
     colour: str = _INK
     align: str = "left"
     box: tuple[float, float] = (0.0, 0.0)
-    """Width and height of the band."""
+    """Width and height of the coloured band, in points."""
 
 
 @dataclass(slots=True)
 class _Sheet:
-    """The pages of a manual in progress; each page is filled from the top."""
+    """The pages of a manual while it is being laid out; each page is filled from the top."""
 
     pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
     y: float = _TOP

@@ -27,17 +27,17 @@ _IDLE_SECONDS: Final = 1.0
 
 
 class PreviewError(Exception):
-    """A preview that could not be made; the text says why."""
+    """Error: the animated preview of a game could not be made; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewSettings:
-    """The settings of a game's animated preview: scale (1 is 1920 x 1080), frames per second, and greatest length."""
+    """The settings of a game's animated preview: scale (1 is 1920 x 1080), frames per second, and maximum length."""
 
     scale: float = 0.42
     frames_per_second: int = 15
     seconds_max: float = 18.0
-    """The greatest length of the animation."""
+    """Maximum length of the animation, in seconds."""
     quality: int = 62
     """The quality of the WebP pictures, from 0 to 100."""
 

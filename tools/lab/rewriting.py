@@ -18,7 +18,7 @@ _CLOSES: Final = {"[": "]", "{": "}"}
 
 
 class RewriteError(Exception):
-    """A value that cannot be changed in the way it is written; the text names it."""
+    """Error: a value of a definition cannot be changed in its written form; the text names the value."""
 
 
 def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
@@ -65,7 +65,7 @@ def _find_written_prefix(text: str, key: Path) -> Path:
 
 
 def find_line(text: str, key: Path) -> int | None:
-    """Return the line (from 1) of a key, or else of the innermost table that contains it; None without either."""
+    """Return the line number (from 1) of a key, or of the innermost table that contains it; None without either."""
     for length in range(len(key), 0, -1):
         span = _find_value_span(text, key[:length])
         at = span[0] if span is not None else _find_header_offset(text, key[:length])

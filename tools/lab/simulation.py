@@ -27,7 +27,7 @@ INTERVAL_Z = 3.290527
 
 
 class SimulationError(Exception):
-    """A simulation that cannot be run as requested; the text says why."""
+    """Error: a simulation cannot be run as requested; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Tally:
 
     games: int = 0
     credits: int = 0
-    """The credits won."""
+    """Total credits won in the simulated games."""
     squares: int = 0
-    """The sum of the squared wins."""
+    """Sum of the squared wins of the simulated games, in squared credits."""
     hits: int = 0
-    """The number of games that won."""
+    """Number of simulated games that won anything."""
     highest_win: int = 0
     wins: Counter[int] = field(default_factory=Counter)
-    """How often each amount was won, if that is recorded."""
+    """Number of games by amount won, in credits; empty if that is not recorded."""
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
@@ -66,7 +66,7 @@ class ReturnVerdict:
     high: float
     exact: Fraction
     z: float
-    """The difference from the exact return, in standard errors."""
+    """Difference between the simulated and the exact return, in standard errors."""
 
     @property
     def agrees_with_exact(self) -> bool:
@@ -93,7 +93,7 @@ class Share:
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether frequency and probability are as close as in 99.9 % of correct simulations."""
+        """Return whether the frequency is within the 99.9 % interval around the exact probability."""
         return abs(self.z) <= INTERVAL_Z
 
 
@@ -115,7 +115,7 @@ class Fit:
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether the distributions are as similar as in 99.9 % of correct simulations."""
+        """Return whether the chi-square is below the limit that 99.9 % of correct simulations stay below."""
         return self.z <= INTERVAL_Z
 
 
@@ -186,9 +186,10 @@ def estimate_return(tally: Tally, cost: int) -> Estimate:
 
 
 def choose_as_player(decision: Decision, picker: Draw) -> Choice:
-    """Return a player's choice: the advised option if there is one, no double-up, otherwise a random option.
+    """Return a simulated player's choice: the advised option if there is one, no double-up, else a random option.
 
-    Players against each other are not advised; ``reference`` is the option of the play that the figures state.
+    Players against each other are not advised; ``reference`` is then the option for which the figures are
+    stated.
     """
     for name in ("advice", "reference"):
         if name in decision.prompt:

@@ -34,7 +34,7 @@ Progress = Callable[[str], None]
 
 
 class TuningError(Exception):
-    """A key that is missing or not a pay, or a return that cannot be reached; the text names it."""
+    """Error: a key is missing or is not a pay, or the wanted return cannot be reached; the text names it."""
 
 
 def parse_key(key: str) -> Path:
@@ -89,7 +89,7 @@ def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
 
 
 def compute_rtp(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
-    """Return the exact return of a definition's lowest bet, or of the bet named."""
+    """Return the exact return of the definition's lowest bet, or of the bet named ``bet``."""
     bets = analyse(build_game(data, "tuned"), Depth.RETURN).bets
     rtp: Fraction = min(b.rtp for b in bets if bet in {None, b.bet})
     return rtp
@@ -101,7 +101,7 @@ def compute_bet_returns(data: Mapping[str, Any]) -> dict[str, Fraction]:
 
 
 def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return, by bet, the pays at ``keys`` that change the return of that bet only.
+    """Return, by bet, the pays at ``keys`` that change the return of this bet and of no other.
 
     Bets without such pays are left out. Games with separate pays for every number of coins have them.
     """
@@ -288,9 +288,9 @@ def tune_strips(
     """
 
     def distance(candidate: Mapping[str, Any]) -> Fraction:
-        """Return how far a candidate's return and hit frequency are from the wanted ones.
+        """Return how far a candidate's return and hit frequency are from the wanted values, beyond the tolerances.
 
-        The two differences are added; each counts only as far as it exceeds the tolerance.
+        The two differences are added; each counts only as far as it exceeds its tolerance.
         """
         try:
             off = max(abs(compute_rtp(candidate) - target) - NEAR, Fraction(0))

@@ -1,4 +1,7 @@
-"""The messages that a machine with a game sends its screen, made without a machine: for previews and sheets."""
+"""Screen messages for a game without a running machine, for previews and design sheets.
+
+They are the messages that a machine with the game would send.
+"""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -97,7 +100,7 @@ def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A set of offered games that can be a cache key; two are equal if they contain the same game objects."""
+    """A set of offered games that can be used as a cache key; sets are equal if they contain the same game objects."""
 
     games: tuple[GameView, ...] = field(compare=False)
     ids: tuple[int, ...]

@@ -162,7 +162,7 @@ def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
 
 
 def pay_tables(case: Case) -> Iterator[Finding]:
-    """Check that the figures state the odds of every row of a displayed pay table (B-12)."""
+    """Check that the game's exact figures state the odds of every row of a displayed pay table (B-12)."""
     rows_with_odds = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
     rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
     by_play = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
@@ -190,7 +190,7 @@ def pay_tables(case: Case) -> Iterator[Finding]:
 
 
 def stages_played(case: Case) -> Iterator[Finding]:
-    """Check that every stage whose prizes are displayed can be reached at some bet."""
+    """Check that every stage whose prizes are displayed can be reached with some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
         played = {made.mode.stage for made in rules.stages.values()}

@@ -21,13 +21,13 @@ class Class(StrEnum):
     """Kinds of approval that a changed game needs, in increasing order."""
 
     SAME = "same"
-    """No change: the same game."""
+    """No change of the definition: no approval is needed."""
     THEME = "cloned theme"
-    """Texts, names and their ids only: the rules, the prizes and their odds are the approved ones."""
+    """Only texts, names and ids change; the approved rules, prizes and odds stay the same."""
     NOTICE = "notice only"
-    """Additional information or offers that change no existing game: a notice is required."""
+    """Information or offers are added and no existing game changes: a notice is required."""
     FULL = "full approval"
-    """The rules, the prizes or their odds."""
+    """The rules, the prizes or their odds change: a full approval is needed."""
 
 
 #: Texts that do not affect the rules; ids count as texts if they are renamed consistently.
@@ -44,7 +44,7 @@ class Change:
     before: Any
     after: Any
     asks: Class
-    """The kind of approval that the change needs."""
+    """The kind of approval that this change needs."""
 
 
 def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:

@@ -44,19 +44,19 @@ _FIRST_POSITION: Final = "first position"
 
 @dataclass(frozen=True, slots=True)
 class RealObject:
-    """The real object that a random draw depicts (deck, die, wheel), as the number of equal pieces of each kind."""
+    """The real object that a random draw depicts (deck, die, wheel): its number of equal pieces of each kind."""
 
     pieces: Collection[int]
     returned: bool = False
-    """Whether a drawn piece is available again for the next draw, as with a die or a wheel."""
+    """Whether a drawn piece can be drawn again, as with a die or a wheel."""
     packs: bool = False
-    """Whether several packs of the object may be mixed."""
+    """Whether the object may be several packs of cards mixed together."""
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Return whether a draw from ``bound`` pieces is possible with such a deck, die or wheel.
+        """Return whether a draw can be from ``bound`` pieces of this object, given the earlier draws.
 
         ``earlier`` has the numbers of pieces from which earlier draws were made. A deck has one piece fewer
-        after each draw; what is returned, as on a die or wheel, never changes the number.
+        after each draw; a die or a wheel always has the same number.
         """
         total = sum(self.pieces)
         if bound == total or (self.packs and bound % total == 0):
@@ -64,7 +64,7 @@ class RealObject:
         return not self.returned and bound + 1 in earlier
 
     def are_pieces(self, counts: Collection[int]) -> bool:
-        """Return whether a deck, die or wheel can have this many equal pieces of each kind; several decks may be mixed.
+        """Return whether this object can have such numbers of equal pieces of each kind; decks may be mixed.
 
         For example, no two of the 52 cards of one deck are equal.
         """
@@ -162,10 +162,10 @@ class _PlayedRound:
     draws: list[tuple[int, int, str]] = field(default_factory=list)
 
     def pieces(self, at: int, real: RealObject) -> Collection[int]:
-        """Return how many numbers of the draw with index ``at`` lead to each distinguishable display.
+        """Return how many numbers of the draw with index ``at`` lead to each display that can be distinguished.
 
-        For each number the round is replayed, all in parallel, until the displays can be distinguished: a
-        piece dealt face down is only identified by later steps.
+        For each number the round is replayed, all in parallel, until the displays differ: a piece dealt face
+        down is only identified by later steps.
         """
         earlier_values = [value for _, value, _ in self.draws[:at]]
         runs = [

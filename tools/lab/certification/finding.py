@@ -45,12 +45,12 @@ class Case:
 
     game: Game
     path: str | Path
-    """The definition's id, or its file."""
+    """Library id of the game definition, or the path of its file."""
     analysis: Analysis
     profile: Profile
     draw: Draw
     games: int
-    """The number of games to simulate."""
+    """Number of games to simulate for each bet."""
 
 
 #: Checks a game against one rule; yields its findings.
@@ -58,5 +58,5 @@ Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
 
 
 def status_from_check(*, ok: bool) -> Status:
-    """Return PASS if the certification rule is met, else FAIL."""
+    """Return PASS if ``ok``, the result of a certification check, is true, else FAIL."""
     return Status.PASS if ok else Status.FAIL

@@ -1,7 +1,8 @@
-"""The reproduction of a bundle: its build from its source, its figures and tables by the software installed here.
+"""The reproduction of a certification bundle by the software installed here, to compare it with the signed one.
 
-Results that depend on chance (the simulation's figures) differ from run to run; for a game's findings, only
-the verdicts of its rules are compared.
+The build is made again from its source, and the figures and tables are computed again. Results that depend on
+chance (the simulation's figures) differ from run to run; for a game's findings, only the verdicts of its
+rules are compared.
 """
 
 import hashlib
@@ -47,11 +48,11 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ReproducedItem:
-    """One item of a bundle made again: its name, and how it differs from the signed one ("" if it is identical)."""
+    """One item of a bundle that was made again, and how it differs from the signed item."""
 
     what: str
     differs: str = ""
-    """How it differs from the signed one; empty if it is identical."""
+    """The difference from the signed item, as text; empty if they are identical."""
 
 
 def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
@@ -102,7 +103,7 @@ def _reproduce_verdicts(
 
 
 def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
-    """Return whether a reproduced file equals the signed one of the bundle, or their first difference."""
+    """Compare a reproduced file with the signed one of the bundle; the result states the first difference."""
     signed = (folder / name).read_bytes()
     return ReproducedItem(name, "" if signed == reproduced else _find_first_difference(signed, reproduced))
 

@@ -57,10 +57,10 @@ METER_CENTS_MAX = 9_999_999_999
 
 
 def return_floor(case: Case) -> Iterator[Finding]:
-    """Check every bet against the least return for its game's family, without merchandise.
+    """Check every bet against the minimum return for the game's family, without merchandise.
 
     The profile says what counts of progressive levels: nothing, the reset values, or also the contributions.
-    If the profile requires the least return only of some bets, the others below it are noted.
+    If the profile requires the minimum return only of some bets, the others below it are noted.
     """
     floor = case.profile.returns.find_minimum(case.game.family)
     counted = case.profile.progressives.counted
@@ -212,7 +212,7 @@ def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
 
 
 def _find_unequal_chances(case: Case) -> str:
-    """Describe a level for which two bets of one stake have different chances, or return ""."""
+    """Return a text that names a progressive level for which two bets of one stake have different chances, or ""."""
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
         for share in bet.progressives:

@@ -47,7 +47,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
 
 
 def _build_insurance_rows(definition: BlackjackDefinition) -> Facts:
-    """Return the rows on insurance: the chance that the dealer's second card is a ten.
+    """Return the PAR sheet's rows on insurance: the chance that the dealer's second card is a ten.
 
     It is computed for a fresh shoe from which only the dealer's ace was dealt.
     """

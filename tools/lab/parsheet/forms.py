@@ -1,4 +1,4 @@
-"""The written forms of a PAR sheet: CSV, and one HTML file with embedded plots."""
+"""The output formats of a PAR sheet: CSV, and one HTML file with embedded plots."""
 
 import base64
 import csv

@@ -35,7 +35,10 @@ def find_smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
 
 
 def _plan_draw(bound: int) -> tuple[int, int]:
-    """Return the plan of a random draw below ``bound``. Raises :class:`InvalidRange` if it is too large."""
+    """Return the size of a word and the words per outcome for a draw below ``bound``.
+
+    Raises :class:`InvalidRange` if the bound is too large.
+    """
     if check_bound(bound) > BULK_BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound} in bulk: at most 2**32 outcomes")
     return choose_word_size(bound)

@@ -1,4 +1,4 @@
-"""Raw output for laboratories: what the generator in service gives before scaling.
+"""Raw output for laboratories: the bytes that the generator in service produces, before scaling to outcomes.
 
 The service, mechanism, seeding and policy are those of a cabinet; the one difference is that a request asks
 for as many bytes as one request may give, while a game asks for a few. No cabinet code imports this module.
@@ -26,5 +26,5 @@ def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator
 
 
 def create_raw_reader(service: RandomService) -> Callable[[int], bytes]:
-    """Return a function that reads raw output for bulk draws, at most one Generate call's worth per call."""
+    """Return a function that reads raw generator output for bulk draws, at most one Generate request per call."""
     return service._generate  # noqa: SLF001 (a tap no game is offered)

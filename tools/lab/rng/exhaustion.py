@@ -1,4 +1,4 @@
-"""The proof that statistics cannot give: every word a cabinet draws from, and the outcome it gives."""
+"""Proof of unbiased scaling by exhaustion: every possible random word is scaled, and the outcomes are counted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ BOUNDS: Final = range(2, 257)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhaustion:
-    """The result of drawing every word once for one range: words per outcome, and words rejected."""
+    """The result of scaling every word once for one range: the number of words per outcome, and of rejected words."""
 
     bound: int
     words_each: int

@@ -28,7 +28,7 @@ from tools.lab.rng.errors import InvalidSample, InvalidWeights
 _BATCH: Final = 10_000
 
 Deal: TypeAlias = Callable[[Draw], Sequence[int]]
-"""A function that draws one play of a game."""
+"""A function that draws the numbers of one play of a game."""
 
 
 @dataclass(frozen=True, slots=True)

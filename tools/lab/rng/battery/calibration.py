@@ -34,9 +34,9 @@ class FalseAlarms:
     detail: str
     replications: int
     alarms: tuple[int, ...]
-    """How often it rejected good data at each level."""
+    """Number of rejections of good data at each significance level."""
     evenness: float
-    """The p-value of the test that its p-values are uniform."""
+    """P-value of the check that the test's own p-values are uniformly distributed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Calibration:
 
 
 def compute_false_alarm_range(replications: int, level: float, outside: float) -> tuple[int, int]:
-    """Return the least and the greatest expected number of false alarms of a test of that level.
+    """Return the least and the greatest plausible number of false alarms of a test with that significance level.
 
     A correct test is outside this range with the probability ``outside``.
     """

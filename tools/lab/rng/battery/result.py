@@ -143,7 +143,10 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -
 
 
 def group_values(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
-    """Return ``values`` as numbers of ``groups`` of neighbours, and how many of ``bound`` values each group has."""
+    """Return ``values`` sorted into ``groups`` groups of neighbouring values, and the number of values per group.
+
+    The values are below ``bound``.
+    """
     table = np.arange(bound) * groups // bound
     return table[values], np.bincount(table, minlength=groups).astype(float)
 

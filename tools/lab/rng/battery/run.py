@@ -70,7 +70,7 @@ Source = Callable[[int], bytes] | Production
 
 
 def draw_honestly(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
-    """Return the outcomes of ``plays`` plays of the game, drawn without a planted defect."""
+    """Return the outcomes of ``plays`` plays of the game, drawn correctly (without a planted defect)."""
     return game.draw_many(draws, plays)
 
 
