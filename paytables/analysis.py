@@ -248,7 +248,7 @@ class BetAnalysis:
     required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
     is_covered_by_players: bool = False
-    """Other players pay what this bet wins, so the house's minimum return does not apply to it."""
+    """Whether other players, not the house, pay what this bet wins, so that no minimum return applies to it."""
 
     def with_distribution(self, distribution: WinDistribution, *, hit_min_credits: int | None = None) -> Self:
         """Return these figures with a complete win distribution added, and the figures that follow from it.

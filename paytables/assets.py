@@ -84,7 +84,10 @@ _ENDS: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
 
 
 def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
-    """Return the files that ``[art]`` names, by name. Raises :class:`DefinitionError` with file, key and reason."""
+    """Return the picture and sound files that a definition's ``[art]`` table names, by file name.
+
+    Raises :class:`DefinitionError` with file, key and reason.
+    """
     file = str(definition)
     sources: dict[str, Source] = {}
     for key, name in _iter_named_files(data, file):

@@ -9,7 +9,7 @@ from paytables.wording import format_count
 class Commission(Strict):
     """A commission on a won stake: ``credits`` for each ``of`` credits staked.
 
-    A started part of ``of`` credits counts as full.
+    A started part of ``of`` credits counts as a full one.
     """
 
     credits: PositiveInt = 1

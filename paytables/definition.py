@@ -198,9 +198,9 @@ def _format_iso_date(value: object) -> str:
 
 
 def read_header_value(data: Mapping[str, Any], file: str, key: str) -> str:
-    """Return a text of the ``[game]`` table of a definition that is not checked yet.
+    """Return one text of a definition's ``[game]`` table before the definition is checked.
 
-    The family's name is read in this way, because it selects the model that checks the rest.
+    The family's name is read in this way, because it selects the model that checks the definition.
     """
     table = data.get("game")
     if not isinstance(table, Mapping):
@@ -252,7 +252,7 @@ def _find_by_text(table: Any, part: str) -> Any:
 
 
 def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
-    """Yield the keys of each table that a definition's model has, with their schemas."""
+    """Yield, for each table that a definition's data model has, its keys with their schemas."""
     schema = model.model_json_schema()
     for table in (schema, *schema.get("$defs", {}).values()):
         if "properties" in table:

@@ -6,7 +6,7 @@ class PaytableError(Exception):
 
 
 class DefinitionError(PaytableError):
-    """A refused game definition: the file, the key (empty if the file or its name is at fault) and the reason."""
+    """Error: a game definition is refused; it names the file, the key (or empty for the whole file) and the reason."""
 
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file
@@ -16,17 +16,18 @@ class DefinitionError(PaytableError):
 
 
 class UnknownNameError(DefinitionError):
-    """A game name that matches neither a library definition nor a file."""
+    """Error: a game name matches neither a library definition nor a file."""
 
 
 class WagerError(PaytableError):
-    """A wager that the game does not offer: what was requested and what is offered."""
+    """Error: the game does not offer a wager; the text states what was requested and what is offered."""
 
 
 class RefusedRoundError(WagerError):
-    """A round that the seats with bets cannot play together.
+    """Error: the seats that have bet cannot play a round together.
 
-    ``notice`` is the code of the text that gives the players the reason, and ``values`` has the numbers in that text.
+    ``notice`` is the code of the text that gives the players the reason, and ``values`` has the numbers in
+    that text.
     """
 
     def __init__(self, notice: str, reason: str, **values: int) -> None:
@@ -36,7 +37,7 @@ class RefusedRoundError(WagerError):
 
 
 class ChoiceError(PaytableError):
-    """A player's choice that is missing or is not among the options of its decision."""
+    """Error: a player's choice is missing or is not among the options of the decision."""
 
 
 class ReplayError(PaytableError):
@@ -44,8 +45,8 @@ class ReplayError(PaytableError):
 
 
 class AnalysisError(PaytableError):
-    """A figure of a game that cannot be computed: which one and why."""
+    """Error: a figure of a game cannot be computed; the text names it and the reason."""
 
 
 class BeyondReach(AnalysisError):
-    """An exact figure of a game that takes too much to compute. A simulation can estimate it."""
+    """Error: an exact figure of a game would take too much time or memory; a simulation can estimate it."""

@@ -16,10 +16,10 @@ Sums = int
 
 
 def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: int) -> int:
-    """Return the highest total stake of one seat's round that is at most ``credits_``.
+    """Return the highest total stake of one seat's round that is at most ``credits_``, raises included.
 
     The table limit applies to the initial stakes. If nothing can be added in a round, it applies to the
-    total. Of spots that exclude each other, the higher stake counts.
+    total. Of spots that exclude each other, the one with the higher stake counts.
     """
     ids = {spot.id for spot in spots}
     excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excludes)), None)
@@ -46,13 +46,13 @@ class _Reach:
         self.spots = {spot.id: spot for spot in spots}
         self.within = (1 << most + 1) - 1
         self._known: dict[str, list[Sums]] = {}
-        """Cached reachable sums of each spot: index n covers its n smallest bets."""
+        """Cached reachable sums of each spot: element n is for its n smallest bets."""
 
     @cached_property
     def _following(self) -> dict[str, list[Spot]]:
         """Return, for each betting spot, the spots whose bets require a bet on it.
 
-        Cycles of spots that need each other are left out.
+        Spots that require each other in a circle are left out.
         """
         following: dict[str, list[Spot]] = {name: [] for name in self.spots}
         for spot in self.spots.values():

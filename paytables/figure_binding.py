@@ -27,7 +27,7 @@ _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
 def reduce_to_figures(data: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a definition whose table ``[proved]`` is without its digest, as the models of the game families expect."""
+    """Return a definition with the digest removed from its table ``[proved]``, as the families' data models expect."""
     proved = data.get(PROVED)
     if not isinstance(proved, Mapping) or DIGEST not in proved:
         return data
@@ -54,7 +54,7 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
 
 
 def _compute_digest(data: Mapping[str, object]) -> str:
-    """Return the SHA-256 over a definition's stored figures and the parts of it that affect them."""
+    """Return the SHA-256 over a definition's stored figures and the other parts that affect these figures."""
     rules = {key: value for key, value in data.items() if key not in _NOT_OF_RULES}
     family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED]
     of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED: figures}

@@ -65,7 +65,7 @@ D = TypeVar("D", bound=Definition)
 
 
 class Rules(Protocol):
-    """The interface of a playable game's rules, which its family builds from the definition."""
+    """The interface of a playable game's rules. The game's family builds them from its definition."""
 
     @property
     def bet_options(self) -> tuple[int, ...]:
@@ -96,7 +96,7 @@ class Rules(Protocol):
 
     @property
     def has_fixed_seats(self) -> bool:
-        """Return whether a seat is the same player position in every round, because the table state names seats."""
+        """Return whether a seat must be the same player position in every round (the table state names seats)."""
 
     @property
     def levy(self) -> Fraction | None:
@@ -121,7 +121,7 @@ class Rules(Protocol):
         """
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return a seat's wager for the round that it plays together with the wagers of other seats."""
+        """Return one seat's wager for a round that is played together with the wagers of the other seats."""
 
     def for_table(self, table: object) -> "Rules":
         """Return the rules for a stored table state (``Outcome.table``); None is a newly opened table.
@@ -151,7 +151,7 @@ class Rules(Protocol):
         """Return the progressive levels for which a wager plays, in the order of the definition."""
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each progressive level of the game once for each stake with which some wager plays for it."""
+        """Return each progressive level of the game, once for each stake with which a wager can play for it."""
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the prizes in kind of the game, in the order of the definition."""
@@ -160,7 +160,7 @@ class Rules(Protocol):
         """Return what a screen needs to draw the game before the first round, as JSON data."""
 
     def explain(self) -> tuple[str, ...]:
-        """Return what the game pays, in sentences that a designer can compare with the design sheet."""
+        """Return sentences on what the game pays, which a designer can compare with the design sheet."""
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return remarks on parts of the game's definition that are legal but may surprise."""
@@ -174,7 +174,7 @@ class Rules(Protocol):
     def find_highest_bet(self, credits_: int) -> Mapping[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``; 0 means no bet.
 
-        Only for tables where a round may cost more than the bet.
+        Used only for tables where a round may cost more than the bet.
         """
 
     def find_highest_stake(self, credits_: int) -> int:
@@ -191,7 +191,7 @@ class Rules(Protocol):
 
 
 def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (no shorthand)
-    """Return the definition's data unchanged, for a family without a shorthand to expand."""
+    """Return a definition's data unchanged (for a game family whose definitions have no shorthand)."""
     return data
 
 
@@ -229,7 +229,7 @@ class Game:
     assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
     """The game's own pictures and sounds by file name, as they were read; empty for a game made from data."""
     _analyses: dict[Depth, Analysis] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """The figures of these rules computed so far (:func:`analyse`)."""
+    """Cache of the game's figures by analysis depth (:func:`analyse`)."""
 
     @property
     def id(self) -> str:
@@ -300,7 +300,7 @@ class Game:
         return self.rules.levels(wager)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each progressive level of the game once for each stake with which some wager plays for it."""
+        """Return each progressive level of the game, once for each stake with which a wager can play for it."""
         return self.rules.list_every_level()
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
@@ -328,7 +328,10 @@ def build_game(
     source: Source | None = None,
     assets: Mapping[str, Source] = MappingProxyType({}),
 ) -> Game:
-    """Build a game from the parsed TOML of its definition; errors name ``file``, ``source`` is what was parsed."""
+    """Build a game from the parsed TOML of its definition.
+
+    ``file`` is named in errors; ``source`` is the file that was parsed.
+    """
     kind = find_family(definition.read_header_value(data, file, "family"), file)
     checked = definition.check(kind.model, kind.prepare(reduce_to_figures(data), file), file)
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
@@ -373,7 +376,10 @@ def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: st
 
 
 def game_from_text(text: str, file: str) -> Game:
-    """Build a game from its definition's canonical JSON; errors name ``file``. Raises :class:`DefinitionError`."""
+    """Build a game from its definition's canonical JSON; ``file`` is named in errors.
+
+    Raises :class:`DefinitionError`.
+    """
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -411,7 +417,7 @@ def _read_game_assets(source: Source) -> _Assets:
 
 @lru_cache(_GAMES_STORED)
 def _has_named_files(source: Source) -> bool:
-    """Return whether a definition names asset files, which may change while the definition stays the same."""
+    """Return whether a definition names asset files, which may change although the definition's text does not."""
     return bool(_read_game_assets(source))
 
 
@@ -425,7 +431,10 @@ def _build_from_source(source: Source, assets: _Assets) -> Game:
 
 
 def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:
-    """Play one game to its end with the given choices. Raises :class:`ChoiceError` if they do not fit."""
+    """Play one game to its end with the given choices and return its outcome.
+
+    Raises :class:`ChoiceError` if the choices do not fit the game's decisions.
+    """
     return drive(game.play(wager, draw), wager, choices)
 
 

@@ -1,4 +1,4 @@
-"""What all table games share: odds, limits and forms of a definition, validation of bets, and exact figures.
+"""The common part of all table games: odds, limits and preset bets, validation of bets, and exact figures.
 
 A pay is printed as net odds, ``"35:1"`` (the stake is returned in addition), or as the total returned, stake
 included, ``"x8"`` (Monaco's "mise comprise"). Both are read into exact net odds; the text is stored as
@@ -151,7 +151,7 @@ class TableLimits(Strict):
 
 
 class NamedWager(Strict):
-    """A wager that the table game offers by name: credits on each of some spots, by spot id."""
+    """A wager that the table game offers by name (a form): credits on each of its spots, by spot id."""
 
     id: Identifier
     name: Text
@@ -195,8 +195,9 @@ class Layout:
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
-        Without any of them it is the first form of that cost. A negative amount takes that much off a
-        standing bet. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
+        Without any of these it is the first form (wager offered by name) of that cost. A negative amount
+        takes that much off a standing bet. Raises :class:`WagerError` with the spot, the requested amount and
+        the allowed amounts.
         """
         if set(options) - {"bets", "seats", "form"} or len(options) > 1:
             given = ", ".join(sorted(options))
@@ -222,7 +223,7 @@ class Layout:
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
         """Return a wager as that of seat ``seat`` in a round with ``others``, the bets of the other seats.
 
-        Raises :class:`WagerError` if there is no such seat, or if the bets of the others are not valid.
+        Raises :class:`WagerError` if there is no such seat, or if the other seats' bets are not valid.
         """
         known = {str(number): number for number in range(self.table.seats)}
         if isinstance(seat, bool) or seat not in known.values() or "bets" not in wager.options:
@@ -377,7 +378,7 @@ class Layout:
                 )
 
     def to_json(self) -> dict[str, object]:
-        """Return the spots, forms and limits of the table as JSON, which a screen needs to draw bets."""
+        """Return the betting spots, preset bets and limits of the table as JSON for the screen."""
         return {
             "spots": [spot.to_json() for spot in self.spots],
             "forms": [form.model_dump() for form in self.forms],
@@ -394,9 +395,9 @@ class TableRules(Tableless):
         raise NotImplementedError
 
     def with_state(self, **state: object) -> Self:
-        """Return these rules with other values of the fields that hold the table's state.
+        """Return a copy of these rules with other values of the fields that hold the table's state.
 
-        The copy shares all that is cached, so none of it may depend on that state.
+        The copy shares all cached values, so no cached value may depend on that state.
         """
         moved = object.__new__(type(self))
         vars(moved).update(vars(self) | state)
@@ -437,7 +438,7 @@ class TableRules(Tableless):
     def find_highest_bet(self, credits_: int) -> dict[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``, later stakes included.
 
-        The result is empty at a table where a bet costs only itself.
+        The result is empty at a table where nothing can be added to a bet during the round.
         """
         spots = self.cloth.spots
         if not any(spot.reserve or spot.times for spot in spots):
@@ -450,7 +451,10 @@ class TableRules(Tableless):
 
 
 def check_forms(layout: Layout, file: str) -> None:
-    """Check that a newly opened layout accepts each form of a definition. Raises :class:`DefinitionError`."""
+    """Check that a newly opened layout accepts each form (wager offered by name) of a definition.
+
+    Raises :class:`DefinitionError`.
+    """
     for n, form in enumerate(layout.forms):
         if form.id in {other.id for other in layout.forms[:n]}:
             raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is there twice")

@@ -1,4 +1,4 @@
-"""Awards and the odds of each, which must be disclosed if they are very long (Ontario 10.1)."""
+"""Awards of a game with their odds, which must be disclosed to the player if they are very long (Ontario 10.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,10 +24,11 @@ ONTARIO_LIMITS: Final = OddsLimits(17_000_000, 34_000_000)
 
 @dataclass(frozen=True, slots=True)
 class DisclosedAward:
-    """An award of a game in odds disclosures: ``rate`` is the exact average number of times one game wins it.
+    """An award of a game with its odds, for disclosure to the player.
 
-    ``credits`` is its payment without any multiplier, or the reset of a progressive level; None for a prize
-    in kind. ``where`` is the stage in which it is won, empty for levels and prizes in kind.
+    ``rate`` is the exact average number of times one game wins it. ``credits`` is its payment without any
+    multiplier, or the reset of a progressive level; None for a prize in kind. ``where`` is the stage in which
+    it is won, empty for levels and prizes in kind.
     """
 
     name: str

@@ -78,7 +78,7 @@ class BankTurn:
     """The turn in which the seats are offered the bank of the next round."""
 
     seat: int = 0
-    """The seat that is offered the bank first."""
+    """The seat to which the bank is offered first."""
     took_part: tuple[int, ...] = ()
     """The seats that bet in the last round in which the machine was the bank; only they may be the bank."""
     last: int | None = None
@@ -202,7 +202,10 @@ class PlayerBankRules(SeatedRules):
         return {} if self.player_bank is None else {"held": True}
 
     def list_bank_spots(self, seats: int) -> tuple[Spot, ...]:
-        """Return the spot of the bank; it is open if a seat may be the bank. Empty if the machine always is."""
+        """Return the spot on which seats bet to be the bank; empty if the machine always is the bank.
+
+        The spot is open if a seat may be the bank of this round.
+        """
         rule = self.player_bank
         return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seats))),)
 

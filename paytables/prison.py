@@ -23,17 +23,17 @@ PRISON: Final = "prison"
 class Held(Bet):
     """A bet that stays on the table for the next round, such as a stake in prison.
 
-    ``count`` is 0 when it is placed. For a stake in prison, it is then the number of results that imprisoned
-    it.
+    ``count`` is 0 when the bet is placed. For a stake in prison, it is later the number of zeros (or refaits)
+    that imprisoned it.
     """
 
     count: int = 0
 
     @property
     def value(self) -> int:
-        """Return the credits that a stake in prison is worth when freed.
+        """Return the credits that a stake in prison is worth when it is freed.
 
-        That is all of it after one zero, and half less for each further zero.
+        That is the full stake after one zero, and half less for each further zero.
         """
         return self.credits >> max(0, self.count - 1)
 

@@ -1,4 +1,4 @@
-"""Compare the numbers that a definition's help mentions with those that the definition contains."""
+"""Comparison of the numbers in a definition's help text with the numbers in the definition."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def find_readings(figure: str) -> tuple[set[int], set[int]]:
 
 
 def find_figures(*texts: str) -> set[int]:
-    """Return every number that the given texts mention; ``2 500`` counts as 2500 and as 2 and 500."""
+    """Return every number that the given texts mention; ``2 500`` counts both as 2500 and as 2 and 500."""
     return {
         number
         for text in texts
@@ -44,7 +44,7 @@ def help_of(text: str) -> Mapping[str, str]:
 def find_numbers_in_definition(text: str) -> set[int]:
     """Return every number in a definition's canonical JSON, except in its header texts and art.
 
-    They include its values, the lengths of its lists and tables, and how often an element occurs in a list.
+    These are its values, the lengths of its lists and tables, and how often an element occurs in a list.
     """
     data = json.loads(text)
     data.pop("art", None)

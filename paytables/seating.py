@@ -33,10 +33,10 @@ class SeatedRules(TableRules):
 
     @abstractmethod
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
-        """Play a round with the bets of every seat.
+        """Play a round with the bets of every seat, as the seat ``viewer`` sees it.
 
-        ``viewer`` is the seat that sees it: cards that only other seats may see are face down in its cues,
-        prompts and display. With None the round is that of one player, who sees everything.
+        Cards that only other seats may see are face down in its cues, prompts and display. With ``viewer``
+        None, one player plays alone and sees everything.
         """
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -47,7 +47,7 @@ class SeatedRules(TableRules):
         return played if seat is None else view_of_seat(played, seat)
 
     def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
+        """Return the wager of ``credits_`` after checking its bets. Raises WagerError.
 
         In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
         other seats.

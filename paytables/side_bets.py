@@ -1,8 +1,8 @@
-"""Side bets on a progressive level: their own stake feeds it, and rows pay all or part of it.
+"""Side bets on a progressive level: their stake feeds the level, and pay-table rows pay all or part of it.
 
 Such a pay is written as the rules print it, in percent: ``"100%"``, ``"10%"``. A part is paid in whole minor
 units, rounded down, and the remainder stays in the level. If several rows win in one round, each is paid from
-what the previous one left.
+the remainder after the previous one.
 """
 
 import re
@@ -40,9 +40,10 @@ LevelPay: TypeAlias = Annotated[
 
 
 class Progressive(Strict):
-    """A progressive level that bets on one spot feed and win. The cabinet stores its meter and pays it.
+    """A progressive level that the bets on one spot contribute to and can win.
 
-    It starts from ``reset_credits`` and grows by ``increment``, a fraction, of each such bet.
+    The cabinet stores its meter and pays it. It starts from ``reset_credits`` and grows by ``increment``, a
+    fraction, of each such bet.
     """
 
     id: Identifier
@@ -77,7 +78,7 @@ class SideBet:
         )
 
     def share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
-        """Return the figures that the level adds to ``bets`` such bets.
+        """Return the progressive level's part of the figures of ``bets`` such side bets.
 
         Each bet wins ``other_win_credits`` other credits on average.
         """
@@ -94,7 +95,7 @@ class SideBet:
 
 
 def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
-    """Return what a side bet's row of odds wins of its progressive level: all of it, or a share."""
+    """Return what a side bet's winning row wins of its progressive level: all of it, or a share."""
     return level.id if odds.share == 1 else LevelShare(level.id, odds.share)
 
 

@@ -276,7 +276,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return None
 
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
-        """Play a round: deal six cards, let the tableaux draw, turn the banker's hand, draw, turn all, settle."""
+        """Play a round: deal six cards, let the tableaux draw, turn and complete the banker's hand, and settle."""
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues

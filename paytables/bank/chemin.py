@@ -1,15 +1,14 @@
 """Chemin de fer (Monaco, arrêté 88-384, art. 11): the players hold the bank in turn, and bet against each other.
 
-A seat offers to hold the bank by a bet on it. The bank goes round by seat number: the first seat in turn that
-offers it holds it, until the bank loses, or its holder stops offering it or offers less than the bank must be
-(art. 11.4, 11.8). The others stake against the bank, or offer to cover it alone: *banco* (art. 11.4). When betting
-closes, a *banco* is taken if it covers half of the bank or more: first that of the player who may follow from the
-round before, then the first in turn. After it the stakes are taken in turn. Stakes that the bank does not cover,
-and the part of the bank that no stake covers, are returned before a card is dealt.
-
-The bank is paid its win less the levy, the players are paid their wins, and the levy is kept (art. 11.7). The
-state of the table names the seat whose turn the bank is, so that a seat must be the same player position in every
-round.
+A seat offers to hold the bank by a bet on it. The first seat in turn that offers holds the bank, and keeps it
+in later rounds until the bank loses, or until its offer ends or is less than the bank must be (art. 11.4,
+11.8). The other seats stake against the bank, or offer to cover it alone: *banco* (art. 11.4). When betting
+closes, a *banco* that covers half of the bank or more is accepted first: that of the player who may follow
+from the round before, then the first in turn. After it the stakes are accepted in turn. Stakes that the bank
+does not cover, and the part of the bank that no stake covers, are returned before a card is dealt. The bank
+is paid its win less the levy, which the house keeps (art. 11.7), and the players are paid their wins. The
+state of the table names the seat whose turn the bank is, so that a seat must be the same player position in
+every round.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,7 +72,7 @@ class HeldBank(BankBet):
         return credits_ * self.percent // 100
 
     def describe_pay(self) -> Mapping[str, str]:
-        """Return, by language, what the bank wins after the levy."""
+        """Return, by language, the text that says what the bank wins after the levy."""
         return {
             "en": f"{self.pays.text}, less {self.percent}% of what it wins",
             "fr": f"{self.pays.text}, moins {self.percent} % de ce qu'elle gagne",

@@ -58,7 +58,7 @@ class HeldHands:
         return (points > others) - (points < others)
 
     def to_json(self) -> dict[str, object]:
-        """Return the hands as the screen shows them, with the points of those that the viewer sees whole."""
+        """Return the hands as the screen shows them, with the points of each hand whose cards the viewer all sees."""
         hands = []
         for name, holder in self.holders.items():
             cards = self._list_seen_cards(name)

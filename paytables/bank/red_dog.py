@@ -119,7 +119,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         )
 
     def _find_advice(self, spread: int) -> str:
-        """Return the answer, to raise or not, with the higher expectation at this spread."""
+        """Return the better decision, to raise or not, at this spread of the cards."""
         return "raise" if spread in self.raised_spreads else "stand"
 
     @cached_property
@@ -180,7 +180,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
     """Return the settlement of a red dog bet by the ranks of the cards.
 
-    Two cards in sequence are a push, so ``ranks`` then has no third one.
+    Two cards in sequence are a push, so ``ranks`` has only these two then.
     """
     low, high = sorted(ranks[:2])
     if high == low + 1:

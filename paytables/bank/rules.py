@@ -55,7 +55,7 @@ class BankRules(TableRules, Generic[D]):
         return 0
 
     def list_added_spots(self) -> tuple[Spot, ...]:
-        """Return the spots on which a stake can be placed only during the round, by the player's answer."""
+        """Return the spots on which a stake can be placed only during the round, by the player's decision."""
         return ()
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -63,7 +63,7 @@ class BankRules(TableRules, Generic[D]):
         raise NotImplementedError
 
     def iter_cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager from a fresh shoe, with the player's best answers."""
+        """Return every possible result of a wager from a fresh shoe, with the player's best decisions."""
         raise NotImplementedError
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
@@ -169,7 +169,7 @@ class SeatedBankRules(SeatedRules, BankRules[D]):
 
 
 def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
-    """Return the betting spot for the amount that a player's answer adds to a bet, with the bet's limits."""
+    """Return the betting spot for the amount that a player's decision adds to a bet, with the bet's limits."""
     return Spot(
         id=name,
         group=name,

@@ -113,7 +113,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     @property
     def player_bank(self) -> PlayerBank | None:
-        """Return the definition's offer to be the bank, or None if the machine always is."""
+        """Return the terms on which a player may be the bank, or None if the machine always is."""
         return self.definition.player_bank
 
     @cached_property
@@ -173,7 +173,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def find_better_answer(self, hand: tuple[int, ...], stake: int) -> str:
-        """Return the player's better answer, ``draw`` or ``stand``, with a hand of cards of these points.
+        """Return the player's better decision, ``draw`` or ``stand``, with a hand of cards of these points.
 
         It is computed for a fresh shoe.
         """
@@ -211,7 +211,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 yield from self._iter_bank_cases(stakes, answer)
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
-        """Yield three cases for each hand of the player, played with its answer: a win, a push and a loss."""
+        """Yield a win, a push and a loss for each hand of the player, as weighted cases.
+
+        ``answer`` is the decision to draw or stand with each hand.
+        """
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
         unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED)] if BANK in stakes else []

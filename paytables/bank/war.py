@@ -54,7 +54,7 @@ class WarDefinition(BankDefinition):
 
 
 class WarRules(SeatedBankRules[WarDefinition]):
-    """The rules of a playable game of war. Several seats have a card each against the bank's one."""
+    """The rules of a playable game of war. Each seat has one card, and all play against the bank's one card."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
 
@@ -119,7 +119,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         return self._iter_cases(wager, surrender=False)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a war round, for both answers to a tie: going to war and surrendering."""
+        """Return every case of a war round, for both decisions at a tie: going to war and surrendering."""
         return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
     def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
@@ -193,7 +193,7 @@ def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
 
 
 def _settle_surrender(bet: Bet) -> Settlement:
-    """Return the settlement of a bet of which the player gives half up instead of going to war."""
+    """Return the settlement of a bet whose player surrenders half of it instead of going to war."""
     return Settlement("surrendered", bet.credits // 2, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 

@@ -1,15 +1,15 @@
-"""The best blackjack play as data: an answer for each hand, packed into a definition, looked up in plain Python.
+"""The best blackjack strategy as data: a decision for each hand, packed into a definition, read by plain Python.
 
-There is one byte per question. For each first card of the dealer, ace to ten, they are in this order:
+There is one byte per decision. For each first card of the dealer, ace to ten, they are in this order:
 
 1. the hands of a box that has not split;
-2. for each pair, ace to ten: the hands of the split whose second card is not a card of the pair, then the
-   hands that are a pair again. If tens must have the same rank to be split, tens have both lists a second
-   time, for a dealer's first card of that rank.
+2. for each pair, ace to ten: the hands of the split whose second card is not a card of the pair, then the hands
+   that are a pair again.
 
-If 6, 7 and 8 of one suit win at once, the two-card hands that may become 6, 7 and 8 have a second byte, for
-two cards of one suit. After these bytes follow the number of hands into which each pair is split, by first
-card; whether each two-card hand is insured; and the first cards at which even money is taken.
+If tens must have the same rank to be split, tens have both lists a second time, for a dealer's first card of
+that rank. If 6, 7 and 8 of one suit win at once, the two-card hands that may become 6, 7 and 8 have a second
+byte, for two cards of one suit. After these bytes follow the number of hands into which each pair is split,
+by first card; whether each two-card hand is insured; and the first cards at which even money is taken.
 """
 
 from collections.abc import Mapping, Sequence

@@ -45,7 +45,7 @@ SPLITS: Final = "P"
 
 @dataclass(slots=True)
 class Chart:
-    """A blackjack strategy chart: the answer for each total and dealer's first card, and the pairs that are split.
+    """A blackjack strategy chart: the decision for each total and dealer's first card, and the pairs to split.
 
     A pair is split as often as the rules permit. :func:`format_chart` and :func:`parse_chart` convert a chart
     to lines of text and back: S stand, H hit, D double or else hit, E double or else stand, P split; a dot if
@@ -141,10 +141,11 @@ def find_best_chart(table: StrategyTable) -> Chart:
 
 @dataclass(slots=True)
 class _HandInSearch:
-    """One hand in the search for the best blackjack chart, with its value for each answer.
+    """One hand in the search for the best blackjack chart, with its value for each decision.
 
-    ``stand`` and ``double`` are values, ``double`` None if not permitted. ``drawn`` is the value of drawing
-    if the hands after it, ``children``, were worth nothing; None if drawing is not permitted.
+    ``stand`` and ``double`` are the values of these decisions, ``double`` None if not permitted. ``drawn`` is
+    the value of drawing without the values of the hands after it, which are in ``children``; None if drawing
+    is not permitted.
     """
 
     cell: Cell

@@ -71,7 +71,7 @@ class BlackjackDefinition(TableDefinition):
 
     @property
     def longest_points(self) -> int:
-        """Return an upper bound on the sum of a round's card values: how much of the shoe it can use.
+        """Return an upper bound on the sum of all card values dealt in a round, to check that the shoe suffices.
 
         Players hit up to 20, the dealer up to 16.
         """

@@ -227,9 +227,9 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
 def _analyse_back_bets(
     definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth
 ) -> BetAnalysis:
-    """Return the exact figures of bets on other players' hands, ``stakes`` in credits by spot.
+    """Return the exact figures of bets on other players' hands; ``stakes`` are credits by spot.
 
-    Each has the same return, which that hand's player decides.
+    All have the same return, which depends on the decisions of the player who holds the hand.
     """
     backed = find_proof(definition).backed
     if backed is None:

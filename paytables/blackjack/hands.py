@@ -57,7 +57,7 @@ class HandValue:
     best_total: int
     soft: bool
     hands_after_card: tuple[tuple[int, int], ...]
-    """The index of the drawn value, and the resulting hand; values that bust are omitted."""
+    """The hand after each card that does not bust it, as (index of the card value, packed hand)."""
 
 
 @cache

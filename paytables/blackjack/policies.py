@@ -50,9 +50,10 @@ class StrategyResult:
 
 
 class StrategyTable:
-    """Computes the expected return of blackjack strategies under one set of house rules, over the dealer's first cards.
+    """The calculation of the expected returns of blackjack strategies under one set of house rules.
 
-    ``shoe`` is the number of cards of each value, by default those of the full shoe.
+    It includes every first card of the dealer in ``ups``. ``shoe`` is the number of cards of each value, by
+    default those of the full shoe.
     """
 
     def __init__(

@@ -83,9 +83,9 @@ class Hand:
     pieces: list[Piece]
     split: bool = False
     closed: bool = False
-    """The hand takes no more cards: it was doubled, or is one of two aces."""
+    """Whether the hand takes no more cards, because it was doubled or is one of two split aces."""
     became: list[str] = field(default_factory=list)
-    """The results with which the hand's bets were settled, in order."""
+    """Names of the results with which the hand's bets were settled, in order."""
 
     @property
     def values(self) -> list[int]:
@@ -109,7 +109,7 @@ class Hand:
 
     @property
     def staked(self) -> int:
-        """Return what the hand's own player has on the blackjack hand that is not settled yet, in credits."""
+        """Return the credits that the hand's own player has staked on it and that are not settled yet."""
         return sum(piece.bet.credits for piece in self.own_pieces)
 
 
@@ -310,7 +310,7 @@ class BlackjackRound:
             yield from self._deal_card_to_box(box, hand, draw)
 
     def _list_options(self, box: Box, hand: Hand) -> list[str]:
-        """Return the answers that the rules permit for a player's hand.
+        """Return the options that the rules permit for a player's hand.
 
         On a hard 21, and on a split ace with its second card, only standing is permitted.
         """
@@ -426,8 +426,8 @@ class BlackjackRound:
     def _settle_side_bets(self, max_cards: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
         """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
 
-        ``levels``: also those that play for a progressive level. They are settled at the end, because a level
-        is only won if the round is completed; if the round becomes void, their stake is returned.
+        Side bets that play for a progressive level are only settled with ``levels``, at the end: a level is
+        only won if the round is completed, and if the round becomes void, their stake is returned.
         """
         for box in self.boxes:
             ready = [

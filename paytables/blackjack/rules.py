@@ -145,7 +145,10 @@ class BlackjackRules(SeatedRules):
         return frozenset({"shoe"})
 
     def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.seating.SeatedRules.wager`). Raises WagerError."""
+        """Return the wager of ``credits_`` after checking it, bets on hands of other seats included.
+
+        Raises WagerError.
+        """
         accepted = super().wager(credits_, **options)
         self._check_back_bets(accepted)
         if self.definition.table.most_win is not None:
@@ -193,7 +196,7 @@ class BlackjackRules(SeatedRules):
         return super().play(wager, draw)
 
     def count_seats_needed(self, wager: Wager) -> int:
-        """Return how many seats a round of this wager needs: two if it bets on another's hand."""
+        """Return how many seats a round of this wager needs: two if it includes a bet on another seat's hand."""
         return (
             2 if any(spot in bets for bets in wager.by_seat.values() for spot in self._back_spot_ids) else 1
         )
@@ -209,7 +212,7 @@ class BlackjackRules(SeatedRules):
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
         """Return an upper bound on the credits that one seat's bets may return.
 
-        It counts all hands as split, doubled and won at the best odds.
+        It assumes that every hand is split, doubled and won at the best odds.
         """
         rules = self.definition.rules
         won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
@@ -225,7 +228,7 @@ class BlackjackRules(SeatedRules):
         return most
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return an upper bound on the credits a seat may be returned, with stakes added in play."""
+        """Return an upper bound on the credits that a round may return to a seat, stakes added in play included."""
         return max(
             map(self._find_highest_return, self.wager(wager.credits, **wager.options).by_seat.values())
         )
@@ -317,7 +320,7 @@ class BlackjackRules(SeatedRules):
         return tuple(played)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every progressive level, with the only stake that plays for it."""
+        """Return every progressive level of the side bets, each with the only stake that plays for it."""
         return tuple(self._build_side_bet(level).play() for level in self.definition.progressive)
 
     def _build_side_bet(self, level: Progressive) -> SideBet:
@@ -367,7 +370,7 @@ class BlackjackRules(SeatedRules):
 def _build_spot(
     id_: str, group: str, names: Mapping[str, str], odds: str, limits: Mapping[str, Json], needs: str | None
 ) -> Spot:
-    """Return a betting spot with these limits, which its definition writes as a table."""
+    """Return a betting spot with the limits that its definition states."""
     return Spot(id=id_, group=group, names=names, odds=odds, needs=needs, **limits)
 
 

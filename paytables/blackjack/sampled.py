@@ -296,7 +296,7 @@ def _play_hand(  # noqa: C901 (one loop for numba)
     hands: int,
     pair: int,
 ) -> tuple[int, int]:  # pragma: no cover (compiled)
-    """Play a hand of the simulated blackjack box to its end, splitting it if the best play does.
+    """Play a hand of the simulated blackjack box to its end, splitting it if the best strategy does.
 
     Return the number of hands of the box, and the card value of the split pair (0: none).
     """
@@ -397,7 +397,7 @@ def _settle(
 def _play(  # noqa: C901, PLR0912 (one loop for numba)
     steps: _Steps, shoe: _Shoe, rules: _Rules, tables: _Tables, box: _Box, found: Ints, shoes: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Simulate blackjack rounds until the words run out or, at the end of a shoe, enough rounds were played."""
+    """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
     at, values, first, second = shoe.at, tables.values, box.first, box.second
     while at[0] + _ROUND < len(shoe.words):
         over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.served

@@ -92,7 +92,7 @@ class ExactHouseRules:
     suited_678: Fraction | None
 
     def may_double(self, values: Sequence[int], *, split: bool) -> bool:
-        """Return whether two blackjack cards of these values may be doubled; ``split``: the hand comes from a split."""
+        """Return whether a two-card blackjack hand of these values may be doubled; ``split``: after a split."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
         best, soft = compute_best_total(values)

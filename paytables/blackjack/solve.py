@@ -5,11 +5,11 @@ draw a fixed number of further cards, so a hand's figures are sums over the hand
 condition (the dealer has no blackjack, a number of pair cards are out) is another weight, and nothing is
 divided before the end.
 
-Splits: a hand of a split is played by its own cards and the dealer's first one, not by the cards of the other
-hands. For every such play all orders of the shoe are equally likely, so each hand may be treated as the
-first, and the mean of a split is a sum over hands in shoes that lack pair cards
-(:func:`~.hands.compute_split_coefficients`). Best and worst are the best and worst of these plays; a box that
-has not split uses all its information.
+Splits: the strategies considered here decide on a hand of a split by its own cards and the dealer's first
+card, not by the cards of the other hands. For every such strategy all orders of the shoe are equally likely,
+so each hand may be treated as the first, and the mean of a split is a sum over hands in shoes that lack pair
+cards (:func:`~.hands.compute_split_coefficients`). The best and the worst strategy are those among these
+strategies; a box that has not split uses all its information.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class Round:
     def _list_splits(self) -> list[Split]:
         """Return the pairs that the rules allow to split.
 
-        If tens are split by rank, those of the rank of the dealer's first card are listed separately.
+        If tens are split by rank, pairs of the rank of the dealer's first card are listed separately.
         """
         found: list[Split] = []
         for pair in range(ACES, TEN + 1):
@@ -257,7 +257,7 @@ class Round:
         return tree
 
     def _mix_shoes(self, split: Split, max_hands: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
-        """Return the branches of a blackjack split into up to ``max_hands`` hands, summed over their shoes."""
+        """Return the groups of hands of a pair split into up to ``max_hands`` hands, with their combined counts."""
         pair, one_card, two_cards = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank

@@ -41,8 +41,8 @@ def count_duel_results(
 ) -> Counts:
     """Count the dealer's hands that are weaker than, and equal to, each of the player's hands in ``chosen``.
 
-    ``strengths`` are those of the player's hands, ``dealers`` those of all the dealer's hands. ``up``: one of
-    the dealer's cards is known. The dealer opens with a strength of at least ``opens``.
+    ``strengths`` are the strengths of the player's hands, ``dealers`` those of all the dealer's hands.
+    ``up``: one of the dealer's cards is visible. The dealer opens with a strength of at least ``opens``.
     """
     cards = player.cards
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])
@@ -80,7 +80,7 @@ def _compile_kernels() -> tuple[Callable[..., None], ...]:
 
 
 def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
-    """Count each of ``hands`` in ``table`` for every set of cards that it contains."""
+    """Add one to the entry in ``table`` of every set of cards that each of ``hands`` contains."""
     size = hands.shape[1]
     number = [0] * (1 << size)
     held = [0] * (1 << size)
@@ -106,7 +106,7 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     found: Ints,
     up: bool,  # noqa: FBT001
 ) -> None:
-    """Write to ``found``, for each hand of ``player_hands`` in ``lot``, the counted hands that share no card with it.
+    """Write to ``found``, for each player hand in ``lot``, how many counted dealer hands share no card with it.
 
     With ``up`` they are counted separately for each visible card that they contain.
     """

@@ -97,8 +97,8 @@ def find_category(strength: int, order: RankingRules = FIVE) -> str:
 def unpack_ranks(strength: int) -> tuple[int, ...]:
     """Return the five numbers in a strength that order hands of the same combination, the most important first.
 
-    They are ranks, those of sets before those of single cards. For a straight, the first is its rank among
-    straights.
+    They are the ranks of pairs and other sets, then those of single cards. For a straight, the first number
+    is its rank among straights.
     """
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
 

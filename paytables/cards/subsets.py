@@ -33,7 +33,7 @@ class Sets:
 
     @cached_property
     def smaller(self) -> Sets:
-        """Return the sets of this deck with one card fewer."""
+        """Return the arrays for sets of one card fewer from the same deck."""
         return build_sets(self.cards, self.size - 1)
 
     @cached_property

@@ -23,7 +23,7 @@ NO_SEAT: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A question to a seat; the game waits until one of ``options`` is chosen.
+    """A decision asked of a seat; the game waits until one of ``options`` is chosen.
 
     ``prompt`` is data for the screen. ``stakes`` maps an option to the bet that it adds (a raise, a double,
     insurance). Other options are free, and at least one always is: the first free one is used if a player
@@ -150,7 +150,7 @@ class Outcome:
     merchandise: tuple[str, ...] = ()
     """The names of the prizes in kind, in order; the win excludes them."""
     display: Mapping[str, Json] = field(default_factory=dict)
-    """All that a screen needs to redraw the end of the round."""
+    """Data with which a screen can redraw the end of the round."""
     table: Json = None
     """The table state that the round leaves (:meth:`paytables.game.Rules.for_table`), or None."""
 
@@ -280,7 +280,7 @@ class Round:
 
     @property
     def staked_credits(self) -> int:
-        """Return the total staked in the round: its wager and what the answers so far have added."""
+        """Return the total staked in the round: the wager and what decisions so far have added to it."""
         return sum(bet.credits for bet in self.staked)
 
     def list_undecided_stakes(self) -> tuple[Bet, ...]:

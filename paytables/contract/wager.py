@@ -52,7 +52,7 @@ class Spot:
     excludes: tuple[str, ...] = ()
     """The spots on which the same player may not bet in the same round."""
     hand_of: int | None = None
-    """The seat whose hand the bet is on, if only other players may make it."""
+    """The seat whose hand the bet is on, if only other players may make the bet; otherwise None."""
     covers: tuple[str, ...] = ()
     """The single results on which the bet wins, as the display names them: wheel pockets or dice totals."""
     worth_cents: int | None = None

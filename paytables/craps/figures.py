@@ -201,7 +201,7 @@ def _build_table_with_point(
 ) -> object:
     """Return the stored state of a craps table with this point, on which a bet on the spot can be placed.
 
-    The bet that it requires stands there; if it requires none, the shooter's line bet does.
+    The bet that the spot requires stands on the table; if it requires none, the shooter's line bet does.
     """
     lines = (
         line_rules.id for line_rules in rules_by_spot.values() if line_rules.bet.kind in {"pass", "dontpass"}

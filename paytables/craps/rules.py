@@ -63,7 +63,7 @@ class CrapsRules(TableRules):
         return self.state.bets
 
     def build_current_view(self) -> dict[str, object]:
-        """Return the state of the craps table: its point, the bets required on a come-out, and the bets that are on.
+        """Return the craps table's point, the bets required on a come-out, and the on/off states, for the screen.
 
         ``first``: a new bet requires a bet on one of these spots. ``plays``: whether each bet that a player
         may turn on or off is on.
@@ -90,10 +90,10 @@ class CrapsRules(TableRules):
         }
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the settlements of the bets that a leaving player takes down, and the table state without them.
+        """Return the settlements of the bets that a leaving player takes down, and the table without them.
 
         Pass and come bets cannot be taken down; they stay and are played to their end. If the shooter must
-        leave the minimum don't pass bet, that stays too, without its odds.
+        leave the minimum don't pass bet, that bet stays too, without its odds.
         """
         remaining: list[Bet] = []
         given: list[Settlement] = []
@@ -121,11 +121,12 @@ class CrapsRules(TableRules):
         return self.cloth.by_id[spot_rules.id].least if must_leave else 0
 
     def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_``: see :meth:`paytables.layout.Layout.wager`.
+        """Return the wager of ``credits_`` with the player's on/off choices for craps bets.
 
-        ``working`` has the player's decisions whether bets are on, by spot (with ``seats``: by seat, then
-        spot). A bet that is off on a come-out may be turned on (true), and a don't come bet may be made to
-        wait (false). A decision applies while the bet stands. Raises :class:`WagerError`.
+        ``working`` has these choices by spot (with ``seats``: by seat, then spot). A bet that is off on a
+        come-out may be turned on (true), and a don't come bet may be made to wait (false). A choice applies
+        while the bet stands. Other options are those of :meth:`paytables.layout.Layout.wager`. Raises
+        :class:`WagerError`.
         """
         working = options.pop("working", None)
         wager = (
@@ -201,9 +202,9 @@ class CrapsRules(TableRules):
     def _give_dice_to_shooter(self, table: State, wager: Wager) -> State:
         """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
 
-        If nobody has such a bet, the table is returned unchanged: the dice are thrown for the bets that wait
-        for their decision. Raises :class:`WagerError` for new bets then, if the rules require a shooter with
-        such a bet.
+        If nobody has such a bet, the table is returned unchanged: the dice are thrown for the standing bets.
+        In that case, :class:`WagerError` is raised for new bets if the rules require a shooter with a pass or
+        don't pass bet.
         """
         if table.point is not None:
             return table

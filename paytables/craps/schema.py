@@ -37,11 +37,12 @@ class Commission(Strict):
 
 
 class CrapsBet(Strict):
-    """A bet of the craps layout. ``right`` wins with its number and loses with 7, ``wrong`` the other way round.
+    """A bet of the craps layout.
 
-    ``hard`` wins with a double, and loses with 7 or with its total made otherwise. ``throw`` is decided by
-    the total of one throw, ``hop`` by its two dice. All except ``throw`` and the line bets have a spot for
-    each key of ``pays``; the odds of pass and don't pass have one spot, whose pay is that of the point.
+    ``right`` wins with its number and loses with 7, ``wrong`` the other way round. ``hard`` wins with a
+    double, and loses with 7 or with the same total without a double. ``throw`` is decided by the total of one
+    throw, ``hop`` by its two dice. All except ``throw`` and the line bets have a spot for each key of
+    ``pays``; the odds of pass and don't pass have one spot, whose pay is that of the point.
     """
 
     id: Identifier
@@ -91,7 +92,7 @@ class CrapsBet(Strict):
 
 
 class Strategy(Strict):
-    """A way to play craps whose figures are computed: each bet of ``keep`` is placed again if none stands.
+    """A craps betting strategy whose figures are computed: each bet of ``keep`` is placed again if none stands.
 
     A come or don't come bet is placed while fewer than ``points`` of its kind stand on numbers. ``odds``: the
     maximum odds are placed on every line bet.

@@ -56,14 +56,15 @@ class SpotRules:
     def can_switch_on_off(self) -> bool:
         """Return whether the player may turn a craps bet on this spot on or off.
 
-        They may for a bet that is off on a come-out, and for a don't come bet, which may wait.
+        This is allowed for a bet that is off on a come-out, and for a don't come bet, which may wait.
         """
         return self.bet.off or (self.bet.waits and not self.key)
 
     def accepts_bets(self, point: int | None) -> bool:
-        """Return whether the spot accepts bets with this point (None: on a come-out).
+        """Return whether the spot accepts bets while this point is set (None: on a come-out).
 
-        A line spot accepts them before a come-out, a come spot after it, and an odds spot once the point is known.
+        A line spot accepts bets before a come-out, a come spot after it, and an odds spot once the point is
+        known.
         """
         known, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
@@ -156,12 +157,12 @@ class SpotRules:
         return _replace_credits(settle_bet(bet, EVEN), back, paid)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
-        """Return the settlement of a craps bet that is taken down: all but the commission is returned."""
+        """Return the settlement of a craps bet that is taken down: the bet less its commission is returned."""
         paid = self.commission(bet.credits, point)
         return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def build_spot(self, point: int | None) -> Spot:
-        """Return this craps betting spot, with limits and odds, as the layout offers it with this point."""
+        """Return this craps betting spot with the limits and odds that apply at this point."""
         step, bet = self.step(point), self.bet
         name, odds = (
             bet.name.model_dump(),

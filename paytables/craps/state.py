@@ -16,8 +16,8 @@ from paytables.wording import format_count
 class State:
     """The state of a craps table between two throws.
 
-    ``reversed_bets``, by seat and spot, are those that their player has turned on or off against the default.
-    ``shooter`` is the seat that throws; on a come-out, the first seat to which the dice are offered.
+    ``reversed_bets`` are the bets, by seat and spot, that their player has turned on or off against the
+    default. ``shooter`` is the seat that throws; on a come-out, the first seat to which the dice are offered.
     """
 
     point: int | None = None

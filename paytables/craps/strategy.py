@@ -56,9 +56,9 @@ def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
 def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     """Return the exact figures of a craps strategy over one hand of the shooter.
 
-    Raises :class:`AnalysisError` for bets that the rules refuse. The return is per credit of the first
-    stakes, as for every game with later stakes; ``rtp_of_all_staked`` is per credit of all stakes. The player
-    makes no on/off choices.
+    The return is per credit of the first stakes, as for every game with later stakes; ``rtp_of_all_staked``
+    is per credit of all stakes. The player makes no on/off choices. Raises :class:`AnalysisError` for bets
+    that the rules refuse.
     """
     states = [OPENING]
     at = {OPENING: 0}

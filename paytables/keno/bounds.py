@@ -144,7 +144,7 @@ def _classify_pair(
 
 
 def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> JointSelection:
-    """Return a single way of a Keno ticket in the form that the calculation of joint distributions uses."""
+    """Return a single way of a Keno ticket as a selection for the calculation of joint distributions."""
     selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
     return build_part(selection, [numbers], tables, ticket.options)
 
@@ -152,7 +152,7 @@ def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: 
 def _compute_pair(
     definition: KenoDefinition, tables: Tables, ticket: Ticket, kind: tuple[int, int, int, int, int]
 ) -> Pair:
-    """Return the joint result of two ways of this class (:func:`_classify_pair`).
+    """Return the joint result of two ways of a Keno ticket; ``kind`` is their class (:func:`_classify_pair`).
 
     Both are put into one distribution; the credits of the second are scaled, so that they can be told apart
     in sums.

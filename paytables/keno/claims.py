@@ -86,7 +86,7 @@ class ClaimRefusal(StrEnum):
 
 
 class TicketRefused(PaytableError):
-    """An event that is not allowed for a Keno ticket: ``code`` is the reason for programs, the text is for people."""
+    """Error: an event is not allowed for a Keno ticket; ``code`` is the reason for programs, the text for people."""
 
     def __init__(self, code: ClaimRefusal, text: str) -> None:
         self.code = code
@@ -168,9 +168,10 @@ class Presented:
 
 @dataclass(frozen=True, slots=True)
 class ClaimPayment:
-    """The payment of a claim on a Keno ticket: the amount of each draw, and where the paper differs from the record.
+    """The payment of a claim on a Keno ticket: the credits, the draws they are for, and how the paper differs.
 
-    ``rescued``: the paper was void on its face, but its control number proved that it wins (s. 83).
+    ``differs`` names the data that differ from the central record. ``rescued``: the paper was void on its
+    face, but its control number proved that it wins (s. 83).
     """
 
     credits: int
@@ -191,7 +192,10 @@ def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
 
 
 def pay(record: TicketRecord) -> TicketRecord:
-    """Return the record after the player has paid for the Keno ticket, which must be before its first draw (s. 83)."""
+    """Return the record of a Keno ticket after the player has paid for it.
+
+    It must be paid before its first draw (s. 83).
+    """
     return replace(record, state=_find_next_state(record, TicketEvent.PAY))
 
 

@@ -43,9 +43,10 @@ class WayResult:
 
 
 def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
-    """Draw ``count`` different numbers of ``field``, and return them in order. Every order is equally likely.
+    """Draw ``count`` different numbers from ``field``, and return them in the order drawn.
 
-    Each random number is an index into the remaining numbers, which keep their order.
+    Every order is equally likely. Each random number is an index into the remaining numbers, which keep their
+    order.
     """
     remaining = list(field)
     return tuple(deal_one(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
@@ -58,7 +59,7 @@ def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -
 
 
 def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[WayResult]:
-    """Return the result of every way of a Keno ticket, whose numbers are all known, in a draw."""
+    """Return the result of every way of a Keno ticket in one draw; all numbers of the ticket must be known."""
     factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
     found = []
     for i, selection in enumerate(ticket.selections):

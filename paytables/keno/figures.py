@@ -1,4 +1,4 @@
-"""The exact figures of a Keno game: every number of spots with every bonus, every form, and any ticket."""
+"""The exact figures of a Keno game: every number of spots with every bonus, every preset ticket, and any ticket."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,8 @@ def analyse(
     First come single selections of every number of spots, with every choice of bonuses, at the minimum stake
     and at the minimum stake that plays for a progressive; which numbers are chosen has no effect. If the
     limit of a draw can reduce prizes, the ticket that loses most by it is added: no ticket returns less than
-    the lowest of these. At full depth the forms follow, at every stake with different figures.
+    the lowest of these figures. At full depth the forms of play (preset tickets) follow, at every stake with
+    different figures.
     """
     bets = []
     for options in list_every_option(definition):
@@ -166,13 +167,14 @@ def _list_prizes(
 def _analyse_most_limited_ticket(
     definition: KenoDefinition, tables: Tables, spots: int, options: BonusOptions, limit: int
 ) -> BetAnalysis:
-    """Return the figures of the Keno ticket that loses most by the limit of a draw.
+    """Return the figures of the Keno ticket that loses most by the limit on the pay of a draw.
 
-    It is the most expensive ticket, with all selections on the same numbers. The proof that no ticket loses more:
-    divide the limit among the ways of any ticket in proportion to their cost. The ticket is paid at least the sum
-    of its ways' prizes, each limited to the way's part. So no ticket of straight selections returns less than this
-    one. No ticket at all returns less than the note states, which is the return of a ticket of the full permitted
-    cost.
+    It is the most expensive ticket, with all selections on the same numbers.
+
+    The proof that no ticket loses more: divide the limit among the ways of any ticket in proportion to their
+    cost. The ticket is paid at least the sum of its ways' prizes, each limited to the way's part. So no
+    ticket of straight selections returns less than this one. No ticket at all returns less than the note
+    states, which is the return of a ticket of the full permitted cost.
     """
     straight_ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
     distribution = build_credits_distribution(
@@ -224,7 +226,10 @@ def _find_dearest_stakes(definition: KenoDefinition, options: BonusOptions) -> t
 def _analyse_forms(
     definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[TicketForm, Ticket]]
 ) -> list[BetAnalysis]:
-    """Return the figures of a Keno game's forms of play; forms with the same figures are analysed once."""
+    """Return the figures of a Keno game's forms of play (preset tickets).
+
+    Forms with the same figures are analysed once.
+    """
     found = []
     seen: set[tuple[str, int, int]] = set()
     for form, ticket in forms:

@@ -181,9 +181,10 @@ class Joint:
     def _process_atom(
         self, step: _Step, size: int, todo: int, held: Sequence[int], states: Mapping[_State, int]
     ) -> dict[_State, int]:
-        """Return the states after one more atom, by how many of its numbers are drawn, with the wins it completes.
+        """Return the calculation's states after one more atom (a set of numbers that are in the same groups).
 
-        ``todo`` is the number of unnamed balls of a draw.
+        Every possible number of drawn balls in the atom is followed, and the wins that it completes are
+        added. ``todo`` is the number of unnamed balls of a draw.
         """
         after: dict[_State, int] = {}
         for (taken, credits_, levels, catches, done), count in states.items():

@@ -29,7 +29,10 @@ class KenoRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the cost of every form at every stake, in credits, ascending. Other tickets may cost other amounts."""
+        """Return the cost of every form of play (preset ticket) at every stake, in credits, ascending.
+
+        Other tickets may cost other amounts.
+        """
         return tuple(sorted({self.build_form_ticket(f, stake).cost for f, stake in self._offers}))
 
     @cached_property
@@ -109,7 +112,7 @@ class KenoRules(Tableless):
         )
 
     def draw_balls(self, draw: Draw, in_force: BonusOptions) -> Drawn:
-        """Draw the balls of a Keno draw, in order, and then the factor of each multiplier in ``in_force``."""
+        """Draw the balls of a Keno draw, in order, and then a factor for each multiplier bonus that the ticket has."""
         field = self.definition.field
         balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")
         return Drawn(balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers})

@@ -113,7 +113,10 @@ class TicketForm(Strict):
 
 
 class Limit(Strict):
-    """The maximum pay of one Keno ticket in one draw, without progressives; its prizes are cut in proportion."""
+    """The maximum pay of one Keno ticket in one draw, without progressives.
+
+    Prizes above it are reduced in proportion.
+    """
 
     credits: PositiveInt
 

@@ -30,7 +30,7 @@ class BonusOptions:
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
     def factor(self, marks: int) -> int:
-        """Return by how much the bonuses on named balls multiply a Keno way's win.
+        """Return the factor by which bonuses on named balls multiply a Keno way's win.
 
         Bit *i* of ``marks``: the way contains bonus ball *i*.
         """
@@ -43,7 +43,7 @@ def format_prize_name(spots: int, catch: int) -> str:
 
 
 def build_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOptions:
-    """Return the bonuses in force for a Keno ticket that pays for those with the ids ``bought``."""
+    """Return the bonuses in force for a Keno ticket whose player has bought the bonuses ``bought`` (ids)."""
     paid = set(bought)
     in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
     return BonusOptions(
@@ -55,7 +55,7 @@ def build_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOpt
 
 
 def list_every_option(definition: KenoDefinition) -> list[BonusOptions]:
-    """Return every combination of the bonuses that a Keno game sells, first the one with none of them."""
+    """Return every combination of the bonuses that a Keno game sells, starting with no bonus."""
     sold = [b.id for b in definition.bonus if b.fee]
     return [build_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
 

@@ -67,7 +67,7 @@ class Ticket:
 
     @property
     def cost(self) -> int:
-        """Return the cost of the Keno ticket in credits."""
+        """Return the cost of the Keno ticket for all its draws, in credits."""
         return self.cost_a_draw * self.draws
 
     def to_json(self) -> dict[str, Json]:

@@ -121,7 +121,7 @@ def convolve(a: WinCounts, b: WinCounts) -> WinCounts:
 
 
 def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
-    """Return the weight of each factor by which all multipliers of a Keno draw together multiply a win."""
+    """Return the weight of each product of factors that the multiplier bonuses of a Keno draw can have together."""
     weights = {1: 1}
     for bonus in options.multipliers:
         longer: dict[int, int] = {}

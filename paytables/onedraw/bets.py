@@ -74,7 +74,7 @@ class OneDrawBets(TableRules):
         return Layout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises :class:`WagerError`.
+        """Return the wager of ``credits_`` after checking its bets. Raises :class:`WagerError`.
 
         While bets stay from earlier spins, a spin may cost nothing.
         """
@@ -136,7 +136,7 @@ class OneDrawBets(TableRules):
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the payment for each stake in prison to a player who leaves, and the table state without them.
+        """Return the payment for each stake in prison to a player who leaves, and the table state without these.
 
         The payment is the part of the stake that the player could have taken back at the last zero; for a
         leaving player, that spin was the last (Monaco, art. 8.2). A bet on several spins cannot be taken

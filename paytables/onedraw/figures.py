@@ -1,4 +1,4 @@
-"""The exact figures of a table with one draw: every kind of bet, every form, and any combination of bets.
+"""The exact figures of a table with one draw: every kind of bet, every preset wager, any combination of bets.
 
 Results are counted among equally likely cases, so a bet of one draw is an enumeration. Bets that outlast a
 draw make a Markov chain that continues only if the same result repeats: it is followed to its end.
@@ -21,7 +21,7 @@ _STRATEGY: Final = "take your part back at every zero"
 
 
 def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
-    """Return the exact figures of every kind of bet at its minimum stake, and of every form of several bets."""
+    """Return the exact figures of every kind of bet at its minimum stake, and of every form (preset wager)."""
     bets = []
     for group, spot_rules in table.groups().items():
         spot = spot_rules[0].spot
@@ -39,7 +39,8 @@ def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
 def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
     """Return the exact figures of a wager, each bet followed to its end.
 
-    A player who may choose between prison and taking a part of the stake back takes the part back.
+    If the rules let a player choose between prison and taking a part of the stake back, the part is taken
+    back.
     """
     bets = list_bets_on_table((), wager, table.cloth.spots)
     figures = analyse_cases(name, wager, iter_cases(table, bets), depth)

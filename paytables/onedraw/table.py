@@ -45,7 +45,7 @@ class OneDrawTable(OneDrawBets):
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a round: draw once, and settle every bet.
 
-        At zero, players of even-money bets may be asked about their stakes.
+        At zero, players of even-money bets may have to choose between half of the stake and prison.
         """
         bets = list_bets_on_table(self.held, self.wager(wager.credits, **wager.options), self.cloth.spots)
         result, cue, drawn = yield from self.obtain_result(draw)
@@ -76,7 +76,7 @@ class OneDrawTable(OneDrawBets):
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every kind of bet at the table and of every form."""
+        """Return the exact figures of every kind of bet at the table and of every form (preset wager)."""
         return figures.analyse(self, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

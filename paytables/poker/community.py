@@ -138,10 +138,10 @@ class Solver:
         return turns, sums
 
     def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
-        """Decide the player's best bets at the flop and at the turn, after the flop number ``n``.
+        """Find the player's best bets at the flop and at the turn, for the flop number ``n``.
 
         Return which hole cards bet at the flop, which continue by turn card, and the best and worst sums of
-        nets for the decision before the flop.
+        net results for the decision before the flop.
         """
         streets = self.streets
         turns, sums = self.sum_net_results(n)
@@ -164,7 +164,7 @@ class Solver:
     def _decide_before_flop(
         self, best: Ints, worst: Ints
     ) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
-        """Decide the player's best bet before the flop, from the ``best`` and ``worst`` sums of nets after it.
+        """Find the player's best bet before the flop, from the ``best`` and ``worst`` sums of net results after it.
 
         Return the bet by class of hole cards, the index of the bet by hole cards, and the best and worst mean
         nets.
@@ -255,7 +255,7 @@ def build_tables(opens: int) -> Tables:
 
 
 def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
-    """Fill ``shown`` with the strength of each pair of hole cards on a board; count each strength in ``bucket``.
+    """Write to ``shown`` the strength of each pair of hole cards on a board; count each strength in ``bucket``.
 
     Return the lowest and the highest strength. Hole cards a < b have the number b (b - 1) / 2 + a.
     """

@@ -1,4 +1,4 @@
-"""Rows of a poker pay table: which hands each row pays, best row first."""
+"""Rows of a poker pay table, best row first, and the hands that each row pays."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal
@@ -63,7 +63,7 @@ def parse_span(value: str) -> range:
 class HandRow(Strict):
     """A row of a poker pay table: the hands that it pays. The first row that fits a hand counts.
 
-    ``of`` are the permitted ranks of the pair, three or four of a kind (for two pairs: of the higher),
+    ``of`` are the permitted ranks of the pair, three or four of a kind (for two pairs: of the higher pair),
     ``kicker`` those of the remaining card. ``wilds`` is the required number of wild cards.
     """
 

@@ -49,10 +49,11 @@ Policy = Annotated[str, AfterValidator(_check_readable)]
 
 @lru_cache(maxsize=4)
 def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
-    """Return one set of cards, by its number, for each class of sets that differ only by an exchange of suits.
+    """Return one representative set of cards for each class of sets that differ only by an exchange of suits.
 
-    The numbers are ascending. ``hand`` is the number of cards of a set, from a deck of ``cards`` (52, or 53
-    with the joker). The result equals that of :attr:`paytables.cards.subsets.Sets.classes`.
+    The sets are given by their numbers, ascending. ``hand`` is the number of cards of a set, from a deck of
+    ``cards`` (52, or 53 with the joker). The result equals that of
+    :attr:`paytables.cards.subsets.Sets.classes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]

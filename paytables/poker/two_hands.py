@@ -89,9 +89,9 @@ class TwoHandsDefinition(TableDefinition):
 
 @dataclass
 class SeatRound:
-    """One seat's round of a pai gow game: its bets, its cards or tiles if it has a stake, and how it set them.
+    """One seat's round of a pai gow game: its bets, its cards or tiles if it has a stake, and their setting.
 
-    ``None`` as the setting means that it has surrendered.
+    A setting of None means that the seat has surrendered.
     """
 
     seat: int
@@ -109,7 +109,7 @@ class SeatRound:
 class TwoHands(PlayerBankRules):
     """Base class of pai gow rules: each player sets cards or tiles ("pieces") as a low and a high hand.
 
-    The bank's are set by the house way, also if a player is the bank.
+    The bank's pieces are set by the house way, even if a player is the bank.
     """
 
     definition: TwoHandsDefinition
@@ -128,7 +128,7 @@ class TwoHands(PlayerBankRules):
 
     @abstractmethod
     def find_house_way(self, dealt: Sequence[int]) -> Way:
-        """Return the way in which the bank would set the dealt pieces (the house way)."""
+        """Return the way in which the bank sets such pieces (the house way)."""
 
     @abstractmethod
     def describe_setting(self, way: Way) -> dict[str, str]:
@@ -203,7 +203,10 @@ class TwoHands(PlayerBankRules):
         return self.definition.player_bank
 
     def check(self, file: str) -> None:
-        """Check that the cards or tiles suffice for all seats, and the bet forms. Raises :class:`DefinitionError`."""
+        """Check that the cards or tiles suffice for all seats, and that the table accepts the preset bets.
+
+        Raises :class:`DefinitionError`.
+        """
         seats, room = self.definition.table.seats, len(self.PIECES) // self.HAND - 1
         if seats > room:
             why = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
@@ -263,7 +266,7 @@ class TwoHands(PlayerBankRules):
         viewer: int | None,
         banker: int | None,
     ) -> Generator[Step, Choice | None, None]:
-        """Ask each seat in turn how to set its pieces, or whether to surrender; store its answer."""
+        """Ask each seat in turn how to set its pieces, or whether to surrender; store its decision."""
         for seat_round in dealt:
             offered = {way[2]: way for way in self.list_settings(seat_round.dealt)}
             prompt = self._build_felt(dealt, [], side_steps, viewer, banker) | {"hand": seat_round.hand}
@@ -289,7 +292,8 @@ class TwoHands(PlayerBankRules):
     def _settle_seat(self, seat_round: SeatRound, bank_way: Way) -> Settlement:
         """Return the settlement of one seat's stake.
 
-        It is surrendered, or it is won, pushed or lost by how many of the two hands beat the bank's.
+        The stake is surrendered, or it is won, pushed or lost by how many of the seat's two hands beat the
+        bank's.
         """
         stake = seat_round.bets[SPOT].credits
         if seat_round.way is None:

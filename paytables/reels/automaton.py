@@ -4,7 +4,7 @@ Everything a stage can pay is a *component*: a payline (with its group of prizes
 won), a symbol paid by ways, a scatter. Of each reel's column, a component sees only a *letter* (the symbol on
 its cell, or how many of its symbols show) and moves from node to node; each step may multiply a *weight* (the
 ways). The final node says which prize was won: its win is weight x value. Play, the compiled simulator and
-the exact analysis all read these same tables.
+the exact analysis all read the same tables.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -17,11 +17,11 @@ END: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """One award that a reel-game prize gives in addition to credits: runs of a stage, a progressive level, merchandise.
+    """One award that a reel-game prize gives in addition to credits: free games, a progressive level, merchandise.
 
     ``kind`` is stage, progressive, merchandise, step (the multiplier of the series increases) or stick
-    (``size`` is the mask of the cells that become sticky). For a stage, ``times`` is the number of runs and
-    ``size`` its starting size.
+    (``size`` is the mask of the cells that become sticky). For a stage, ``times`` is the number of runs
+    (plays) and ``size`` its starting size.
     """
 
     kind: str
@@ -62,10 +62,10 @@ class End:
 
     @property
     def rank(self) -> tuple[bool, int, int]:
-        """Return the sort key that chooses the best of a component's prizes: one with an award ranks above any credits.
+        """Return the sort key that chooses the best of a component's prizes.
 
-        Of two prizes that pay the same, the one with more cells ranks higher, because it is shown to the
-        player.
+        A prize with an award ranks above any credits. Of two prizes that pay the same, the one with more
+        cells ranks higher, because the player is shown the cells.
         """
         return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.part))
 
@@ -111,8 +111,8 @@ class Graph:
     def live(self, node: int) -> list[Option]:
         """Return the steps from an automaton's node after which a win is still possible.
 
-        Letters that lead to the same node with the same factor form one step. Most letters (all except the
-        symbol and its wilds) often do; such a step is written as any letter minus the others.
+        Letters that lead to the same node with the same factor form one step. Often most letters (all except
+        the symbol and its wilds) do so; such a step is written as any letter minus the others.
         """
         if node not in self._live:
             first = self.row[node]

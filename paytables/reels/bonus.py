@@ -34,9 +34,10 @@ from paytables.reels.run import (
 
 @dataclass(frozen=True, slots=True)
 class BonusItem:
-    """A box, wheel segment or coin of a bonus stage: its credits in one mode, its awards, and how many there are.
+    """A box, wheel segment or coin of a bonus stage: its credits in one mode, its awards, and how many exist.
 
-    ``count`` is the weight if contents are drawn with replacement; ``end`` means that it ends the picking.
+    ``count`` is the weight if contents are drawn with replacement; ``end`` means that the item ends the
+    picking.
     """
 
     name: str
@@ -48,7 +49,7 @@ class BonusItem:
     def build_payments(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
         """Return the payment for a box, wheel segment or coin; empty if it pays no credits.
 
-        ``detail`` says where the screen shows it.
+        ``detail`` says where on the screen the item is.
         """
         return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
 
@@ -57,7 +58,7 @@ class _SmallStage(ABC):
     """Base class of bonus stages with so few results that their whole win distribution is computed."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result (credits won, awards given) of one run of this bonus stage."""
+        """Return the probability of each result (credits won, awards given) of one play of this bonus stage."""
         return self._distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
@@ -66,12 +67,12 @@ class _SmallStage(ABC):
 
     @property
     def worst(self) -> Fraction | None:
-        """Return None: by default a run asks the player for no decision, so there is no worst way to play it."""
+        """Return None: by default a bonus stage has no player decision, so there is no worst way to play it."""
         return None
 
     @abstractmethod
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Compute the probability of each result (credits won, awards given) of one run of this bonus stage."""
+        """Compute the probability of each result (credits won, awards given) of one play of this bonus stage."""
 
     @cached_property
     def _distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
@@ -84,7 +85,7 @@ class _SmallStage(ABC):
         return build_table(self._distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact figures of one run of the bonus stage, which always include second moments."""
+        """Return the exact figures of one play of the bonus stage, which always include second moments."""
         return self._table
 
 
@@ -107,7 +108,7 @@ class Pick(_SmallStage):
 
     @property
     def worst(self) -> Fraction:
-        """Return the mean credits of a run: no order of opening boxes is better or worse than another."""
+        """Return the mean credits of one play: no order of opening boxes is better or worse than another."""
         return self._table.mean
 
     def run(self, draw: Draw) -> Running:
@@ -132,10 +133,10 @@ class Pick(_SmallStage):
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result of a run, by recursion over the counts of the items not yet drawn.
+        """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
 
-        These determine how many boxes are open. After n openings every case is one of equally many orders, so
-        cases are counted in integers.
+        These counts determine how many boxes are open. After n openings every case is one of equally many
+        orders, so cases are counted in integers.
         """
         unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.items), 0, ()): 1
@@ -165,7 +166,7 @@ class Pick(_SmallStage):
         return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
 
     def list_prize_rates(self) -> list[PrizeRate]:
-        """Return, for each item that pays credits, the expected number of boxes in a run that contain it."""
+        """Return, for each item that pays credits, the expected number of opened boxes in one play that contain it."""
         rates = self._mean_openings
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
@@ -180,7 +181,7 @@ class Pick(_SmallStage):
 
     @cached_property
     def _mean_openings(self) -> list[Fraction]:
-        """Return, for each item, the mean number of opened boxes in one run that contain it."""
+        """Return, for each item, the mean number of opened boxes in one play that contain it."""
         rates = [Fraction(0)] * len(self.items)
         unfinished = {tuple(p.count for p in self.items): 1}
         for orders in self._orders:
@@ -199,7 +200,7 @@ class Pick(_SmallStage):
 
 @dataclass(frozen=True)
 class Wheel(_SmallStage):
-    """A bonus stage with a wheel of equal segments, which is spun once in a run."""
+    """A bonus stage with a wheel of equal segments, which is spun once."""
 
     name: str
     parts: tuple[BonusItem, ...]
@@ -319,7 +320,7 @@ class Hold(_SmallStage):
 
     @cached_property
     def _table(self) -> RunFigures:
-        """Return the exact figures of one run, from the moments of the number of coins and of one coin's value."""
+        """Return the exact figures of one play, from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.items), self._total_weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.items), self._total_weight)
         odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
@@ -365,7 +366,7 @@ class Hold(_SmallStage):
         return rows
 
     def list_prize_rates(self) -> list[PrizeRate]:
-        """Return how often a run wins each kind of coin that pays credits, and the prize for a full board."""
+        """Return how often one play wins each kind of coin that pays credits, and the prize for a full board."""
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
             for p, r in self._compute_prop_rates()

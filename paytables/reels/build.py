@@ -26,10 +26,10 @@ from paytables.wording import format_count
 
 
 def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """Return the definition with every ``like = "other"`` expanded: missing keys are copied from that other stage.
+    """Return the definition with every stage that has ``like = "other"`` completed from that other stage.
 
-    A stage that names no kind is a reel stage. ``like`` stays if the pays are inherited: an inherited pay
-    that the stage cannot win is dropped later, and the game's remarks name it.
+    Missing keys are copied. A stage that names no kind is a reel stage. ``like`` stays if the pays are
+    inherited: an inherited pay that the stage cannot win is dropped later, and the game's remarks name it.
     """
     stages = data.get("stage")
     if not isinstance(stages, Mapping):
@@ -95,7 +95,10 @@ class ModeStages:
         return self._made[name, size]
 
     def _build_memory(self, name: str, table: object) -> Memory:
-        """Return what the stage ``name`` retains between the runs of a series. Raises :class:`DefinitionError`."""
+        """Return what the stage ``name`` retains between the plays of a series, such as multipliers.
+
+        Raises :class:`DefinitionError`.
+        """
         if not isinstance(table, ReelsStage):
             return Memory()
         key = f"stage.{name}"
@@ -154,7 +157,7 @@ class ModeStages:
         return Spin(reels, self.symbols.ids)
 
     def _build_pick_stage(self, name: str, table: PickStage, items: tuple[BonusItem, ...]) -> Pick:
-        """Build a pick stage: the number of boxes defaults to one per item counted, the picks to all boxes."""
+        """Build a pick stage; by default there is one box per item counted, and every box may be picked."""
         boxes = table.boxes or sum(p.count for p in items)
         picks = table.picks or boxes
         if picks > boxes:
@@ -192,7 +195,7 @@ class ModeStages:
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:
-    """Refuse a reel game with awards of stages, levels or merchandise that do not exist, or that nothing can win."""
+    """Refuse a reel game with awards of stages, levels or merchandise that do not exist or that nothing gives."""
     known = {
         "stage": list(definition.stage),
         "progressive": [p.id for p in definition.progressive],

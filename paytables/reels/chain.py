@@ -30,7 +30,7 @@ Node = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a reel game's stage retains between runs of a series: multipliers, a limit of runs, and sticky cells."""
+    """What a reel game's stage retains between the plays of a series: multipliers, a limit of plays, sticky cells."""
 
     multipliers: tuple[int, ...] = (1,)
     by_run: bool = True
@@ -39,14 +39,14 @@ class Memory:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether the stage has no memory, so that every run of a series is alike."""
+        """Return whether the stage retains nothing between plays, so that every play of a series is alike."""
         return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
 
 
 class State(NamedTuple):
-    """The state of a series of runs of one stage of a reel game.
+    """The state of a series of plays of one stage, such as ten free games.
 
-    It has the runs left and played, the index of the multiplier, and the starting size (the mask of sticky
+    It has the plays left and made, the index of the multiplier, and the starting size (the mask of sticky
     cells).
     """
 
@@ -57,7 +57,7 @@ class State(NamedTuple):
 
 
 def build_first_state(memory: Memory, times: int, size: int) -> State:
-    """Return the initial state of a series of ``times`` runs of a stage with this memory."""
+    """Return the initial state of a series of ``times`` plays of a stage with this memory."""
     most = memory.most_runs
     return State(times if most is None else min(times, most), 0, 0, size)
 
@@ -106,9 +106,10 @@ class Worth:
 
 @dataclass(slots=True)
 class Chain:
-    """All stages of a reel game in one mode and how they start one another: expected runs, means and variances.
+    """All stages of a reel game in one mode and how they start one another: expected plays, means and variances.
 
-    ``table`` returns a run's figures by stage and size; ``memory`` has what each stage retains between runs.
+    ``table`` returns the figures of one play (run) by stage and size; ``memory`` has what each stage retains
+    between runs.
     """
 
     table: Callable[[str, int], RunFigures]
@@ -188,9 +189,9 @@ class Chain:
 
     # ------------------------------------------------------------ backwards: mean and variance
     def compute_worth(self, award: Award) -> Worth:
-        """Return mean and variance of all credits that an award of runs leads to, other stages included.
+        """Return mean and variance of all credits that follow from an award of a stage, in that stage and in others.
 
-        The stages' tables must include second moments.
+        The stages' figures must include second moments.
         """
         if self.memory[award.name].is_plain:
             run_worth = self._compute_worth_of_plain_run(award.name, award.size)
@@ -246,7 +247,7 @@ class Chain:
         return square - mean**2
 
     def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> Worth:
-        """Return mean and variance of the credits of all runs that these awards start in stages outside ``group``."""
+        """Return mean and variance of the credits of all plays that these awards start in stages outside ``group``."""
         found = [self.compute_worth(a) for a in given if a.kind == "stage" and a.name not in group]
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
@@ -296,7 +297,7 @@ class Chain:
 
     # ------------------------------------------------------------ who starts whom
     def _collect_reachable_nodes(self, stage: str, seen: set[Node], size: int = 0) -> None:
-        """Add (stage, size) to ``seen``, and every (stage, size) that its runs can lead to."""
+        """Add (stage, size) to ``seen``, and every (stage, size) that can follow it in a game."""
         todo = [(stage, size)]
         while todo:
             node = todo.pop()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The totals of a number of simulated reel games, in credits at level 1."""
+    """The totals of a number of simulated reel games: credits, wins and highest win, in credits at level 1."""
 
     games: int
     credits: int
@@ -111,7 +111,7 @@ def build_arrays(reels: Reels, names: list[str]) -> Arrays:
 def _walk_first_two_reels(reels: Reels, given: Any) -> dict[str, Any]:
     """Return, for every pair of columns of the first two reels, what is won and which components can still win.
 
-    A game with one reel is treated as if its second reel had one empty column.
+    A game with one reel is handled as if its second reel had one empty column.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -158,7 +158,10 @@ def _walk_first_two_reels(reels: Reels, given: Any) -> dict[str, Any]:
 
 # ---------------------------------------------------------------- kernels: numba compiles these
 def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
-    """Return the credits of one window of the reels; ``case[x]`` is the number of reel x's equally likely case."""
+    """Return the credits that one window of the reels pays; ``case[x]`` numbers a case of reel x.
+
+    The cases of a reel are equally likely: a stop of weight n has n cases.
+    """
     reels = len(t.cases)
     pair = t.column[0, case[0]] * t.columns
     if reels > 1:

@@ -71,7 +71,7 @@ class Component:
     rows: tuple[tuple[int, int], ...] = ()
 
     def seen(self, x: int, column: Column) -> Column:
-        """Return the part of reel x's column that this pay component reads."""
+        """Return the part of reel x's column that this pay component evaluates."""
         return column[slice(*self.rows[x])] if self.rows else column
 
     def find_letter(self, x: int, column: Column) -> int:
@@ -202,7 +202,7 @@ def _build_line_automaton(
         return end.rank, end
 
     def advance(x: int, state: LineState, letter: int) -> tuple[LineState | End, int]:
-        """Return a line's next state, or its end, after reel ``x`` shows the symbols of ``letter``; the factor is 1."""
+        """Return a line's next state, or its end, after reel ``x`` shows these symbols; the factor is always 1."""
         best, alive = state
         rank = best.rank
         still: list[tuple[int, tuple[int, ...]]] = []
@@ -255,9 +255,9 @@ def build_ways_components(
 ) -> list[Component]:
     """Return the pay components of one symbol paid by ways: adjacent reels that show it.
 
-    The prize is multiplied by the number of times each of those reels shows it (not with ``once``); a cell
-    with a multiplier counts that many times. From the left, one component reads the run to its end; from the
-    right there is one component per count, because the start of the run is only known at its first reel.
+    The prize is multiplied by the number of times each of these reels shows it (not with ``once``); a cell
+    with a multiplier counts that many times. From the left, one component reads the win to its end; from the
+    right there is one component per count, because the start of the win is only known at its first reel.
     """
     reels = len(columns)
     top = max(prizes)
@@ -273,19 +273,19 @@ def build_ways_components(
         return tuple(x < count for x in range(reels))
 
     def step_from_left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
-        """Return the next state (or the end) of a run from the left, and the factor of its number of ways.
+        """Return the next state of a win from the left after reel ``x``, and the factor of its number of ways.
 
-        Reel ``x`` shows the symbol ``shown`` times.
+        The result is the end if no later reel matters. Reel ``x`` shows the symbol ``shown`` times.
         """
         if not shown:
             return (_find_reached_end(prizes, x, mark_first_reels(x)), 1)
         return (End(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown)
 
     def build_step_from_right(count: int) -> WaysStep:
-        """Return the step function that recognises a run of exactly ``count`` reels from the right."""
+        """Return the step function that recognises a ways win on exactly ``count`` reels from the right."""
 
         def step_from_right(x: int, _state: str, shown: int) -> tuple[str | End, int]:
-            """Return the next state (or the end) of a run from the right, and the factor of its number of ways."""
+            """Return the next state (or the end) of a win from the right, and the factor of its number of ways."""
             inside = x >= reels - count
             blocked = x == reels - count - 1 and shown and count < top
             if (inside and not shown) or blocked:
@@ -362,15 +362,15 @@ def build_stick_component(
     first = [sum(heights[:x]) for x in range(len(heights))]
 
     def mask_column(_x: int, column: Column) -> int:
-        """Return the rows of the column that show a symbol that sticks, as bits."""
+        """Return the rows of the column that show the sticky symbol, as bits."""
         return sum(1 << row for row, s in enumerate(column) if s == symbol)
 
     def add_to_mask(x: int, mask: int, rows: int) -> tuple[int | End, int]:
-        """Add the sticking rows of reel ``x`` to the mask of stuck cells."""
+        """Return the mask of stuck cells with the rows of reel ``x`` that show the sticky symbol added."""
         return (mask | rows << first[x], 1)
 
     def build_mask_end(mask: int) -> End:
-        """Return the end that gives the awards for this mask of stuck cells, or NOTHING if none exist."""
+        """Return the automaton's result with the awards for this mask of stuck cells, or NOTHING without an award."""
         awards = given(mask)
         return End(Prize("", 0, awards)) if awards else NOTHING
 

@@ -1,4 +1,4 @@
-"""Reel stages with more than one window in a run: falls (cascades), and reels that the player may hold.
+"""Reel stages with more than one window in a play: cascades (falls), and reels that the player may hold.
 
 They draw the same stops and read the same tables as a plain spin; their exact figures come from enumerating
 every window of their distinct columns.
@@ -72,7 +72,7 @@ class _Enumerated(OnReels, ABC):
         ]
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result (credits won, awards given) of one run of this reel stage."""
+        """Return the probability of each result (credits won, awards given) of one play of this reel stage."""
         return self._enumeration.distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
@@ -85,7 +85,7 @@ class _Enumerated(OnReels, ABC):
         return build_table(self._enumeration.distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact figures of one run of the stage, which always include second moments."""
+        """Return the exact figures of one play of the stage, which always include second moments."""
         return self._table
 
     def list_prize_rates(self) -> list[PrizeRate]:
@@ -99,7 +99,7 @@ class _Enumerated(OnReels, ABC):
 
 @dataclass(slots=True)
 class _Enumeration:
-    """Exact figures of one run of a reel stage: its distribution, the rate of each prize, and the mean extras."""
+    """Exact figures of one play of a reel stage: distribution, rate of each prize, mean levels and merchandise."""
 
     distribution: dict[tuple[int, GivenAwards], Fraction]
     prizes: list[PrizeRate]
@@ -143,7 +143,7 @@ class _Adder:
 class Falls(_Enumerated):
     """A reel stage with cascades: winning symbols disappear, symbols above fall, and the strips refill the window.
 
-    Each fall has its multiplier. Scatters are counted once, in the last window, so that a scatter that
+    Each fall has its own multiplier. Scatters are counted once, in the last window, so that a scatter that
     remains is not paid at every fall.
     """
 
@@ -152,7 +152,7 @@ class Falls(_Enumerated):
     def list_falls(
         self, stops: Sequence[int], first: list[Hit] | None = None
     ) -> list[tuple[list[Column], list[Hit], int]]:
-        """Return the window at those stops and after each fall, with the prizes that each pays and its multiplier.
+        """Return the window at these stops and after each fall of the cascade, with its prizes and multiplier.
 
         ``first`` are the hits of the first window, if already known.
         """
@@ -179,9 +179,9 @@ class Falls(_Enumerated):
                 raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
 
     def run(self, draw: Draw) -> Run:
-        """Draw the stops once, play all falls and return the result of the run.
+        """Draw the stops once, play all falls of the cascade and return the result.
 
-        The strips determine all symbols that fall later.
+        The strips determine all symbols that fall later, so no further number is drawn.
         """
         stops = self.reels.spin(draw)
         falls = self.list_falls(stops)
@@ -222,7 +222,7 @@ class Holds(_Enumerated):
     """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
 
     def run(self, draw: Draw) -> Running:
-        """Spin the reels, ask which to hold (a mask, reel 1 the lowest bit), and spin the others again."""
+        """Spin the reels, ask which reels to hold (a bit mask, reel 1 the lowest bit), and spin the others again."""
         stops = list(self.reels.spin(draw))
         count = len(stops)
         prompt = {
@@ -251,7 +251,7 @@ class Holds(_Enumerated):
     def _classes(self) -> list[list[int]]:
         """Return, for each reel, the class number of each column; columns that pay alike share a class.
 
-        Columns pay alike if every component reads the same letter in them.
+        Columns pay alike if every pay component reads the same letter in them.
         """
         found = []
         for rows in self.reels.letters:
@@ -310,9 +310,9 @@ class Holds(_Enumerated):
 
     @cached_property
     def strategy(self) -> dict[tuple[int, ...], int]:
-        """Return the mask of reels that the best strategy holds at each first window, by its column classes.
+        """Return the mask of reels that the best strategy holds for each first window, by its column classes.
 
-        It has the highest expectation, then the fewest reels held.
+        The mask has the highest expected credits; among equal ones, the fewest held reels.
         """
         self._check_size()
         masks = range(1 << len(self._classes))

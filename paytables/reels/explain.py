@@ -38,7 +38,7 @@ _MIXTURES_MAX: Final = 4096
 def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     """Return sentences that say what each stage of a reel game pays at level 1: every prize that can be won.
 
-    For further ways to bet, only what they pay differently is listed.
+    For each further mode (way to bet), only its differences are listed.
     """
     lines: list[str] = []
     known: dict[tuple[str, ...], str] = {}
@@ -102,7 +102,7 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
 
 
 class _StageExplainer:
-    """Writer of sentences on what one stage of a reel game pays in one mode, from lines of chosen symbols."""
+    """Writer of sentences on what one stage of a reel game pays in one mode, found by evaluating trial lines."""
 
     def __init__(self, mode_stages: ModeStages, name: str, table: object, stage: Stage) -> None:
         self.name = name
@@ -128,7 +128,7 @@ class _StageExplainer:
     # ------------------------------------------------------------------ sentences
     @property
     def title(self) -> str:
-        """Return the heading of the stage's sentences: its name, and the bet for which it is read."""
+        """Return the heading of the stage's sentences: its name, and the mode (way to bet) that they are about."""
         return f"{self.name} (bet {self._mode.id}, {format_count(self._mode.cost, 'credit')}):"
 
     def iter_sentences(self) -> Iterator[str]:
@@ -276,7 +276,7 @@ class _StageExplainer:
         return any(can_show(tried, line, self._reels.columns) for line in self._lines)
 
     def _find_best_win(self, cells: Cells) -> End:
-        """Return the best win of a line with these symbols; of prize groups that pay together, the first that pays."""
+        """Return the best win of a line with these symbols; of several prize groups, that of the first that pays."""
         for patterns in self._groups.values():
             best = max(
                 (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NOTHING
@@ -339,7 +339,7 @@ class _StageExplainer:
             yield Remark(f"{key}.weights", f"a stop's weight is of {row}; `weights_row` says another")
 
     def _iter_wilds_alone_remarks(self, key: str) -> Iterator[Remark]:
-        """Yield a remark if substitutes alone are paid as another symbol and some window shows them."""
+        """Yield a remark if a line of wilds alone is paid as another symbol and some window shows such a line."""
         for wild in self._list_symbols_on_strips():
             if not self._symbols.substitutes_for[wild]:
                 continue
@@ -387,7 +387,7 @@ class _StageExplainer:
                     yield Remark(f"{key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here")
 
     def _iter_counted_for_others_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
-        """Yield remarks on substitutes that count as a scatter, or alone make a way of another symbol."""
+        """Yield remarks on wilds that count as a scatter, or that alone complete a way of another symbol."""
         for n, pay in enumerate(table.pay):
             if pay.on == "line":
                 continue

@@ -1,4 +1,4 @@
-"""The exact figures of a reel game, combined from every stage's expectations for every way to bet."""
+"""The exact figures of a reel game in every mode (way to bet), combined from the figures of its stages."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
 
 
 def chain_of(stages: ModeStages, *, second: bool) -> Chain:
-    """Return the chain that combines one mode's stages; ``second`` includes what variances need."""
+    """Return the chain that combines the stages of one mode; ``second``: with the moments that variances need."""
     return Chain(lambda name, size: stages.stage(name, size).compute_figures(second=second), stages.memory)
 
 
@@ -124,7 +124,7 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
 
 
 def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution) -> WinDistribution:
-    """Return the win distribution of a player who doubles every win as often as allowed; the tail stays."""
+    """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.counts.items():
@@ -138,9 +138,9 @@ def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution
 def _describe_strategy(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain
 ) -> dict[str, Any]:
-    """Return the player's strategy that a mode's figures assume, and the return of the worst decisions.
+    """Return the player's strategy that a mode's figures assume, and the return with the worst decisions.
 
-    No decision affects which stages follow, so the worst game consists of the worst runs. A double-up is an
+    No decision affects which stages follow, so the worst game consists of the worst plays. A double-up is an
     even bet, so the way it is played does not change the mean.
     """
     words: set[str] = set()
@@ -212,9 +212,9 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
 def _compute_exact_distribution(
     stages: ModeStages, run: Mapping[tuple[int, GivenAwards], Fraction]
 ) -> WinDistribution | None:
-    """Return the win distribution of a reel game that is a single run, or None if something may follow the run.
+    """Return the win distribution of a reel game that consists of one play, or None if a feature may follow.
 
-    ``run`` is the distribution of the run's results (credits won, awards given).
+    ``run`` is the distribution of the play's results (credits won, awards given).
     """
     memory = stages.memory[stages.mode.stage]
     if memory.multipliers[0] != 1 or any(given for _, given in run):

@@ -142,13 +142,13 @@ def _count_windows_by_nodes(
 
 
 def award_components(reels: Reels) -> list[int]:
-    """Return the numbers of the pay components that can give an award that is played next, such as free games."""
+    """Return the numbers of the pay components that can give an award such as free games, which is played next."""
     gives = {start: _can_give_award(reels.graph, start) for start in set(reels.starts)}
     return [c for c, start in enumerate(reels.starts) if gives[start]]
 
 
 def _can_give_award(g: Graph, start: int) -> bool:
-    """Return whether an automaton's walk from the node ``start`` can end with an award that is played next."""
+    """Return whether a pay automaton started in the node ``start`` can end with an award that is played next."""
     seen = {start}
     todo = [start]
     while todo:
@@ -175,7 +175,7 @@ def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
 
 
 def run_table(reels: Reels, ends: Ends, *, second: bool) -> RunFigures:
-    """Return the exact figures of one run of a reel stage; ``second`` includes what variances need.
+    """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
 
     They are computed by dynamic programming. ``ends`` come from :func:`ends_by_component`. If too many
     components give awards to be walked together, ``odds`` stays empty; with ``second`` that raises
@@ -221,7 +221,7 @@ def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fra
 
 
 def compute_second_moment(reels: Reels) -> Fraction:
-    """Return E[X^2] of the credits X of one run: the sum over all pairs of components of E[X_a X_b]."""
+    """Return E[X^2] of the credits X of one play: the sum over all pairs of components of E[X_a X_b]."""
     size = len(reels.components)
     squares = sum(_iter_win_products(reels, [(c, c) for c in range(size)]))
     products = sum(_iter_win_products(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
@@ -233,7 +233,7 @@ _DONE: Final[list[Option]] = [(END, 1, [(1, ANY_LETTER)])]
 
 
 class _HistogramIndex:
-    """Numbered histograms of how often a reel's cases show each combination of letters to some components.
+    """Numbered histograms that say how often a reel shows each combination of letters to some pay components.
 
     Equal histograms have the same number.
     """
@@ -408,7 +408,7 @@ def compute_prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
 
 
 def compute_extra_rates(reels: Reels, ends: Ends) -> dict[tuple[str, str], Fraction]:
-    """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
+    """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that one play gives."""
     return compute_extras(
         (award, Fraction(amount, reels.cycle))
         for walks in ends

@@ -51,7 +51,7 @@ class NoWinChance:
         return self._run((award.name, build_first_state(memory, award.times, award.size)))
 
     def _run(self, key: Key) -> Fraction:
-        """Return the probability that one kind of run, and everything it starts, wins nothing, computed once."""
+        """Return the probability that one kind of play, and everything it starts, wins nothing, computed once."""
         if key in self._known:
             return self._known[key]
         if key in self._open:
@@ -75,7 +75,7 @@ class NoWinChance:
         return found
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
-        """Compute the probability that one kind of run of a stage, and everything it starts, wins nothing."""
+        """Compute the probability that one kind of play of a stage, and everything it starts, wins nothing."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
@@ -91,7 +91,7 @@ class NoWinChance:
         return total
 
     def _find_nothing_odds(self, name: str, size: int) -> Mapping[GivenAwards, Fraction]:
-        """Return, for runs of a stage that pay no credits, the probability of each combination of awards."""
+        """Return the probability that one play of a stage pays no credits, for each combination of awards it gives."""
         stage = self.stages.stage(name, size)
         try:
             if isinstance(stage, Spin):

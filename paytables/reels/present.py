@@ -65,7 +65,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
 
 
 def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
-    """Return the display names of a reel game's prizes and items, by their word in an outcome's wins."""
+    """Return the display names of a reel game's prizes and items, by the id that an outcome uses for them."""
     named: dict[str, Json] = {}
     for table in definition.stage.values():
         if isinstance(table, ReelsStage):
@@ -131,7 +131,7 @@ def _describe_props(items: Sequence[BonusItem]) -> list[dict[str, Json]]:
 
 
 def _list_pays(stage: Stage) -> list[dict[str, Json]]:
-    """Return the prizes of a reel stage as JSON objects, the highest first; none for other stages."""
+    """Return the prizes of a reel stage as JSON objects, the highest first; empty for other kinds of stage."""
     if not isinstance(stage, Spin | Falls | Holds):
         return []
     found: dict[str, dict[str, Json]] = {}

@@ -41,7 +41,7 @@ def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> 
 
 
 def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> int:
-    """Return the value for the highest count reached, 0 below all counts; a single number is for every count."""
+    """Return the value for the highest count reached, or 0 if none is; a plain number applies to every count."""
     if isinstance(value, int):
         return value
     reached = [c for c in value if count is not None and c <= count]
@@ -57,8 +57,8 @@ def _list_column_parts(columns: Sequence[parts.Column], first: int, end: int) ->
 class ReelBuilder:
     """Builder of one reel stage for one mode; ``size`` is the mask of its stuck cells.
 
-    What can be won is checked without stuck cells: cells that stick later may hide a prize, which can then no
-    longer be won.
+    Whether a prize can be won is checked without stuck cells: cells that stick later may hide a prize, which
+    can then no longer be won.
     """
 
     name: str
@@ -296,7 +296,7 @@ class ReelBuilder:
         return self._build_prizes(f"{self.key}.pay.{number}", pay)
 
     def _find_rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:
-        """Return, for each reel, the rows (first, end) that a component of this kind reads; empty if it reads all.
+        """Return, for each reel, the rows (first, end) that a pay component of this kind reads; empty for all rows.
 
         Only columns that contain the window twice (before and after symbols expand) are read in part.
         """
@@ -434,7 +434,7 @@ class ReelBuilder:
     ) -> list[parts.Pattern]:
         """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell.
 
-        Together they are the pattern without the windows in which every cell is a substitute.
+        Together they are the pattern without the windows in which every cell shows a wild.
         """
         found = []
         for i, element in enumerate(pattern.elements):

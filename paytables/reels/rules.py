@@ -181,7 +181,7 @@ class ReelRules(Tableless):
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the most that a win of up to ``win_credits`` can be doubled to."""
+        """Return the highest win, in credits, to which a win of up to ``win_credits`` can be doubled."""
         table = self.definition.double_up
         return win_credits if table is None else table.bound_win(win_credits)
 
@@ -256,7 +256,10 @@ class ReelRules(Tableless):
         return figures.analyse(self.definition, self.stages, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the return and variance of a mode at a level, which multiplies cost and pays alike."""
+        """Return the exact figures (return and variance) of a mode at a bet level.
+
+        The level multiplies cost and pays alike.
+        """
         offered = self.wager(wager.credits, **wager.options)
         mode_figures = next(bet for bet in self._volatility.bets if bet.bet == offered.options["mode"])
         level = Fraction(offered.credits, mode_figures.cost_credits)

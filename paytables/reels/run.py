@@ -1,4 +1,4 @@
-"""The interface of one run of a reel game's stage: its result, and the parts of its exact analysis."""
+"""The interface of one play (run) of a reel game's stage: its result, and the parts of its exact analysis."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
@@ -12,7 +12,7 @@ from paytables.reels.automaton import Award
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """One prize that a run of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
+    """One prize that a play of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
 
     name: str
     credits: int
@@ -36,11 +36,12 @@ GivenAwards: TypeAlias = tuple[Award, ...]
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """Exact figures of one run of a stage, from which the figures of a game with several stages are combined.
+    """Exact figures of one play of a stage, from which the figures of a game with several stages are combined.
 
-    With X the credits of a run at level 1: ``mean`` is E[X], and ``rates[award]`` is the mean number of times
-    a run gives that award. ``odds[given]`` is the probability of each combination of awards (empty if it was
-    not computed). If variances were requested, ``parts[given]`` is E[X; given] and ``second`` is E[X^2].
+    With X the credits of one play at level 1: ``mean`` is E[X], and ``rates[award]`` is the mean number of
+    times a play gives that award. ``odds[given]`` is the probability of each combination of awards (empty if
+    it was not computed). If variances were requested, ``parts[given]`` is E[X; given] and ``second`` is
+    E[X^2].
     """
 
     rates: Mapping[Award, Fraction]
@@ -72,23 +73,23 @@ class Stage(Protocol):
         """Play one run of the stage: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, second: bool) -> RunFigures:
-        """Return the exact figures of one run; ``parts`` and ``second`` only if ``second`` is requested."""
+        """Return the exact figures of one play of the stage; ``parts`` and ``second`` only if ``second`` is true."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result (credits won, awards given) of one run of this stage."""
+        """Return the probability of each result (credits won, awards given) of one play of this stage."""
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits that a stage's run pays with each combination of awards, and their probability."""
 
     def list_prize_rates(self) -> list[PrizeRate]:
-        """Return how often a run wins each prize of the stage, for the PAR sheet."""
+        """Return how often one play wins each prize of the stage, for the PAR sheet."""
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
 
     @property
     def worst(self) -> Fraction | None:
-        """Return the mean credits of a run with the worst decisions, or None if it asks for no decision."""
+        """Return the mean credits of one play with the worst decisions, or None if the stage has no decision."""
 
 
 #: The awards that decide what is played next. Levels and merchandise do not.
@@ -96,14 +97,17 @@ CHAINED = frozenset({"stage", "step", "stick"})
 
 
 def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
-    """Return those awards that decide what is played next (stage, step, stick), in a fixed order."""
+    """Return only the awards that affect what is played next (stage, step, stick), in a fixed order."""
     return tuple(
         sorted((a for a in awards if a.kind in CHAINED), key=lambda a: (a.kind, a.name, a.times, a.size))
     )
 
 
 def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
-    """Return the mean number of progressive levels and merchandise prizes, by (kind, name), of awards with rates."""
+    """Return the mean number of progressive levels and merchandise prizes, by (kind, name).
+
+    ``rated`` has each award with its mean number.
+    """
     found: dict[tuple[str, str], Fraction] = {}
     for award, rate in rated:
         if award.kind not in CHAINED:
@@ -113,7 +117,7 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
 
 
 def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> RunFigures:
-    """Return the exact figures (:class:`RunFigures`) of a run of a stage whose complete distribution is known."""
+    """Return the exact figures (:class:`RunFigures`) of one play of a stage, from its complete win distribution."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     for (credits_, given), p in distribution.items():
@@ -126,9 +130,9 @@ def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Run
 def find_top_pays_by_awards(
     distribution: Mapping[tuple[int, GivenAwards], Fraction],
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
-    """Return the highest credits of a stage's run for each combination of awards, and their probability.
+    """Return the highest credits that one play pays with each combination of awards, and their probability.
 
-    ``distribution`` is a run's complete distribution of (credits won, awards given).
+    ``distribution`` has the probability of each (credits won, awards given) of one play.
     """
     found: dict[GivenAwards, tuple[int, Fraction]] = {}
     for (credits_, given), p in distribution.items():
@@ -138,7 +142,7 @@ def find_top_pays_by_awards(
 
 
 def compute_award_rates(odds: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
-    """Return the mean number of times that a run gives each award, from the odds of award combinations."""
+    """Return the mean number of times that one play gives each award, from the odds of award combinations."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for given, p in odds.items():
         for award in given:

@@ -82,7 +82,7 @@ class AwardDefinition(Strict):
     modes: tuple[Identifier, ...] | None = None
 
     def list_references(self) -> list[tuple[str, str | None]]:
-        """Return what this award refers to as (kind, name); the name is None for a kind it does not give."""
+        """Return the kind and name of each thing that this award may give; the name is None for kinds not given."""
         kinds = [("stage", self.stage), ("progressive", self.progressive), ("merchandise", self.merchandise)]
         return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
 
@@ -215,8 +215,9 @@ class Item(Strict):
 class PickStage(Strict):
     """A bonus stage in which the player opens boxes one at a time, until ``picks`` are open or an item ends it.
 
-    By default there is one box per item counted, and each is opened once. With ``boxes`` there are that many,
-    and each is an independent draw from the items with ``count`` as the weight: picks with replacement.
+    By default there is one box per item counted, and each is opened once. With ``boxes`` there are that many
+    boxes, and the content of each is an independent draw from the items with ``count`` as the weight (with
+    replacement).
     """
 
     kind: Literal["pick"]
@@ -257,7 +258,7 @@ class HoldStage(Strict):
     @field_validator("coin")
     @classmethod
     def _check_coin_chance(cls, value: tuple[int, int]) -> tuple[int, int]:
-        """Refuse a coin that cannot miss."""
+        """Refuse a coin chance of 1 or more, with which a coin could never miss."""
         if value[0] >= value[1]:
             raise ValueError("a coin must be able to miss: coin = [1, 20] is one in twenty")
         return value

@@ -38,7 +38,7 @@ class OnReels:
 
     @property
     def worst(self) -> Fraction | None:
-        """Return None: by default a run asks the player for no decision, so there is no worst way to play it."""
+        """Return None: by default a reel stage has no player decision, so there is no worst way to play it."""
         return None
 
     def list_symbols(self, window: Sequence[Column]) -> list[list[str]]:
@@ -46,7 +46,7 @@ class OnReels:
         return [[self.ids[s] for s in column] for column in window]
 
     def build_payment(self, window: Sequence[Column], hit: Hit, factor: int = 1) -> Paid:
-        """Return a prize won in a window as it is paid and shown, times the stage's multiplier and ``factor``."""
+        """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
         assert hit.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
             "on": hit.component.kind,
@@ -93,7 +93,7 @@ def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, in
 
 
 def list_awards(hits: Sequence[Hit]) -> tuple[Award, ...]:
-    """Return the awards that the prizes of these hits give, in their order."""
+    """Return the awards given by the prizes in ``hits``, in their order."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 
 
@@ -118,7 +118,7 @@ class Spin(OnReels):
         return run_distribution(self.reels)
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result (credits won, awards given) of one run of this reel stage.
+        """Return the probability of each result (credits won, awards given) of one play of this reel stage.
 
         This is a laboratory computation.
         """
@@ -126,7 +126,7 @@ class Spin(OnReels):
 
     @cached_property
     def nothing(self) -> Mapping[GivenAwards, Fraction]:
-        """Return, for runs that pay no credits, the probability of each combination of awards. Raises BeyondReach."""
+        """Return, for spins that pay no credits, the probability of each combination of awards. Raises BeyondReach."""
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
@@ -152,20 +152,20 @@ class Spin(OnReels):
 
     @cached_property
     def _means(self) -> RunFigures:
-        """Return the exact figures of one run without second moments."""
+        """Return the exact figures of one spin without second moments."""
         return moments.run_table(self.reels, self._ends, second=False)
 
     @cached_property
     def _moments(self) -> RunFigures:
-        """Return the exact figures of one run with second moments."""
+        """Return the exact figures of one spin with second moments."""
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return build_table(self.compute_distribution())
         return moments.run_table(self.reels, self._ends, second=True)
 
     def compute_figures(self, *, second: bool) -> RunFigures:
-        """Return the exact figures of one run; ``second`` includes what variances need.
+        """Return the exact figures of one spin; ``second``: with the moments that variances need.
 
-        They come from dynamic programming, or from the run's distribution if many components give awards.
+        They come from dynamic programming, or from the spin's distribution if many components give awards.
         """
         return self._moments if second else self._means
 

@@ -14,7 +14,7 @@ from paytables.reels.components import Column, Component
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A prize won in a window: the pay component that won it, its end (prize and multiplier), and its ways."""
+    """A prize won in a window: the pay component that won it, its result (prize and multiplier), and its ways."""
 
     component: Component
     end: End
@@ -158,7 +158,7 @@ class Reels:
     def _letters_by_column(self) -> list[dict[Column, tuple[int, ...]]]:
         """Return, for each reel, a cache of the letters that the pay components read, by column.
 
-        It also takes columns that occur only when symbols fall.
+        Columns that occur only in a cascade are added when they occur.
         """
         return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
 
@@ -175,7 +175,7 @@ class Reels:
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:
         """Return the credits at level 1 and the prizes that the window at these stops wins.
 
-        It equals :meth:`evaluate` of that window, but is faster: the letters are known already.
+        The result equals :meth:`evaluate` of that window, but is faster: the letters are known already.
         """
         letters: list[int] = []
         for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):

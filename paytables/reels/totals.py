@@ -49,16 +49,16 @@ class Totals:
         return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
 
     def award(self, award: Award) -> Dist:
-        """Return the win distribution of all runs of an award, with everything that they start."""
+        """Return the win distribution of all plays that an award gives, with everything that they start."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._power(self._compute_run_total(award.name, award.size), award.times)
         return self._walk(award.name, build_first_state(memory, award.times, award.size))
 
     def _compute_run_total(self, stage: str, size: int) -> Dist:
-        """Return the win distribution of one run of a plain stage, with everything that it starts.
+        """Return the win distribution of one play of a plain stage, with everything that it starts.
 
-        The runs that it starts are followed generation by generation.
+        The plays that it starts are followed generation by generation.
         """
         key = (stage, size)
         if key in self._plain:
@@ -89,7 +89,7 @@ class Totals:
         return total
 
     def _walk(self, stage: str, state: State) -> Dist:
-        """Return the win distribution of the remaining runs of a series, with everything that they start."""
+        """Return the win distribution of the remaining plays of a series, with everything that they start."""
         if state.runs_left <= 0:
             return [ONE]
         key = (stage, state)
@@ -107,7 +107,7 @@ class Totals:
         return self._series[key]
 
     def _compute_total_elsewhere(self, given: GivenAwards, stage: str) -> Dist:
-        """Return the win distribution of all runs that these awards start in stages other than ``stage``."""
+        """Return the win distribution of all plays that these awards start in stages other than ``stage``."""
         total = [ONE]
         for award in given:
             if award.kind == "stage" and award.name != stage:
@@ -187,13 +187,13 @@ def _add_distributions(a: Dist, b: Dist) -> Dist:
 
 @dataclass(slots=True)
 class Tops:
-    """The highest win of a mode's stages and whole game, and its probability; None if there is no highest."""
+    """The highest win of a mode's stages and whole game, with its probability; None if wins are unbounded."""
 
     stages: ModeStages
     _known: dict[tuple[str, State], tuple[int, Fraction]] = field(default_factory=dict)
 
     def award(self, award: Award) -> tuple[int, Fraction] | None:
-        """Return the highest total win of all runs of an award, and its probability; None if it is unbounded."""
+        """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
         found = self._walk(award.name, State(1, 0, 0, award.size) if memory.is_plain else state, ())

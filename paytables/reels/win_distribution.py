@@ -1,4 +1,4 @@
-"""The exact win distribution of one run of a reel stage, over every window, without enumerating them singly.
+"""The exact win distribution of one play of a reel stage, over every window, without enumerating each window.
 
 Reels are read from left to right, as in the automata. After each reel, equivalent windows (the same
 components alive in the same nodes, the same credits already won, the same awards already given) are one case
@@ -73,7 +73,8 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
 def count_losing_windows(reels: Reels) -> Mapping[GivenAwards, int]:
     """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
-    Raises :class:`BeyondReach` above :data:`STEPS_MAX`, so that a machine can compute it at start-up.
+    Raises :class:`BeyondReach` if it takes more than :data:`STEPS_MAX` steps, so that a machine can use it at
+    start-up.
     """
     graph = reels.graph
     cases: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
@@ -126,7 +127,7 @@ class _Cases(NamedTuple):
 def _merge_letters(
     letters: Sequence[tuple[int, ...]], cases: Sequence[int]
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Return a reel's different rows of letters, each with the sum of the ``cases`` of columns that have it."""
+    """Return the different letter combinations of a reel, each with the total of the ``cases`` of its columns."""
     merged: dict[tuple[int, ...], int] = defaultdict(int)
     for row, case in zip(letters, cases, strict=True):
         merged[row] += case
@@ -201,9 +202,10 @@ class _Tables:
 
 
 def _combine_equivalent_cases(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
-    """Return the windows read so far with equivalent ones combined into one case.
+    """Return the windows read so far with equivalent windows combined into one case.
 
-    A 64-bit hash finds them, and equality is then verified. Raises :class:`BeyondReach` if too many remain.
+    A 64-bit hash finds equivalent windows, and equality is then verified. Raises :class:`BeyondReach` if too
+    many cases remain.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 

@@ -1,4 +1,4 @@
-"""Building of a roulette from its definition: the cylinder, the layout and the forms, checked against each other."""
+"""Building of a roulette from its definition: the cylinder, the layout and the preset bets, with checks."""
 
 from paytables.contract import Spot
 from paytables.errors import DefinitionError

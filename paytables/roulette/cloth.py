@@ -148,9 +148,9 @@ _SINGLE_ZERO: Final = 37
 
 
 def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
-    """Return the call bets of a roulette with one zero, as chips by spot.
+    """Return the call bets of a roulette with one zero, each as chips by spot.
 
-    There are none if the layout lacks one of their betting areas.
+    The result is empty if the layout lacks one of the betting areas that call bets use.
     """
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
     found: list[dict[str, object]] = []

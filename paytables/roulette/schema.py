@@ -120,7 +120,7 @@ class RouletteDefinition(TableDefinition):
     bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
 
     def offered(self) -> dict[int, BetGroup]:
-        """Return the bets accepted under the table's options, with their odds, by index in the definition."""
+        """Return the bets that the table's options permit, with their odds, by index in the definition."""
         option = self.option
         repeats = option.double or option.triple
         return {

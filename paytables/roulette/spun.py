@@ -12,7 +12,7 @@ from paytables.roulette.cloth import list_call_bets
 
 @dataclass(frozen=True)
 class SpunTable(OneDrawTable):
-    """The rules of a playable table with a wheel; ``parts`` are its results clockwise, some several times.
+    """The rules of a playable table with a wheel; ``parts`` are its segments clockwise, each named by its result.
 
     ``revolutions`` is the minimum number of turns of a valid spin; ``is_decided_by_wheel``: a real wheel
     spins, and reports where its ball landed in a spin that it considers valid. ``looks`` is additional screen
@@ -55,7 +55,7 @@ class SpunTable(OneDrawTable):
     def build_display_data(self) -> dict[str, object]:
         """Return the wheel for the screen: its segments clockwise, and each number with its neighbours.
 
-        A cylinder's number has two neighbours on either side.
+        On a roulette cylinder, a number has two neighbours on either side.
         """
         count, cylinder = len(self.parts), self.felt == "roulette"
         around = {

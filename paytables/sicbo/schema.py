@@ -21,7 +21,7 @@ NAMES: Final = {
 
 
 class DiceBet(Limits):
-    """One kind of sic bo bet. A single pays by how many dice show its number: for one, two and three of them."""
+    """One kind of sic bo bet. A bet on a single number has a pay for one, two and three dice that show it."""
 
     id: Identifier
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
@@ -39,7 +39,7 @@ class DiceBet(Limits):
 
     @property
     def odds(self) -> tuple[Pay, ...]:
-        """Return the odds of this bet; a single has one for each number of matching dice."""
+        """Return the odds of this bet; a bet on a single number has one for each number of matching dice."""
         return self.pays if isinstance(self.pays, tuple) else (self.pays,)
 
 

@@ -50,7 +50,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _house(self) -> HouseWayRules:
-        """Return the house way (how the bank sets its cards), built once."""
+        """Return the house way (the rules by which the bank sets its cards), built once."""
         return HouseWayRules(self.definition.house)
 
     def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
@@ -81,7 +81,7 @@ class PaiGowPokerRules(TwoHands):
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
-        """Return the spots of the side bets: the total of the remaining cards, and the first position."""
+        """Return the spots of the side bets: on the undealt cards' total, and on the position dealt first."""
         side_bets: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
         if (remaining := self.definition.remaining) is not None:
             side_bets += [
@@ -144,7 +144,7 @@ class PaiGowPokerRules(TwoHands):
     def settle_undealt(
         self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: Draw
     ) -> Iterator[Cue | Settlement]:
-        """If a seat has bet on the total of the remaining cards, turn these cards and settle the bets."""
+        """Turn the undealt cards face up and settle the side bets on their total, if a seat has made one."""
         if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining):
             return
         total = 0
@@ -159,13 +159,13 @@ class PaiGowPokerRules(TwoHands):
                     yield settle_bet(seat_round.bets[name], odds if name == won else None)
 
     def _name_total_result(self, total: int) -> str:
-        """Return the side bet (under, over, exactly) that wins with this total of the remaining cards."""
+        """Return the side bet (under, over, exactly) that wins with this total of the undealt cards."""
         assert self.definition.remaining is not None
         mark = self.definition.remaining.total
         return "under" if total < mark else "over" if total > mark else "exactly"
 
     def count_value(self, card: int) -> int:
-        """Return a card's value in the total of the remaining cards."""
+        """Return a card's value in the total of the undealt cards."""
         bets = self.definition.remaining
         assert bets is not None
         if card == JOKER:
@@ -179,7 +179,7 @@ class PaiGowPokerRules(TwoHands):
         return {"result": str(first[-1]["number"])} if first else {}
 
     def list_unowned_hands(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
-        """Return the remaining cards, which no hand got, with their total, as a further hand on the felt."""
+        """Return the undealt cards, with their total, as one more hand on the table."""
         last = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind != "position"]
         if not last:
             return []
@@ -202,7 +202,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _proof(self) -> Proof:
-        """Return the figures that the definition stores, or compute them."""
+        """Return the exact figures that the definition stores, or compute them if it stores none."""
         return self.definition.proved or self.prove()
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
@@ -324,7 +324,7 @@ class PaiGowPokerRules(TwoHands):
 def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
     """Return a pai gow poker low or high hand as text.
 
-    It names the combination and the ranks that identify it, or the highest cards.
+    The text names the combination and its ranks, or the highest cards if there is no combination.
     """
     kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
     if kind == "high-card":

@@ -40,9 +40,9 @@ class HouseWay(Strict):
 
 
 class Remaining(Strict):
-    """Side bets of pai gow poker on the total of the remaining cards (s.48), with the card values.
+    """Side bets of pai gow poker on the total of the undealt cards (s.48), with the card values.
 
-    The rules leave the card values open. ``under``, ``over`` and ``exactly`` are what each pays.
+    The rules leave the card values open. ``under``, ``over`` and ``exactly`` are the odds of each bet.
     """
 
     total: NaturalInt = 26
@@ -57,7 +57,7 @@ class Remaining(Strict):
 
     @property
     def bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """Return the odds and the name of each side bet on the total of the remaining cards, by spot."""
+        """Return the odds and the name of each side bet on the total of the undealt cards, by spot."""
         n = self.total
         return {
             "under": (self.under, {"en": f"Under {n}", "fr": f"Moins de {n}"}),
@@ -93,7 +93,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
 
     @model_validator(mode="after")
     def _every_hand(self) -> "PaiGowPokerDefinition":
-        """Refuse a house way that does not set every possible hand."""
+        """Refuse a house way without a final line that sets every possible hand."""
         if self.house[-1] != HouseWay():
             raise ValueError("house: the last line fits every hand: it has no key")
         return self

@@ -100,7 +100,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
 
 
 def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL) -> Patterns:
-    """Return every combination of ranks of seven cards, with the bank's way and the ways worth playing."""
+    """Return every combination of ranks of seven cards, with the bank's way and the ways worth considering."""
     plain = cache(HIGH.plain)
     keys = [
         key + joker
@@ -151,7 +151,7 @@ def list_flushes(house: HouseWayRules, patterns: Patterns, ranks: Sequence[int] 
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How many pairs of pai gow hands the player wins and loses with the best settings, and with the bank's own way."""
+    """Numbers of pairs of pai gow hands that the player wins and loses, for the best settings and the bank's way."""
 
     pairs: int
     best: tuple[int, int]

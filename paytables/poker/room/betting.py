@@ -51,11 +51,11 @@ class Sizes:
 
 @dataclass(slots=True)
 class Player:
-    """One player of a game: the table stakes that are left, and what is bet."""
+    """One player of a poker room game: the table stakes not bet yet, and the bets."""
 
     seat: int
     unbet_credits: int
-    """The table stakes that are not bet."""
+    """The table stakes that the player has not bet, in credits."""
     round_bet: int = 0
     """The credits bet in the current betting round."""
     total: int = 0
@@ -117,7 +117,7 @@ class Betting:
 
     # ------------------------------------------------------------------ forced bets, betting rounds
     def start_round(self, sizes: Sizes, first: int) -> None:
-        """Start a betting round; ``first`` is the index at which the search for the first to act starts."""
+        """Start a betting round; ``first`` is the index of the first player who may act."""
         self.sizes, self.turn = sizes, first
         self.level, self.last_raise, self.raises = 0, sizes.least, 0
         for player in self.players:
@@ -201,7 +201,7 @@ class Betting:
         return credits_
 
     def _open_again(self, player: Player, raised: int) -> None:
-        """Let every other player raise after a full bet or raise of ``raised`` credits."""
+        """Give every other player the right to raise, after a full bet or raise of ``raised`` credits."""
         self.last_raise, self.raises = raised, self.raises + 1
         for other in self.players:
             if other is not player:

@@ -63,7 +63,7 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
 
 
 def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[Case]:
-    """Return the three results of the own seat: its hand is higher, equal or lower."""
+    """Return three weighted results for the player's seat: its hand is higher, equal or lower than the other."""
     bet_credits = definition.forced.level + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.take(pots)

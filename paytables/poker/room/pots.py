@@ -68,7 +68,7 @@ def divide(credits_: int, winners: Sequence[int]) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class PotShare:
-    """The credits that one seat receives of the pots, and its part of the commission on them."""
+    """The credits that one seat receives from the pots, and its part of the commission on them."""
 
     credits: int = 0
     commission: int = 0

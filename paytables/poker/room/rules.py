@@ -308,9 +308,9 @@ class RoomRules(SeatedRules):
         return len(self.definition.deal)
 
     def _post_blinds(self, betting: Betting) -> None:
-        """Take the blinds, if there are any; the next seat acts first.
+        """Take the blinds, if the game has them; the next seat acts first.
 
-        Of two players, the button has the small blind and acts first before the board.
+        With two players, the button has the small blind and acts first before the board.
         """
         forced, count = self.definition.forced, len(betting.players)
         if forced.small is None or forced.big is None:
@@ -386,7 +386,7 @@ class RoomRules(SeatedRules):
 
     # ------------------------------------------------------------------ figures
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most credits that a game can return to a seat: its own stakes from itself and each other seat."""
+        """Return the most credits that a game can return to a seat: its table stakes times the number of seats."""
         return wager.credits * self.definition.table.seats
 
     def analyse(self, depth: Depth) -> Analysis:

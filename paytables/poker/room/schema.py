@@ -21,7 +21,7 @@ _PACK: Final = 52
 
 
 class Deal(Strict):
-    """The deal before one betting round (``[[deal]]``): cards to each player, and cards for all."""
+    """The cards dealt before one betting round (``[[deal]]``): to each player, and to the shared board."""
 
     hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
     up: NaturalInt = Field(default=0, description="cards dealt face up to each player, after those face down")
@@ -163,7 +163,7 @@ class RoomDefinition(TableDefinition):
         return CommissionRules(self.commission.percent, self.commission.most)
 
     def find_sizes(self, number: int) -> Sizes:
-        """Return the sizes of bets and raises in a betting round; the first one has the number 0."""
+        """Return the permitted sizes of bets and raises in betting round ``number``; the first round is 0."""
         limit = self.limit
         least = limit.bets[number] if limit.bets else self.forced.level
         most = least if limit.kind == "fixed" else limit.most

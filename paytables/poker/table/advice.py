@@ -213,7 +213,7 @@ def _sort_options_by_cost(step: RoundStep) -> list[Option]:
 
 
 def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
-    """Yield the strengths of the bank's two unknown cards with a board, each with its number of hands.
+    """Yield the strength of each hand that the bank's two unknown cards can make, with its number of deals.
 
     Strengths may repeat. ``seen`` are the cards that the bank cannot hold.
     """

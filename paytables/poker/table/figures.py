@@ -33,7 +33,10 @@ def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
 
 
 def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
-    """Compute the exact figures (proofs) of all bets of a game: laboratory packages, and seconds to minutes."""
+    """Compute the exact figures (proofs) of all bets of a game.
+
+    It needs the laboratory packages and takes seconds to minutes.
+    """
     from paytables.poker.table.solve import solve  # noqa: PLC0415 (laboratory packages)
 
     return solve(definition, *how)

@@ -66,8 +66,8 @@ class SeatRound:
 class Hands:
     """The hands of one round of a poker game: those of the seats, the bank's and the shared board.
 
-    ``viewer`` is the seat that sees the round, None if one player plays alone. The hands of other seats lie face
-    down for it until they are shown, which a folded hand never is.
+    ``viewer`` is the seat that sees the round, None if one player plays alone. The hands of other seats are
+    shown to the viewer face down until they are turned; a folded hand is never turned.
     """
 
     seats: list[SeatRound]
@@ -359,7 +359,7 @@ class PokerRules(SeatedRules):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every progressive level, with the only stake that plays for it."""
+        """Return every progressive level of the side bets, each with the only stake that plays for it."""
         return tuple(
             figures.build_side_bet(self.definition, level).play() for level in self.definition.progressive
         )
@@ -379,7 +379,7 @@ class PokerRules(SeatedRules):
         return {"en": english, "fr": french}
 
     def _build_felt(self, hands: Hands) -> dict[str, object]:
-        """Return the bank's, the board's and the seats' hands as the screen of the viewer's seat shows them.
+        """Return the bank's, the board's and the seats' hands as the viewing seat's screen shows them.
 
         At the end of the round the bank's combination is named.
         """

@@ -285,7 +285,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _of_one_deck(self) -> "PokerDefinition":
-        """Check that every hand has as many cards as its order needs, and that one deck has enough for all."""
+        """Refuse hands with fewer cards than their order needs, and rounds that need more cards than one deck has."""
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
@@ -305,7 +305,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _are_hands(self) -> "PokerDefinition":
-        """Check that every text in the definition that should name a hand of cards does."""
+        """Check that every text in the definition that must name a hand of cards does so."""
         self._hand("duel.opens", None if self.duel is None else self.duel.opens)
         for n, step in enumerate(self.step):
             for m, option in enumerate(step.option):

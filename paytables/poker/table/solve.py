@@ -50,7 +50,7 @@ POLICY_MAX = 64_000
 
 
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
-    """Return the exact figures (proofs) of the bets that go together and of each independent bet, by name."""
+    """Return the exact figures (proofs) of the ante with its linked bets and of each independent bet, by name."""
     found = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
         found[MAIN] = prove_withdrawals(definition)
@@ -266,7 +266,7 @@ class Stud:
         )
 
     def count_standings(self) -> Ints:
-        """Return how many bank hands compare in each way (standing) with each class of the player's hands.
+        """Return the number of bank hands with each result of the comparison with each class of the player's hands.
 
         The last index is the bank's visible card.
         """

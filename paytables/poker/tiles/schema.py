@@ -38,8 +38,8 @@ class PaiGowDefinition(TwoHandsDefinition):
     """The definition of a game of pai gow with tiles.
 
     The rules leave open how the bank sets its tiles. Here it uses the way whose two hands have the highest
-    combined value, by ``bank``; of equal ways that with the better low hand. ``worthless_low_loses``: a low
-    hand without value beats no other (s.109, 1).
+    combined value, by ``bank``; of equal ways, the one with the better low hand. ``worthless_low_loses``: a
+    low hand without value beats no other (s.109, 1).
     """
 
     bank: BankWay

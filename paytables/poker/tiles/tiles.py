@@ -1,4 +1,4 @@
-"""The 32 tiles of pai gow: the value of two of them, and the ways to set four (by-law, ss.100-105).
+"""The 32 tiles of pai gow: the value of two tiles, and the ways to set four (by-law, ss.100-105).
 
 A tile is its index here, 0 to 31; its name is its pips, ``6-6``. A strength is an integer, larger for the
 better hand of two: equal strengths are equal hands in the sense of s.104, and the bank wins them.
@@ -54,7 +54,7 @@ def count_points(tiles: Sequence[int]) -> int:
 
 
 def order(tiles: Sequence[int]) -> int | None:
-    """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest, or None."""
+    """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest; None without one."""
     names = tuple(sorted(TILES[tile] for tile in tiles))
     if names == ("1-2", "2-4"):
         return 1

@@ -72,7 +72,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
 def analyse(definition: VideoPokerDefinition) -> Analysis:
     """Return the exact figures of a video poker game for every number of credits and hands.
 
-    All figures are quick, so there is only one depth.
+    There is only one analysis depth, because all figures are computed quickly.
     """
     proofs = definition.proved
     if proofs is None:

@@ -74,7 +74,7 @@ class DealPart:
 class Holds:
     """The calculation of all 32 ways to hold cards in every deal of a video poker game.
 
-    Which rows hands win is computed once; bets only differ in what the rows pay.
+    The pay-table row that each hand wins is computed once; bets only differ in what the rows pay.
     """
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
@@ -106,9 +106,9 @@ class Holds:
 
     @cached_property
     def counts(self) -> list[list[Ints]]:
-        """Return, for each row of the video poker pay table, how many hands of that row contain a given set of cards.
+        """Return, for each pay-table row, how many video poker hands of that row contain each set of cards.
 
-        Each row is an array over all sets of up to five cards; see :meth:`Sets.sum_over_supersets`.
+        Each element is an array over all sets of up to five cards; see :meth:`Sets.sum_over_supersets`.
         """
         return [self.sets.sum_over_supersets(self.rows == row) for row in range(len(self.definition.pay))]
 

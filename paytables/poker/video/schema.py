@@ -66,7 +66,7 @@ class Bets(Strict):
 
 
 class Progressive(Strict):
-    """A video poker progressive level that ``row`` wins instead of its pay, by one hand at the maximum credits.
+    """A video poker progressive level, which pays instead of the pay of ``row`` for one hand at the maximum credits.
 
     The cabinet stores its meter and pays it. ``increment`` is the share of each such bet that goes to it.
     """
@@ -94,9 +94,9 @@ class Proof(Strict):
 
 
 class Proofs(Strict):
-    """The exact figures of a video poker game: ``most`` at the maximum credits, ``fewer`` at any other number.
+    """The exact figures of a video poker game: ``most`` for the maximum credits, ``fewer`` for any other number.
 
-    ``fewer`` is given only if its pays per credit differ.
+    ``fewer`` is given only if the pays per credit of smaller bets differ.
     """
 
     most: Proof
