@@ -28,7 +28,7 @@ FOLDER: Final = "archive"
 #: Kind of the entry that records an archived segment.
 ARCHIVED_KIND: Final = "journal.archived"
 STATE: Final = "journal.archive"
-"""Machine state key of the end of the archive; it is in every checkpoint, so every start can read it."""
+"""Machine state key that holds the end of the archive; every checkpoint includes it, so every start can read it."""
 T = TypeVar("T")
 #: Form of a segment's file name: its first and last entry.
 _NAME: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SUFFIX))
@@ -132,7 +132,7 @@ class Archive:
         return sorted(pair for pair in found if pair[1] <= through)
 
     def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
-        """Return the last entry of this journal's newest segment, or 0 if it is not later than ``sequence``."""
+        """Return the last entry number of this journal's newest segment, or 0 if it is not later than ``sequence``."""
         public_key, found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
@@ -215,7 +215,7 @@ class Archive:
 
     @staticmethod
     def _read_intact_copy(copies: Sequence[Segment], read: Callable[[Segment], list[T]]) -> list[T]:
-        """Return what ``read`` returns for the first copy of a segment that is not damaged where it reads."""
+        """Return the result of ``read`` for the first copy of a segment that is intact in the part that is read."""
         reasons = []
         for copy in copies:
             try:

@@ -236,9 +236,9 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: Index | None) -> list[Path]:
-        """Copy the verified index of identifiers to each medium that lacks it or has another.
+        """Copy the verified index of identifiers to each medium that lacks it or has a different one.
 
-        Return the files written.
+        Return the paths of the files written.
         """
         if index is None:
             return []

@@ -77,7 +77,7 @@ class Account:
 
     @property
     def is_never_negative(self) -> bool:
-        """Return whether the account's balance may never be negative: the player's credit, in money or points."""
+        """Return whether the account's balance must never be negative, as for a player's credit in money or points."""
         return self.role is Role.CREDIT
 
 
@@ -205,6 +205,6 @@ def check_flow(source: str, target: str) -> None:
 
 @lru_cache(maxsize=4096)
 def parse_account_words(name: str) -> dict[str, str]:
-    """Return the words that an account name contains by their names: position, kind, level."""
+    """Return the variable parts of an account name, such as position, kind or level, by their names."""
     found = compile_account_pattern(find_account(name).pattern).fullmatch(name)
     return found.groupdict() if found else {}

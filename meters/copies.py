@@ -253,7 +253,7 @@ class Copies:
         return replace(scan, damage=why, bad_segment=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Rewrite the log from its damaged segment on, from the first copy; prove and return the result."""
+        """Rewrite the log from its damaged segment on, using the first copy; verify it and return the new scan."""
         last, _ = self.database.read_last()
         base = self.database.read_base()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.

@@ -377,7 +377,7 @@ class WritableDatabase(DatabaseReader):
         return copy
 
     def _check_ends(self) -> None:
-        """Check that the entries in the file have no gap after the archived ones: first, last and count agree.
+        """Check that the entries in the file follow the archived ones without a gap: first, last and count agree.
 
         Raises :class:`JournalDamaged`.
         """
@@ -391,7 +391,7 @@ class WritableDatabase(DatabaseReader):
         self._first = first or 1
 
     def close(self) -> None:
-        """Close SQLite's file descriptors of the database, then our own."""
+        """Close SQLite's file descriptors of the database, and after them the descriptor used for page checksums."""
         super().close()
         self._sums.close()
 

@@ -77,7 +77,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def phase(self) -> Phase:
-        """Return the entry's phase: whether its value is posted, reserved, settled or voided."""
+        """Return the entry's phase: whether it moves value at once, or reserves, settles or voids a reservation."""
         return self.transaction.phase
 
     @property
@@ -124,7 +124,7 @@ _LONG: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
 
 
 def _reject_float(text: str) -> int:
-    """Raise ValueError: a journal entry has no number with a fraction or an exponent."""
+    """Raise ValueError, because a journal entry must not have a number with a fraction or an exponent."""
     raise ValueError(f"the float {text[:40]}")
 
 
@@ -133,7 +133,7 @@ _decoder = json.JSONDecoder(parse_float=_reject_float, parse_constant=_reject_fl
 
 
 def encode_canonical_json(value: object) -> bytes:
-    """Return the canonical JSON bytes of ``value``; raise :class:`InvalidTransaction` if it has none."""
+    """Return the canonical JSON bytes of ``value``; raise :class:`InvalidTransaction` if it cannot be encoded."""
     try:
         return _encoder.encode(value).encode()
     except (TypeError, ValueError, RecursionError) as why:
@@ -294,7 +294,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
 
 
 def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
-    """Return the transaction of a plain entry by a fast path, or None if its parts must be checked singly.
+    """Return the transaction of a plain entry by a fast path, or None if its parts must be checked one by one.
 
     ``raw`` comes from the parser and its record has been checked. The result equals that of
     :class:`Transaction`.
@@ -344,7 +344,7 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
 
 @lru_cache(maxsize=4096, typed=True)
 def _create_plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
-    """Return a transfer without dimensions; cached, because a machine makes the same ones again and again."""
+    """Return a transfer without dimensions; cached, because a machine records the same transfers often."""
     return _parse_transfer([source, target, amount_cents])
 
 

@@ -2,7 +2,7 @@
 
 
 class JournalError(Exception):
-    """Base class of everything that :mod:`meters` raises on purpose. The message says what, where and why."""
+    """Base class of all errors that :mod:`meters` raises deliberately. The message says what, where and why."""
 
 
 class InvalidTransaction(JournalError, ValueError):
@@ -34,7 +34,7 @@ class ExcessiveIncrement(JournalError):
 
 
 class SelfAuditFailed(JournalError):
-    """Error: credits differ from all in + wins - wagers - all out (A-27); the machine must stop."""
+    """Error: credits differ from total in + wins - wagers - total out (A-27); the machine must stop."""
 
 
 class JournalLocked(JournalError):
@@ -42,13 +42,16 @@ class JournalLocked(JournalError):
 
 
 class JournalUnwritable(JournalError):
-    """Error: a storage medium refused (absent, read-only, full, failing). Reopen, then repeat the same id."""
+    """Error: a storage medium is absent, read-only, full or failing, so a write was not completed.
+
+    Reopen the journal, then repeat the transaction with the same id.
+    """
 
 
 class MediumMissing(JournalUnwritable):
-    """Error: the second medium is absent, exchanged or unresponsive, but the first is there.
+    """Error: the second medium is absent, exchanged or unresponsive, but the first medium is there.
 
-    Wait, or continue on the first alone.
+    Wait for the second medium, or continue on the first alone.
     """
 
 

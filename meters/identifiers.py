@@ -42,7 +42,7 @@ def make_journal_tag(first_hash_hex: str) -> str:
 
 
 def parse_entry_sequence(tx_id: str) -> int | None:
-    """Return the sequence of the entry that has this identifier, if the identifier states it, else None."""
+    """Return the entry number that an identifier states, or None if it states none."""
     found = _SELF_NUMBERED_ID.fullmatch(tx_id)
     return None if found is None else int(found[1] or found[2])
 
@@ -57,17 +57,17 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
 
 
 def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
-    """Return the entry number in an identifier made by the journal ``journal_tag``, or None for any other one.
+    """Return the entry number in an identifier made by the journal ``journal_tag``, or None for any other identifier.
 
-    An identifier may be derived from another one (``ID.end``) and then has its number. No entry with a lower
-    number can have the identifier.
+    An identifier may be derived from another one (``ID.end``) and then has that one's number. No entry with a
+    lower number can have the identifier.
     """
     found = _NUMBERED_ID.fullmatch(tx_id)
     return int(found[1]) if found is not None and found[2] == journal_tag else None
 
 
 class IdentifierCollector:
-    """Collects what the index of identifiers must contain for one archive segment, from its entries in order."""
+    """Collector of the index records that one archive segment needs, from the segment's entries in order."""
 
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
@@ -75,7 +75,7 @@ class IdentifierCollector:
         self._records: list[bytes] = []
 
     def add_entry(self, entry: StoredEntry) -> None:
-        """Add the segment's next entry; only identifiers from which it cannot be found get an index record."""
+        """Add the segment's next entry; index its identifier only if it does not state the entry's number."""
         play = parse_play_start(entry.id)
         if parse_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
@@ -100,7 +100,7 @@ def _pack_record(tx_id: str, sequence: int) -> bytes:
 
 
 class Index:
-    """The index of archived entries' identifiers in one file, searched without loading it."""
+    """The index of archived entries' identifiers in one file, which is searched without reading all of it."""
 
     def __init__(self, storage: Storage, path: Path) -> None:
         self._storage = storage

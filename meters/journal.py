@@ -83,7 +83,7 @@ class Journal(JournalView):
         self._archive_checks_to_skip = 0
         """Calls of :meth:`check` that skip archiving, because a medium refused it or the archive is damaged."""
         self._comparison_checks_to_skip = 0
-        """Calls of :meth:`check` that skip comparing the archives, for the same reason."""
+        """Calls of :meth:`check` that skip comparing the archives, after a medium refused it or damage was found."""
         super().__init__(
             self._copies.database,
             Ledger(),
@@ -189,7 +189,7 @@ class Journal(JournalView):
     def media(self) -> tuple[Path, ...]:
         """Return the folders in use now, the first medium's first, for data mirrored on both (:mod:`meters.mirror`).
 
-        Only the first while the second is missing.
+        While the second medium is missing, only the first medium's folder is returned.
         """
         return self._location.media
 
@@ -313,7 +313,7 @@ class Journal(JournalView):
     def append(self, transaction: Transaction) -> Posted:
         """Record ``transaction`` completely or not at all; it is durable in both copies when this returns.
 
-        A repeated id with the same content returns its first place and ``existed=True``. Raises
+        A repeated id with the same content returns the place of the first record and ``existed=True``. Raises
         :class:`IdConflict`, :class:`InvalidTransaction` and its subclasses, :class:`Overdrawn`,
         :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing written), :class:`SelfAuditFailed` (the
         machine must stop) or :class:`JournalUnwritable` (reopen).
@@ -398,8 +398,8 @@ class Journal(JournalView):
     def checkpoint(self) -> None:
         """Move SQLite's WAL into its file and append a signed checkpoint, unless the last entry is one.
 
-        In this order, because the checkpoint's own commit starts the WAL over and invalidates its previous
-        content.
+        The WAL is moved first, because the checkpoint's own commit restarts the WAL and invalidates its
+        previous content.
         """
         self._copies.database.settle()
         if self._database.by_id(f"{checkpoint.KIND}:{self.sequence}") is None:

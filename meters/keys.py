@@ -59,8 +59,8 @@ class MachineKey:
     def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
         """Return the machine's key from ``folders``, one per medium, or None if no folder has one.
 
-        ``mend`` rewrites a lost or damaged copy. Raises :class:`JournalDamaged` if no copy is intact, or two
-        differ.
+        With ``mend``, a lost or damaged copy is rewritten. Raises :class:`JournalDamaged` if no copy is
+        intact, or two differ.
         """
         old = _read_unmirrored_seed(storage, folders[0])
         if old is not None:
@@ -120,9 +120,9 @@ class MachineKey:
 
 
 def _read_unmirrored_seed(storage: Storage, folder: Path) -> bytes | None:
-    """Return the seed in a key file of an earlier version, which had one copy: the seed and its SHA-256.
+    """Return the seed in a key file of an earlier version, which had only one copy, or None for any other file.
 
-    None if the file is anything else.
+    Such a file contains the seed and its SHA-256.
     """
     data = read_file(storage, folder / FILE_NAME) or b""
     seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]

@@ -1,7 +1,7 @@
-"""The ledger: the sums over the journal. Entries go in; balances, meters and machine state come out.
+"""The ledger: the balances, meters and machine state that result from replaying the journal's entries.
 
 The machine, a reader beside it and an auditor on another computer all run this same replay, which has no
-other input. The journal is the truth, and everything here can be rebuilt from it.
+other input. The journal is the only source, and everything here can be rebuilt from it.
 """
 
 from collections import Counter
@@ -64,16 +64,16 @@ def build_dims_key(dims: Dims) -> DimsKey:
 
 
 def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
-    """Return ``transfers`` with the transaction's dimensions ``dims`` added, which their own override."""
+    """Return ``transfers`` with the transaction's dimensions ``dims`` added; their own dimensions take precedence."""
     if not dims:
         return transfers
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
 def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
-    """Return the key of the meter cell to which each transfer adds.
+    """Return the key of the meter cell to which each transfer adds its amount.
 
-    ``key`` is the sorted form of ``dims``, the dimensions of transfers without their own.
+    ``key`` is the sorted form of ``dims``, the dimensions of transfers that have none of their own.
     """
     return tuple([(t.source, t.target, build_dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
 
@@ -88,11 +88,11 @@ class Ledger:
     sequence: int = 0
     head_hex: str = GENESIS_HASH
     outflows_cents: Counter[str] = field(default_factory=Counter)
-    """Account -> total minor units that have flowed out of it."""
+    """Total minor units that have flowed out of each account, by account name."""
     inflows_cents: Counter[str] = field(default_factory=Counter)
-    """Account -> total minor units that have flowed into it."""
+    """Total minor units that have flowed into each account, by account name."""
     reserved_cents: Counter[str] = field(default_factory=Counter)
-    """Account -> minor units set aside by pending reservations."""
+    """Minor units set aside by pending reservations, by account name."""
     pending: dict[str, Reservation] = field(default_factory=dict)
     flows: dict[Cell, Flow] = field(default_factory=dict)
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
@@ -119,7 +119,7 @@ class Ledger:
         )
 
     def accounts(self) -> set[str]:
-        """Return the names of all accounts that value has ever touched."""
+        """Return the names of all accounts into or out of which value has ever flowed."""
         return self.inflows_cents.keys() | self.outflows_cents.keys()
 
     def count_totals(self) -> dict[str, int]:
@@ -243,9 +243,10 @@ class Ledger:
 
     # ------------------------------------------------------------------ the self-audit
     def self_audit(self) -> None:
-        """Verify credits = all in + wins - wagers - all out, no negative balance, and that each book adds up to 0.
+        """Verify credits = total in + wins - wagers - total out, balances not below zero, and balanced books (A-27).
 
-        A-27. Raises :class:`SelfAuditFailed` with the figures; the machine must then stop.
+        Each book must add up to 0. Raises :class:`SelfAuditFailed` with the figures; the machine must then
+        stop.
         """
         live: Counter[Role] = Counter()
         books: Counter[Book] = Counter()
@@ -271,7 +272,7 @@ class Ledger:
                 raise SelfAuditFailed(f"the {book} book is off by {difference_cents} cents")
 
     def run_full_audit(self) -> None:
-        """Run the self-audit, and compare account totals and reserves with the cells and reservations they sum."""
+        """Run the self-audit; also compare account totals with meter cells, and reserved amounts with reservations."""
         self.self_audit()
         given: Counter[str] = Counter()
         taken: Counter[str] = Counter()

@@ -86,7 +86,7 @@ class _Segment:
 
 
 class LogCopy:
-    """The journal's log (its second copy) in one folder. Call :meth:`scan` first; then append, sync, read."""
+    """The journal's log (its second copy) in one folder. Call :meth:`scan` before any other method."""
 
     def __init__(self, storage: Storage, folder: Path, *, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._storage = storage
@@ -186,7 +186,10 @@ class LogCopy:
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
-        """Raise :class:`JournalDamaged` unless a log segment's header names this entry and hash as those before it."""
+        """Raise :class:`JournalDamaged` unless a log segment's header names this entry as the preceding one.
+
+        The header states the sequence after ``sequence``, and the hash ``head_hex``.
+        """
         headers = [_HEADER.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
         if data[:_HEADER_BYTES] not in [header + _CRC.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
@@ -398,9 +401,9 @@ def _find_records_end(data: bytes) -> int:
 def _iter_records(
     path: Path, data: bytes, limit: int, sequence: int, head_hex: str
 ) -> Iterator[tuple[SealedEntry, int]]:
-    """Yield each record of a log segment before ``limit``, and where it ends.
+    """Yield each record of a log segment before ``limit``, and the offset at which it ends.
 
-    Anything but zeros after the records is damage.
+    Any byte other than zero after the records is damage. Raises :class:`JournalDamaged`.
     """
     at = _HEADER_BYTES
     while at + _RECORD.size <= limit:

@@ -44,8 +44,8 @@ class Label:
     """The label on one of the machine's two storage media.
 
     ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``beside`` the number of
-    the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by``: who inserted it,
-    until it has been filled.
+    the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by`` is who inserted the
+    medium; it is empty once the medium has been filled.
     """
 
     machine: str
@@ -209,7 +209,7 @@ def _build_replaced_first_finding(first: Label) -> MendingReport:
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
-    """Return whether the machine's key can be read and its copies on the two media do not differ."""
+    """Return whether the machine's key can be read from the media and its copies do not differ."""
     try:
         return MachineKey.load(storage, state_dir, second_dir) is not None
     except JournalDamaged:

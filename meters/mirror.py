@@ -4,8 +4,9 @@ For data outside the journal that must not be lost with one medium: the machine 
 register. Every write leaves the old or the new value intact on each medium, the first medium before the
 second, so a power loss between the two leaves two generations, of which the newer counts.
 
-    OEGM1 NAME GENERATION CHECK\n  then the value. CHECK is the SHA-256 of name, generation and value, or
-                                    where a key is given their HMAC-SHA256 (hexadecimal).
+    OEGM1 NAME GENERATION CHECK\n    then the value.
+
+CHECK is the SHA-256 of name, generation and value or, if a key is given, their HMAC-SHA256 (hexadecimal).
 """
 
 import hashlib
@@ -46,8 +47,8 @@ class Mirror:
     """A small value stored under ``name`` on each medium: in ``folders``, the first medium's first.
 
     With ``key`` (see :meth:`meters.keys.MachineKey.derive`), only this machine can have written the value.
-    ``findings`` lists the repairs that were made or failed since construction. Writers in several processes
-    need a lock of their own.
+    ``findings`` lists the repairs that were made or failed since construction. Processes that write the same
+    value must use a lock.
     """
 
     def __init__(
@@ -107,7 +108,11 @@ class Mirror:
 
     # ------------------------------------------------------------------ one copy
     def _choose_best_copy(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
-        """Return the newest intact copy of the value, or None if none exists and none is expected."""
+        """Return the newest intact copy of the value, or None if there is no copy and none is ``expected``.
+
+        Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if no copy is usable or two copies
+        conflict.
+        """
         intact = [copy for copy in copies if copy.generation]
         if not intact:
             reasons = "; ".join(copy.why for copy in copies if copy.why)
@@ -145,7 +150,7 @@ class Mirror:
         return _Copy(folder, generation, value)
 
     def _repair_copy(self, copy: _Copy, best: _Copy) -> None:
-        """Write the value of ``best`` to the medium of ``copy``, and add a finding, also if the medium refuses."""
+        """Write the value of ``best`` to the medium of ``copy``, and record a finding whether or not this succeeds."""
         path = copy.folder / self._name
         why = copy.why or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:

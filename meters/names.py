@@ -11,7 +11,7 @@ from meters.errors import JournalError
 from meters.reading import MeterReading
 
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Local name -> the canonical meters that it sums."""
+"""Mapping of a jurisdiction's meter names to the canonical meters that each one sums."""
 
 #: The canonical meters of all wins.
 _WINS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")

@@ -48,7 +48,7 @@ def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
 
 
 def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
-    """Return a journal entry's bytes ``short`` with the previous entry's hash, which is not stored, put back."""
+    """Return a journal entry's bytes with the previous entry's hash inserted; ``short`` is stored without it."""
     return short.replace(_UNNAMED, _NAMED % previous_hex.encode(), 1)
 
 
@@ -59,7 +59,10 @@ def deflate(data: bytes) -> bytes:
 
 
 def inflate(data: bytes, max_bytes: int) -> bytes:
-    """Return deflated entries' bytes inflated; raise ``ValueError`` if incomplete or longer than ``max_bytes``."""
+    """Return the entries' bytes from their deflated form.
+
+    Raises ``ValueError`` if the data is incomplete or the result is longer than ``max_bytes``.
+    """
     inflater = zlib.decompressobj(_WINDOW, _DICTIONARY)
     try:
         found = inflater.decompress(data, max_bytes)
@@ -72,9 +75,9 @@ def inflate(data: bytes, max_bytes: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def pack(body: bytes, previous_hex: str) -> bytes:
-    """Return the stored (compressed) form of a journal entry's bytes, whose previous entry has the given hash.
+    """Return the stored (compressed) form of a journal entry's bytes; ``previous_hex`` is the previous entry's hash.
 
-    Cached, because both copies request it for the same body, one after the other.
+    The result is cached, because both copies request it for the same body, one after the other.
     """
     short = remove_previous_hash(body, previous_hex)
     if short is None:

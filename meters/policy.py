@@ -13,9 +13,10 @@ class Policy:
     """Settings of the journal from the profile and the cabinet file.
 
     A signed checkpoint is made every ``checkpoint_every`` entries. ``increment_max_cents`` maps an account to
-    the most that one transaction may move into or out of it (A-26); an account not listed has no limit. The
-    oldest ``archive_entries``, extended to the next checkpoint, are archived together as soon as
-    ``at_hand_entries`` newer entries remain. ``reserve_bytes`` stay free on each medium (:mod:`meters.disk_reserve`).
+    the most that one transaction may move into or out of it (A-26); an account that is not listed has no
+    limit. The oldest ``archive_entries`` entries, and those up to the next checkpoint, are archived together
+    as soon as ``at_hand_entries`` newer entries remain. ``reserve_bytes`` are kept free on each medium
+    (:mod:`meters.disk_reserve`).
     """
 
     checkpoint_every: int = 1000

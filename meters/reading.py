@@ -1,4 +1,4 @@
-"""A reading of every meter at one entry, for the machine or any part of it."""
+"""A reading of every meter as of one journal entry, for the machine or any part of it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from meters.table import BY_NAME, METERS, OCCURRENCES, Unit, find_flow_meters
 from meters.transaction import Mark
 
 DIGITS: Final = 10
-"""Digits of a meter unless the profile says otherwise (D-05)."""
+"""Default number of digits of a meter, unless the profile sets another (D-05)."""
 
 
 class UnknownMeter(JournalError, KeyError):
@@ -50,7 +50,7 @@ class MeterReading:
 
     @property
     def values(self) -> dict[str, int]:
-        """Return every meter's value by name; occurrence meters also as ``since_power_up`` and ``since_door_close``."""
+        """Return every meter's value by name; occurrence meters also since each mark (``NAME.since_power_up``)."""
         values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCES, 0)
         for cell in self.cells:
             for name, amount in _list_meter_changes(cell):
@@ -69,7 +69,7 @@ class MeterReading:
         return values[name]
 
     def split_by(self, name: str, dimension: str) -> dict[str, int]:
-        """Return one meter's values split by ``dimension``; cells without it are under the empty string."""
+        """Return one meter's values for each value of ``dimension``; cells without it count under the empty string."""
         parts: Counter[str] = Counter()
         for cell in self.cells:
             for meter, amount in _list_meter_changes(cell):

@@ -1,4 +1,4 @@
-"""Recall: the last plays of a journal, each with its steps and its end."""
+"""Recall: the last plays of a journal, each with its steps and its result."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ PLAY_ENDS: Final = ("game.end", "game.void")
 PLAY_PUSH: Final = "game.push"
 """Kind of the entry that returns the stakes of a play before its end."""
 PLAYS_SHOWN: Final = 100
-"""Plays shown unless the profile says otherwise (at least 10, E-01)."""
+"""Default number of recalled plays, unless the profile sets another (at least 10, E-01)."""
 STEPS_SHOWN: Final = 50
-"""Steps of a long feature that are shown: at least the last 50 (E-02)."""
+"""Number of steps that the recall of a long feature shows: at least the last 50 (E-02)."""
 
 
 def mask_validation_number(number: str) -> str:
@@ -62,7 +62,7 @@ class Play:
 
     @property
     def end_kind(self) -> str:
-        """Return the kind of the entry that ended the play, here or before a memory clear; empty while it is open."""
+        """Return the kind of the entry that ended the play, even before a memory clear; empty while it is open."""
         return self.end.kind if self.end is not None else str(read_details(self.start).get("ended", ""))
 
     @property
@@ -74,9 +74,9 @@ class Play:
 
     @property
     def win_cents(self) -> int | None:
-        """Return what the play paid, with returned stakes and levels, in minor units.
+        """Return what the play paid, with returned stakes and progressive levels, in minor units.
 
-        None while it is open, and if it was paid before the memory clear that carried it over.
+        None while the play is open, or if it was paid before the memory clear that carried it over.
         """
         if self.end is None:
             return None
@@ -118,10 +118,10 @@ class Play:
 
     @property
     def credit_after_cents(self) -> int | None:
-        """Return the player's credit when the play ended, in minor units, if recorded; None while it is open.
+        """Return the player's credit when the play ended, in minor units, or None if not recorded or still open.
 
-        A win that was paid by hand is not in it. It is unknown for a play that a memory clear carried over, because
-        its wager is in the journal before.
+        A win that was paid by hand is not included. The credit is unknown for a play that a memory clear
+        carried over, because its wager is in the previous journal.
         """
         before = self.credit_before_cents
         if before is None or self.end is None or "staked" in read_details(self.start):
@@ -133,7 +133,7 @@ class Play:
 
     @property
     def outcome(self) -> object:
-        """Return the play's outcome with the display data of its last step, which is enough to show it again."""
+        """Return the play's outcome as recorded in its last step, with the data to display it again."""
         return read_details(self.steps[-1] if self.steps else self.start).get("outcome")
 
     @property
@@ -180,9 +180,10 @@ def _read_position(entry: StoredEntry) -> int:
 
 
 def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
-    """Return the sequence at which the previous play of the same position began, or 0 if there was none.
+    """Return the entry number at which the previous play of the same position began, or 0 if there was none.
 
-    ``last`` is the start of the play before this one at any position; usually it is the answer.
+    ``last`` has the first entry of the most recent earlier play at any position, which is checked first,
+    because usually it is the one.
     """
     for entry in last:
         if _read_position(entry) == _read_position(start):

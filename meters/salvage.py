@@ -1,8 +1,8 @@
-"""Reading of a journal whose copies are damaged: what can still be read, and what of it is proved.
+"""Reading of a journal whose copies are damaged: what can still be read, and what part of it is proved.
 
 Nothing here guesses and nothing is changed. Each copy is read up to its first damage; then both are read
 together, each continuing where the other breaks: entries joined by the hash chain are one history, however
-many gaps each copy has. Entries in only one copy, or on which they disagree, are suspect (A-06, A-28).
+many gaps each copy has. Entries in only one copy, or on which the copies disagree, are suspect (A-06, A-28).
 """
 
 import hashlib
@@ -75,7 +75,7 @@ class Salvage(Generic[W]):
 
 @dataclass(frozen=True, slots=True)
 class Inspection(Generic[W]):
-    """The result of inspecting a damaged journal: of reading each copy alone, and of reading both together.
+    """The result of inspecting a damaged journal: readings of the first copy, the second copy, and both together.
 
     ``agree``: the copies have the same entries up to the end of the shorter one, so the longer one is newer,
     not different. ``acknowledged``: the last entry that the machine is known to have acknowledged, 0 if
@@ -111,7 +111,10 @@ class Inspection(Generic[W]):
 
     @property
     def challenge(self) -> str:
-        """Return eight hex digits of the findings; a clear must quote them, so that it clears what was inspected."""
+        """Return eight hex digits that identify these findings; a memory clear must quote them.
+
+        This ensures that the clear is for the memory that was inspected.
+        """
         return hashlib.sha256(encode_canonical_json(self.to_json())).hexdigest()[:8]
 
     def to_json(self) -> dict[str, JSON]:
@@ -132,9 +135,9 @@ def inspect(
     storage: Storage | None = None,
     visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
 ) -> Inspection[W]:
-    """Read each copy of a journal as far as it is intact, then both together. Never raises for damage.
+    """Read each copy of a journal as far as it is intact, then both together. Damage raises no error.
 
-    Nothing is changed. ``visitor`` creates the visitor for the entries of each of the three histories.
+    Nothing is changed. ``visitor`` creates a visitor for the entries of each of these three readings.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
@@ -163,9 +166,9 @@ def inspect(
 def _open_first_copy(
     medium: Storage, state_dir: Path, key: MachineKey | None, opened: ExitStack
 ) -> tuple[Read, str]:
-    """Return a reader of the journal's first copy, and what is wrong with its file.
+    """Return a reader of the journal's first copy, and a text on what is wrong with its file, or "".
 
-    Something may be wrong even if entries can be read.
+    Entries may be readable even if something is wrong.
     """
     why = ""
     try:
@@ -184,7 +187,7 @@ def _open_first_copy(
 def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
     """Return a reader of a medium's archive followed by the copy of the journal that ``read`` reads.
 
-    Archived entries have no seals of their own; the segment's signature stands for them.
+    Archived entries have no seals of their own; the segment's signature authenticates them.
     """
 
     def read_archive_then_copy(after: int) -> Iterator[SealedEntry]:
@@ -200,7 +203,7 @@ def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey)
 
 
 def _choose_longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
-    """Return the reading of a damaged journal with more intact entries; of equal ones the first."""
+    """Return that of two readings of a damaged journal which has more intact entries; the first if equal."""
     return first if first.sequence >= second.sequence else second
 
 
@@ -280,7 +283,7 @@ def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
 
 
 def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
-    """Return the last journal entry that a sealed head on either medium names, 0 if none does."""
+    """Return the number of the last journal entry that an authenticated head on either medium names, or 0."""
     known = 0
     if key is None:
         return known

@@ -45,7 +45,7 @@ _UNSHORTENED: Final = b"="
 
 @dataclass(frozen=True, slots=True)
 class SegmentTrailer:
-    """The signed trailer of an archive segment; ``digest``, the SHA-256 of its signed part, names the segment."""
+    """The signed trailer of an archive segment. ``digest``, the SHA-256 of its signed part, identifies the segment."""
 
     first: int
     last: int
@@ -58,7 +58,7 @@ class SegmentTrailer:
     kinds: Mapping[str, int]
     kinds_before: Sequence[str]
     blocks: Sequence[tuple[int, int, str]]
-    """For each block: its first entry, where it ends, and the hash before it."""
+    """For each block: its first entry's number, its end offset in the file, and the hash before its first entry."""
     digest: str
 
 
@@ -193,7 +193,7 @@ class Segment:
             ) from why
 
     def find_block_number(self, sequence: int) -> int:
-        """Return the number of the segment's block that holds entry ``sequence`` (the nearest one if none does)."""
+        """Return the number of the segment's block that contains entry ``sequence``, or else of the nearest block."""
         return max(0, bisect_right(self._starts, sequence) - 1)
 
     def read_block(self, number: int) -> list[StoredEntry]:

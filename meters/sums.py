@@ -61,8 +61,7 @@ class PageSums:
         """Check every page of the database that is not being moved; raise JournalDamaged naming the first bad one.
 
         This also works beside a running machine, which records the pages that it is about to move. If a page
-        does not match, the sums are read again: only if they are unchanged since before the page was read is
-        it bad.
+        does not match, the sums are read again: the page is bad only if its sum has not changed meanwhile.
         """
         self._load()
         page = 1
@@ -88,7 +87,8 @@ class PageSums:
     def verify_some(self, first: int, pages: int) -> int:
         """Check up to ``pages`` pages of the database from ``first`` on against their sums.
 
-        Return where to continue (1 after the last). Raises :class:`JournalDamaged` at a bad page.
+        Return the page from which to continue (1 after the last). Raises :class:`JournalDamaged` at a bad
+        page.
         """
         last = min(first + pages - 1, len(self._sums))
         for page, found in self._read_sums(range(first, last + 1)):
@@ -116,8 +116,8 @@ class PageSums:
     def settle(self, move_wal: Callable[[], bool]) -> bool:
         """Let ``move_wal`` move SQLite's WAL into the database file, and record the sums of the changed pages.
 
-        ``move_wal`` returns whether the whole WAL was moved, and so does this method. If not (a reader holds
-        it), the pages stay recorded as moving, and the next call records their sums.
+        Return whether the whole WAL was moved, which ``move_wal`` reports. If not (a reader still uses it),
+        the pages stay recorded as moving, and the next call records their sums.
         """
         moving = self._moving | self._list_wal_pages()
         if not moving:
@@ -150,9 +150,9 @@ class PageSums:
                 self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
 
     def _list_wal_pages(self) -> frozenset[int]:
-        """Return the pages with a frame in SQLite's current WAL (SQLite file format, section 4: frame header).
+        """Return the numbers of the pages in SQLite's current WAL (SQLite file format, section 4: frame header).
 
-        Later frames, left from before the WAL started over, have another salt.
+        Frames left from before the WAL was restarted have another salt and are not counted.
         """
         path = self._path.with_name(self._path.name + "-wal")
         if not self._storage.exists(path):

@@ -42,7 +42,7 @@ class Meter:
 
     @property
     def is_level(self) -> bool:
-        """Return whether the meter can fall too, such as credits or hopper contents, unlike a cumulative meter."""
+        """Return whether the meter can also fall, such as credits or hopper contents, unlike a cumulative meter."""
         return bool(self.minus)
 
 

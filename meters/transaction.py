@@ -71,7 +71,7 @@ def _format_short_value(value: object) -> str:
 
 
 def _is_name(name: object) -> bool:
-    """Return whether ``name`` is printable text; unprintable characters, such as a lone surrogate, are refused."""
+    """Return whether ``name`` is non-empty printable text. Unprintable characters are refused."""
     return isinstance(name, str) and name != "" and name.isprintable()
 
 
@@ -87,7 +87,10 @@ def are_printable_names(names: Collection[object]) -> bool:
 
 
 def _check_dims(what: str, dims: object) -> None:
-    """Raise :class:`InvalidTransaction` unless dimensions map names to names or numbers; ``what`` has them."""
+    """Raise :class:`InvalidTransaction` unless dimensions map names to names or numbers.
+
+    ``what`` names their owner in the error message.
+    """
     if not isinstance(dims, Mapping):
         raise InvalidTransaction(f"{what}: dims {_format_short_value(dims)} must be a mapping")
     for key, value in dims.items():
@@ -131,7 +134,7 @@ def _check_json(value: object, depth: int) -> None:
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless keys of a JSON object are text, or become distinct text."""
+    """Raise ``TypeError`` or ``ValueError`` unless the keys of a JSON object are text or become distinct text."""
     if are_printable_names(value):
         return
     for key in value:
@@ -176,8 +179,8 @@ class Transaction:
     same id with the same content is recognised and counted once. ``dims`` applies to every transfer (whose
     own dims override it) and every count; each combination of dimensions is a meter cell, so use few values:
     a game, a denomination, never an id. ``counts`` adds to occurrence meters. ``state`` sets machine state
-    keys (``None`` removes one). ``record`` holds the details for recall and audit. ``marks`` are the moments
-    that this transaction represents. Raises :class:`InvalidTransaction` if malformed.
+    keys (``None`` removes one). ``record`` holds the details for recall and audit. ``marks`` are events that
+    this transaction represents, such as a power-up. Raises :class:`InvalidTransaction` if malformed.
     """
 
     id: str
@@ -273,7 +276,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The result of appending a transaction: its place in the journal, and whether it was stored before."""
+    """The result of appending a transaction: its entry number and hash, and whether it was stored before."""
 
     sequence: int
     hash_hex: str

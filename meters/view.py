@@ -57,13 +57,13 @@ class JournalView:
 
     @property
     def journal_tag(self) -> str:
-        """Return the journal's tag (:func:`meters.identifiers.make_journal_tag`)."""
+        """Return the short tag that ends this journal's ids (:func:`meters.identifiers.make_journal_tag`)."""
         if not self._journal_tag:
             self._journal_tag = make_journal_tag(self.genesis.hash_hex)
         return self._journal_tag
 
     def fresh_id(self, kind: str) -> str:
-        """Return a new id for the journal's next entry, or for what that entry is about.
+        """Return a new id for the journal's next entry, or for the ticket or other object that it is about.
 
         It consists of ``kind``, the sequence of that entry, and the journal's tag. All ids are made here. An
         id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The tag
@@ -77,7 +77,7 @@ class JournalView:
         return format_fingerprint(self.public_key)
 
     def get(self, tx_id: str) -> StoredEntry | None:
-        """Return the journal entry with this id, or None; an archived one is read from the archive."""
+        """Return the journal entry with this transaction id, or None; an archived entry is read from the archive."""
         return self._database.by_id(tx_id) or self._archive.find(
             tx_id, self.journal_tag, self._load_identifier_index()
         )
@@ -246,7 +246,7 @@ class JournalView:
         return next(self._database.walk((), 0, None, 1, newest_first=False))
 
     def _load_identifier_index(self) -> Index | None:
-        """Return the index of archived identifiers; its bytes are checked once."""
+        """Return the index of archived identifiers, or None without one; its digest is checked on the first call."""
         through = self._archive.through
         if self._index[0] != through:
             self._index = through, self._archive.index()
@@ -277,7 +277,7 @@ class JournalView:
         return read_meters(self._ledger)
 
     def self_audit(self) -> None:
-        """Recheck the journal's books: the self-audit, and account totals against the meter cells they sum.
+        """Run the self-audit, and compare account totals with the meter cells that they sum.
 
         Raises :class:`SelfAuditFailed`.
         """
@@ -387,7 +387,7 @@ def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey
 
 
 def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:
-    """Return the last journal entry that the machine acknowledged, from the sealed heads on its media.
+    """Return the last journal head that the machine acknowledged, from the authenticated heads on its media.
 
     Either medium is enough.
     """

@@ -64,7 +64,7 @@ class SideBet:
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def play(self, bets: int = 1) -> LevelPlay:
-        """Return what this number of bets contributes to the progressive level, and may win of it."""
+        """Return what ``bets`` such side bets contribute to the progressive level and may win of it."""
         return LevelPlay(
             level=self.level.id,
             names=self.level.name.model_dump(),

@@ -9,7 +9,7 @@ from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, Wa
 
 
 class _Analysed(Protocol):
-    """Rules of a game that compute the figures of one wager."""
+    """Interface to the rules of a game that can compute the exact figures of one wager."""
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a wager."""
@@ -17,7 +17,7 @@ class _Analysed(Protocol):
 
 
 class _Offering(Protocol):
-    """Rules of a game that list the possible total bets."""
+    """Interface to the rules of a game that can list the possible total bets."""
 
     @property
     def bet_options(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class Tableless:
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return no keys: the game keeps no table state between rounds that players could share."""
+        """Return no keys: the game has no table state that players could share."""
         return frozenset()
 
     @property
@@ -74,7 +74,7 @@ class Tableless:
         return wager
 
     def for_table(self, table: object) -> Self:
-        """Return these same rules: no table state lasts between rounds. Raises ValueError if one is given."""
+        """Return these rules unchanged: the game has no table state. Raises ValueError if a state is given."""
         if table is not None:
             raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
         return self

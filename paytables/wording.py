@@ -33,7 +33,7 @@ def format_count(count: int, noun: str, many: str = "") -> str:
 def find_nearest_words(word: str, known: Iterable[str], max_words: int = 3) -> tuple[str, ...]:
     """Return the ``known`` words that a misspelled ``word`` probably means, best first.
 
-    They are similar ones, or those that contain it.
+    These words are similar to it or contain it.
     """
     known = [*known]
     found = difflib.get_close_matches(word.lower(), known, max_words)

@@ -60,7 +60,7 @@ class CtrDrbg(Mechanism):
     __slots__ = ("_key", "_v")
 
     def _seed_material(self, *parts: bytes) -> bytes:
-        """Return 48 bytes of seed material from the concatenated parts, by the derivation function."""
+        """Return 48 bytes of seed material, by the derivation function, from the given parts joined together."""
         return block_cipher_df(b"".join(parts))
 
     def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:

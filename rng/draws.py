@@ -1,4 +1,4 @@
-"""Draws: the random numbers that a game requests, and the record of each."""
+"""Random numbers drawn for games, and the record of each draw."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class Draw:
 
 
 class WordDraws:
-    """Draws of random numbers from the words of a byte stream, of a generator or a file.
+    """Source of unbiased random numbers, made from the words of a byte stream.
 
-    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream.
-    ``words(bound)`` returns the bytes per word and the number of words per outcome. A proof by exhaustion
-    substitutes smaller words.
+    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream,
+    which comes from a generator or a file. ``words(bound)`` returns the bytes per word and the number of
+    words per outcome. A proof by exhaustion substitutes smaller words.
     """
 
     __slots__ = ("_read", "_recorded", "_words", "rejections")

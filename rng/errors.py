@@ -1,4 +1,4 @@
-"""Errors of random number generation, one named exception each. None leads to a fallback source of randomness."""
+"""Errors of random number generation, one named exception each. No error causes a fallback to another source."""
 
 
 class RngError(Exception):
@@ -48,7 +48,7 @@ class SelfTestFailed(RngError):
 
 
 class RejectionLimit(RngError):
-    """Error: too many consecutive random words were rejected for the generator to be working."""
+    """Error: so many consecutive random words were rejected that the generator cannot be working."""
 
 
 class OutOfService(RngError):

@@ -1,9 +1,8 @@
 """Health tests on the raw noise of an entropy source: repetition count and adaptive proportion.
 
 They detect a source that has died or is stuck, and measure nothing else. For a source that is already
-conditioned, like the kernel's, they can only detect a dead one. The claimed entropy is a Fraction.
-
-Source: NIST SP 800-90B, sections 4.4.1 (repetition count) and 4.4.2 (adaptive proportion).
+conditioned, like the operating system kernel's, they can only detect a dead one. The claimed entropy is a
+Fraction. Source: NIST SP 800-90B, sections 4.4.1 (repetition count) and 4.4.2 (adaptive proportion).
 """
 
 from decimal import Decimal, localcontext

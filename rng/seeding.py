@@ -117,7 +117,10 @@ class SeedGatherer:
 
     @staticmethod
     def _read_samples(source: EntropySource, count: int) -> bytes:
-        """Return ``count`` samples of an entropy source. Raises :class:`EntropyFailed` if it returns another number."""
+        """Return ``count`` samples of an entropy source.
+
+        Raises :class:`EntropyFailed` if the source returns more or fewer.
+        """
         noise = source.read_samples(count)
         if len(noise) != count:
             raise EntropyFailed(f"source {source.name!r} gave {len(noise)} of {count} samples")

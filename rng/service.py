@@ -90,9 +90,9 @@ class Step(WordDraws):
         return taken
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:
-        """Take the service out of service because its words are not random, and raise :class:`OutOfService`.
+        """Take the service out of service, because its words are not random, and raise :class:`OutOfService`.
 
-        Too many words in a row were rejected for this bound.
+        It is called if too many words in a row were rejected for this bound.
         """
         try:
             super()._raise_rejection_limit(bound)
@@ -179,7 +179,7 @@ class RandomService:
 
     @staticmethod
     def _test_chain() -> tuple[str, ...]:
-        """Run the self-test of the start; return the names of the tests passed."""
+        """Run the start-up self-test of the generator; return the names of the tests passed."""
         return run_self_test()
 
     def _seed(self, personalization: Personalization, reserved: bytes) -> None:
@@ -275,8 +275,8 @@ class RandomService:
     def carry_over(self) -> bytes:
         """Return the data to store for the service's next :meth:`start`: reserved output and seed fingerprints.
 
-        It is one-way: neither the state nor any outcome can be derived from it. Keep it secret nevertheless,
-        use it for one start only, and create the next one right after.
+        Neither the generator's state nor any outcome can be derived from it. Keep it secret nevertheless, use
+        it for one start only, and create the next one right after.
         """
         with self._lock:
             return pack_carry_over(self._generate(32), self._gatherer.fingerprints)

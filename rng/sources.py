@@ -1,8 +1,8 @@
-"""Sources of entropy for the random number generator.
+"""Sources of entropy for the random number generator. None of them has been assessed under SP 800-90B.
 
-None of them has been assessed under SP 800-90B. Each states the entropy that it claims per sample and the
-basis of that claim; a laboratory assesses the source of the real cabinet. That is why the sources are
-concatenated, each contributing enough alone.
+Each source states the entropy that it claims per sample and the basis of that claim; a laboratory assesses
+the source of the real cabinet. For that reason the sources are concatenated, and each one contributes enough
+entropy alone.
 """
 
 import errno
@@ -130,7 +130,7 @@ class JitterSource:
     #: Larger than a first-level cache, so that the walk misses it now and then.
     _MEMORY_BYTES: Final = 1 << 17
     _STRIDE: Final = 4093
-    """Distance between two accesses of the walk, in bytes; a prime, so that it reaches all of the memory."""
+    """Distance in bytes between two memory accesses of the measured work; a prime, so that all memory is reached."""
 
     def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self._clock = clock
@@ -138,7 +138,7 @@ class JitterSource:
         self._at = 0
 
     def read_samples(self, count: int) -> bytes:
-        """Return ``count`` samples: times of the work in nanoseconds, modulo 256."""
+        """Return ``count`` samples: the durations of the measured work in nanoseconds, modulo 256."""
         clock, memory, at = self._clock, self._memory, self._at
         gathered = bytearray(count)
         digest = b""

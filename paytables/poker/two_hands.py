@@ -164,7 +164,7 @@ class TwoHands(PlayerBankRules):
         undealt: list[int],  # noqa: ARG002
         draw: Draw,  # noqa: ARG002
     ) -> Iterator[Cue | Settlement]:
-        """Settle the side bets that the cards or tiles not dealt to anyone, ``undealt``, decide; none by default."""
+        """Settle the side bets that the undealt cards or tiles (``undealt``) decide; none by default."""
         return iter(())
 
     def build_extra_display(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
@@ -400,7 +400,10 @@ class TwoHands(PlayerBankRules):
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def list_stated_stakes(self) -> dict[str, int]:
-        """Return the stakes for which figures are stated, by name: the minimum, and another if that returns less."""
+        """Return the stakes for which figures are stated, by name.
+
+        They are the minimum stake, and a stake that returns less, if there is one.
+        """
         return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.compute_credits)
 
     def analyse_bank(self, chances: Chances, bets: Mapping[str, int]) -> BetAnalysis:

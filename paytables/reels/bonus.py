@@ -62,7 +62,7 @@ class _SmallStage(ABC):
         return self._distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
+        """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
         return find_top_pays_by_awards(self._distribution)
 
     @property
@@ -76,7 +76,7 @@ class _SmallStage(ABC):
 
     @cached_property
     def _distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result (credits won, awards given) of one run, computed once."""
+        """Return the probability of each result (credits won, awards given) of one play, computed once."""
         return self._compute_distribution()
 
     @cached_property
@@ -175,7 +175,7 @@ class Pick(_SmallStage):
         ]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
         rated = zip(self.items, self._mean_openings, strict=True)
         return compute_extras((award, rate) for item, rate in rated for award in item.awards)
 
@@ -339,7 +339,7 @@ class Hold(_SmallStage):
         )
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each pair of total credits and awards in which a hold-and-spin run can end."""
+        """Return the probability of each pair of total credits and awards that one hold-and-spin play can give."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
@@ -374,7 +374,7 @@ class Hold(_SmallStage):
         ]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
         return compute_extras(
             (award, rate) for item, rate in self._compute_prop_rates() for award in item.awards
         )

@@ -168,7 +168,7 @@ class ModeStages:
         return Pick(name, items, picks, boxes, replaced=table.boxes is not None)
 
     def _build_item(self, key: str, item: Item, unit: str) -> BonusItem:
-        """Return an item of a bonus table as the box, segment or coin that is played; ``key`` is its definition key."""
+        """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""
         awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:
             raise self.refuse(key, "is worth nothing: it needs credits, something it gives, or `end`")

@@ -76,7 +76,7 @@ class _Enumerated(OnReels, ABC):
         return self._enumeration.distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
+        """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
         return find_top_pays_by_awards(self._enumeration.distribution)
 
     @cached_property
@@ -93,7 +93,7 @@ class _Enumerated(OnReels, ABC):
         return self._enumeration.prizes
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
         return self._enumeration.extras
 
 
@@ -355,7 +355,7 @@ class Holds(_Enumerated):
         return self.reels.multiplier * sum(least, Fraction(0))
 
     def count_holds(self) -> Mapping[int, tuple[Fraction, Fraction]]:
-        """Return, for every mask that the best strategy holds, how often it is held and what it adds to the mean."""
+        """Return, for every hold mask of the best strategy, its probability and its part of the mean credits."""
         found: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
             odds = self._compute_window_odds(key)

@@ -403,7 +403,7 @@ class ReelBuilder:
         return found
 
     def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
-        """Return the line patterns of a pay table row, one per count and placement of the symbol, or one in all."""
+        """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
                 raise self.refuse(f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}")

@@ -155,7 +155,7 @@ class ReelRules(Tableless):
     def _double_up(
         table: DoubleUp, tally: Tally, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
-        """Offer to double the win as often as the table allows; return the final credits, and the rounds."""
+        """Offer to double the win as often as the table allows; return the final credits, and the rounds played."""
         won = tally.credits
         rounds: list[dict[str, Json]] = []
         while won and len(rounds) < table.most_rounds and 2 * won <= table.most_credits:

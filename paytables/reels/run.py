@@ -53,7 +53,10 @@ class RunFigures:
 
 @dataclass(frozen=True, slots=True)
 class PrizeRate:
-    """How often a run of a stage wins one prize: in ``hits`` of ``cycle`` equal cases, which together pay ``paid``."""
+    """How often one play of a stage wins one prize: in ``hits`` of ``cycle`` equally likely cases.
+
+    These cases in total pay ``paid`` credits.
+    """
 
     name: str
     credits: int
@@ -79,13 +82,13 @@ class Stage(Protocol):
         """Return the probability of each result (credits won, awards given) of one play of this stage."""
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return the most credits that a stage's run pays with each combination of awards, and their probability."""
+        """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often one play wins each prize of the stage, for the PAR sheet."""
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
 
     @property
     def worst(self) -> Fraction | None:

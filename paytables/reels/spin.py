@@ -130,7 +130,7 @@ class Spin(OnReels):
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
+        """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
         return self._tops
 
     @cached_property
@@ -174,5 +174,5 @@ class Spin(OnReels):
         return moments.compute_prize_rates(self.reels, self._ends)
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
         return moments.compute_extra_rates(self.reels, self._ends)

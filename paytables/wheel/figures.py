@@ -1,4 +1,4 @@
-"""The exact figures of a wheel game: every single area, every form, and any combination of bets.
+"""The exact figures of a wheel game: every single area, every preset bet, and any combination of bets.
 
 A symbol that is spun again makes a short Markov chain. Its states are the factors reached, which only grow up
 to the maximum, so the expected number of spins at each factor can be computed in ascending order.
@@ -15,7 +15,7 @@ from paytables.wheel.schema import NamedWheelBet, WheelDefinition
 def analyse(
     definition: WheelDefinition, forms: Sequence[tuple[NamedWheelBet, Mapping[str, int]]], depth: Depth
 ) -> Analysis:
-    """Return the exact figures of a wheel game: every area at the minimum stake, and every form of several areas."""
+    """Return the exact figures of a wheel game: every area at the minimum stake, and every form (preset bet)."""
     least = min(definition.layout.stakes)
     bets = [analyse_bets(definition, {area.id: least}, area.id, depth) for area in definition.area]
     if depth in {Depth.HIGHEST, Depth.FULL}:
@@ -27,7 +27,7 @@ def analyse(
 
 
 def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
-    """Return the mean number of spins in one game at each factor by which prizes are multiplied."""
+    """Return the mean number of spins in one game at each multiplier of the prizes."""
     parts = definition.wheel.parts
     again = {s.id: s.again for s in definition.symbol if s.again is not None}
     grows = [again[part] for part in parts if part in again]

@@ -22,7 +22,10 @@ class WheelRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the cost of every form at every stake, in credits, ascending. Other bets may cost other amounts."""
+        """Return the cost of every form (preset bet) at every stake, in credits, ascending.
+
+        Other bets may cost other amounts.
+        """
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
 
     def _list_offers(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
@@ -36,9 +39,10 @@ class WheelRules(Tableless):
         ]
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``: the requested ``bets``, credits by area, or the first form of that cost.
+        """Return the wager of ``credits_``: the requested ``bets`` (credits by area), or a preset bet of that cost.
 
-        ``form`` requests a form by its id. Raises :class:`WagerError`.
+        ``form`` requests a preset bet by its id; without it, the first one of that cost is used. Raises
+        :class:`WagerError`.
         """
         offered, wager = self.definition.layout, self._cloth.wager(credits_, **options)
         stakes = wager.options["bets"]
@@ -53,7 +57,7 @@ class WheelRules(Tableless):
 
     @cached_property
     def _cloth(self) -> layout.Layout:
-        """Return the wheel's betting areas as the spots of a layout, with every form at every stake."""
+        """Return the wheel's betting areas as the spots of a layout, with every preset bet at every stake."""
         stakes, most = self.definition.layout.stakes, self.definition.layout.cost
         spots = tuple(
             Spot(
@@ -180,7 +184,10 @@ class WheelRules(Tableless):
 
 
 def check(definition: WheelDefinition, file: str) -> None:
-    """Check what the model of a wheel definition alone cannot check. Raises :class:`DefinitionError` with the key."""
+    """Check the rules of a wheel definition that its data model cannot check.
+
+    Raises :class:`DefinitionError` with the key.
+    """
     try:
         _check_ids(definition)
         _check_parts(definition)
@@ -191,14 +198,14 @@ def check(definition: WheelDefinition, file: str) -> None:
 
 
 class _Wrong(Exception):
-    """An error in a wheel definition: its key and the reason, without the file."""
+    """Error in a wheel definition, with its key and the reason; the file is added later."""
 
     def __init__(self, key: str, reason: str) -> None:
         self.key, self.reason = key, reason
 
 
 def _check_ids(definition: WheelDefinition) -> None:
-    """Refuse a wheel definition in which two symbols, areas or forms have the same id."""
+    """Refuse a wheel definition in which two symbols, areas or preset bets have the same id."""
     for key, items in (("symbol", definition.symbol), ("area", definition.area), ("form", definition.form)):
         if len({item.id for item in items}) != len(items):
             raise _Wrong(key, "two have the same id")

@@ -104,12 +104,15 @@ def describe_type(hint: Any) -> str:
 
 
 def _describe_optional(words: str) -> str:
-    """Return the description of a record field that may also be null: in front if it has several clauses."""
+    """Return the description of a record field that may also be null: ``words`` with "null" added.
+
+    "null" comes first if the description has several clauses.
+    """
     return f"null, or {words}" if ";" in words else f"{words}, or null"
 
 
 def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
-    """Return in words what a field that is a list, an object or an enumeration may contain."""
+    """Return a description in words of what a field that is a list, an object or an enumeration may contain."""
     if origin is tuple:
         return _describe_list(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -122,7 +125,7 @@ def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
 
 
 def _describe_list(inner: tuple[Any, ...]) -> str:
-    """Return in words what a list of the given item types may contain; an Ellipsis stands for any length."""
+    """Return a description in words of a list with these item types; an Ellipsis stands for any length."""
     parts = [describe_type(each) for each in inner if each is not Ellipsis]
     if Ellipsis in inner:
         is_nested = get_origin(inner[0]) is not None and get_origin(inner[0]) is not Annotated
@@ -133,7 +136,7 @@ def _describe_list(inner: tuple[Any, ...]) -> str:
 
 
 def format_meaning(text: str) -> str:
-    """Return a docstring as one line of Markdown, with the words of JSON for those of Python."""
+    """Return a docstring as one line of Markdown for the reference: ``None`` becomes ``null``."""
     code = re.sub(r"(?::\w+:)?`+([^`]+)`+", r"`\1`", " ".join(text.split()))
     return re.sub(r"\bNone\b", "null", code)
 
@@ -162,7 +165,7 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
 
 
 def iter_records(record: Any) -> Iterator[Any]:
-    """Yield a record class and, once each, the classes of the objects in it."""
+    """Yield a record class and the classes of all objects nested in it, each once."""
     yield record
     for field in dataclasses.fields(record):
         for part in _find_records(field.type):
@@ -178,7 +181,7 @@ def _find_records(hint: Any) -> Iterator[Any]:
 
 
 def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
-    """Return the section of the journal's manual about one form of a kind of entry."""
+    """Return the section of the journal reference about one declared form of a kind of entry."""
     facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has(key)]

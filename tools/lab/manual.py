@@ -1,4 +1,4 @@
-"""The manuals as files: the chapters of :mod:`egm.staff.service.manual` as a Markdown page, or as a PDF."""
+"""The manuals as files: the chapters of :mod:`egm.staff.service.manual` as a Markdown page or a PDF."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ class _Sheet:
         self.y = _TOP
 
     def put(self, *inks: _Ink) -> None:
-        """Add text or coloured bands to the current page of the manual."""
+        """Add elements (text or coloured bands) to the current page of the manual."""
         self.pages[-1].extend(inks)
 
 
@@ -262,7 +262,7 @@ def _build_font_properties(face: str, size: float) -> FontProperties:
 
 
 class _Line(Artist):
-    """One line of text, drawn directly, because a figure's own text would be measured and laid out again."""
+    """One line of text that is drawn directly, because a matplotlib figure's own text would be laid out again."""
 
     def __init__(self, ink: _Ink) -> None:
         super().__init__()

@@ -64,7 +64,7 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewS
 
 
 def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
-    """Return the view after the machine has sent the game's outcome."""
+    """Return the screen view after a machine has sent the outcome of the game played at its largest bet."""
     bet = max(game.bet_options)
     unit = choose_unit_cents(game)
     playing = build_snapshot(
@@ -103,7 +103,10 @@ def _compute_credit_after_wager(game: GameView) -> int:
 
 
 def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSettings) -> Iterator[View]:
-    """Yield the view of every frame: idle, PLAY pressed, the game, its win, then idle with the win as credit."""
+    """Yield the screen view of each animation frame: idle, PLAY pressed, the game, its win, and idle again.
+
+    The last frames show the win as credit.
+    """
     step = 1 / film.frames_per_second
     unit = {"denomination_cents": choose_unit_cents(game)}
     idle_view = build_idle_view((game,), game, "en", credit_cents=_compute_start_credit(game), **unit)

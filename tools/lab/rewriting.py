@@ -42,9 +42,9 @@ def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path])
 
 
 def _collapse_blanks(value: Any) -> Any:
-    """Return the value with runs of blanks and line breaks in its texts replaced by single blanks.
+    """Return a value in whose texts each run of blanks and line breaks is one blank.
 
-    A strip may be written over several lines.
+    A reel strip may be written over several lines.
     """
     if isinstance(value, Mapping):
         return {key: _collapse_blanks(inner) for key, inner in value.items()}

@@ -1,4 +1,4 @@
-"""The state table as documents: a diagram of what a player sees, and every rule by its set of states."""
+"""The machine's state table as documents: a diagram of the states that a player sees, and a table of all rules."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -64,7 +64,7 @@ def format_interruption_table() -> str:
 
 
 def _check_rule_leads(source: State, event: EventName, target: State) -> None:
-    """Raise NoSuchRuleError unless a rule leads from ``source`` to ``target`` on the event."""
+    """Raise NoSuchRuleError unless a rule leads from the state ``source`` to ``target`` on ``event``."""
     ways = (Next.DERIVED, Next.DERIVED_ONCE_TESTED, target)
     if not any(rule.next in ways for rule in FEATURES.rules.of(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
@@ -102,5 +102,5 @@ def _format_names(names: Sequence[str]) -> str:
 
 
 def _format_next(next_: State | Next) -> str:
-    """Return the next machine state of a rule, or what decides it, as text."""
+    """Return the next machine state of a rule as text, or in words what decides it."""
     return f"`{next_.value}`" if isinstance(next_, State) else next_.value.replace("_", " ")

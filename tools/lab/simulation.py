@@ -1,8 +1,8 @@
 """The simulation of a game, and its comparison with the exact figures.
 
-Two paths: the *production* path plays every game as the cabinet does (RNG, decisions and all) with draws of
-the certified generator; the *compiled* path plays the same tables by numba, for numbers of games that the
-interpreter cannot handle.
+There are two paths: the *production* path plays every game as the cabinet does (RNG, decisions and all) with
+draws of the certified generator; the *compiled* path plays the same tables with numba, for numbers of games
+that the interpreter cannot handle.
 """
 
 import math
@@ -58,7 +58,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class ReturnVerdict:
-    """A simulated return with its interval, compared with the exact one; returns are shares of the bet."""
+    """The comparison of a simulated return and its interval with the exact return; returns are shares of the bet."""
 
     games: int
     rtp: float
@@ -85,7 +85,7 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnV
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The simulated frequency of an event, compared with its exact probability."""
+    """The comparison of an event's simulated frequency with its exact probability."""
 
     found: float
     exact: Fraction
@@ -107,7 +107,7 @@ def judge_share(times: int, games: int, exact: Fraction) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The chi-square of simulated wins against their exact distribution, over classes of wins, and its z-score."""
+    """The chi-square comparison of simulated wins with their exact distribution, over classes of wins."""
 
     classes: int
     chi_square: float
@@ -126,8 +126,8 @@ EXPECTED_MIN = 10
 def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | None:
     """Compare simulated wins with their exact distribution; return None if too few games were played.
 
-    Wins are merged into classes, from the smallest, until each class is expected often enough. What the exact
-    distribution leaves out belongs to the last class. A win that a complete distribution does not contain
+    Wins are merged into classes, from the smallest, until each class is expected often enough. Wins that the
+    exact distribution leaves out count in the last class. A win that a complete distribution does not contain
     makes the z-score infinite.
     """
     impossible = sum(times for win, times in tally.wins.items() if win not in distribution.counts)
@@ -165,7 +165,7 @@ def compute_chi_square_z(chi_square: float, free: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A bet's return known only from simulation, with its interval from the sample's own standard deviation."""
+    """A bet's return known only from simulation, with an interval from the sample's own standard deviation."""
 
     games: int
     rtp: float
@@ -206,10 +206,10 @@ def _play_round(
     excluded: Container[tuple[int, str]] = (),
     counted_bets: Container[tuple[int, str]] | None = None,
 ) -> tuple[int, Game]:
-    """Play one round; return its win less the stakes added during it, and the game as it remains on the table.
+    """Play one round; return its win less the stakes added during it, and the game with the table left by it.
 
-    What bets in ``excluded`` (seat, spot) return is not counted. With ``counted_bets``, only what these return is
-    counted, and added stakes are not subtracted.
+    The returns of bets in ``excluded`` (seat, spot) are not counted. With ``counted_bets``, only what these
+    return is counted, and added stakes are not subtracted.
     """
     played = Round(game.play(wager, draw), wager)
     played.advance()
@@ -236,13 +236,14 @@ def play_batch(
     table: Json = None,
     beside: Mapping[str, int] = MappingProxyType({}),
 ) -> Tally:
-    """Play games with the production code; a win above ``most_counted`` counts as ``most_counted``.
+    """Play games with the production code and return their totals.
 
-    A bet that outlasts its round is played on until it is decided: the win counts for its game, and stakes
-    added during the round are subtracted from the win. State that is not a bet (such as a shoe) is carried to
-    the next game. With ``table``, each game starts from that table, and the bets standing on it do not count;
-    nor do the additional bets ``beside``. A bet of one seat of several is played with those of the other seats,
-    which answer as they are advised.
+    A win above ``most_counted`` counts as ``most_counted``. A bet that outlasts its round is played on until
+    it is decided: the win counts for its game, and stakes added during the round are subtracted from the win.
+    State that is not a bet (such as a shoe) is carried to the next game. With ``table``, each game starts
+    from that table, and the bets standing on it do not count; nor do the additional bets ``beside``. If the
+    bet is one seat's in a round of several seats, the other seats' bets are played too, with the advised
+    decisions.
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()

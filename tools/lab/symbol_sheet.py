@@ -1,4 +1,4 @@
-"""Sheets for game designers: every drawn symbol by its name, and one idle game."""
+"""Picture sheets for game designers: every drawn symbol with its name, and a game's idle screen."""
 
 from datetime import UTC
 from pathlib import Path

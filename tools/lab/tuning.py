@@ -1,4 +1,4 @@
-"""A search for pays or strip counts that give a game the wanted return (and hit frequency).
+"""A search for pays or strip symbols that give a game the wanted return (and hit frequency).
 
 Both searches work on the definition's own data and measure every candidate by the exact analysis, so their
 result is what the cabinet will play.
@@ -43,7 +43,7 @@ def parse_key(key: str) -> Path:
 
 
 def _resolve_key_part(container: Any, part: str | int) -> str | int:
-    """Return one part of a path: an index if ``container`` is a list, or else the key of a table."""
+    """Return one part of a key path: a list index if ``container`` is a list, otherwise a table key."""
     return int(part) if isinstance(container, list) else str(part)
 
 
@@ -192,8 +192,8 @@ def refine_pays(
 ) -> dict[str, Any]:
     """Return the definition after changing one or two pays per round until the return is near ``target``.
 
-    Each round makes the change that comes nearest, and the search ends when none helps. No pay changes by
-    more than a quarter of its value, or one credit.
+    Each round makes the change that comes nearest to ``target``, and the search ends when no change comes
+    nearer. No pay changes by more than a quarter of its value, or one credit if that is more.
     """
     best, missing = dict(data), target - compute_rtp(data, bet)
     limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
@@ -234,7 +234,10 @@ def _iter_pay_changes(
     slopes: Mapping[Path, Fraction],
     missing: Fraction,
 ) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
-    """Yield changes of one or two pays: remaining gap, total change in credits, new values by path."""
+    """Yield possible changes of one or two pays: remaining gap, total change in credits, and new values by path.
+
+    The gap is the distance to the wanted return after the change.
+    """
     keys = [key for key, slope in slopes.items() if slope > 0]
     now = {key: int(value_at(data, key)) for key in keys}
     lowest_change = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in keys}
@@ -333,7 +336,10 @@ def tune_strips(
 def _list_untried_definitions(
     beam: Iterable[Mapping[str, Any]], stage: str, tried_strips: set[str]
 ) -> list[dict[str, Any]]:
-    """Return every untried definition that differs by one symbol replacement, and mark it as tried."""
+    """Return every definition not tried yet that differs from one in ``beam`` by one symbol replacement.
+
+    Their strips are added to ``tried_strips``.
+    """
     definitions = []
     for definition in beam:
         for candidate in _iter_definitions_with_one_replacement(definition, stage):
@@ -344,7 +350,7 @@ def _list_untried_definitions(
 
 
 def _format_strips(data: Mapping[str, Any], stage: str) -> str:
-    """Return the reel strips of a stage as text, by which equal strips are recognised."""
+    """Return the reel strips of a stage as one text, so that definitions with equal strips can be recognised."""
     return repr(value_at(data, ("stage", stage, "strips")))
 
 

@@ -31,7 +31,7 @@ _ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "s
 
 
 def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
-    """Return the game as the machine sends it to the screen.
+    """Return the message about a game that a machine sends to the screen.
 
     ``analysis`` must be at least :attr:`Depth.PRIZES` deep.
     """
@@ -50,7 +50,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
 
 
 def build_level_views(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
-    """Return the progressive levels of a game, each with an amount somewhat above its reset value."""
+    """Return a game's progressive levels as the screen shows them, with amounts somewhat above the reset values."""
     return tuple(
         ProgressiveView.model_validate(
             {
@@ -66,7 +66,10 @@ def build_level_views(game: GameView, status: str = "up") -> tuple[ProgressiveVi
 
 
 def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
-    """Return the state of an idle machine with this game and some credit; ``changes`` overrides fields."""
+    """Return the machine state message of an idle machine with this game and some credit.
+
+    ``changes`` overrides fields of the message.
+    """
     fields: dict[str, Any] = {
         "journal_sequence": 1,
         "state": "idle",
@@ -91,7 +94,7 @@ def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
 
 
 def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
-    """Return the view of a screen that has received the state of an idle machine."""
+    """Return the screen's view after it has received the games and the state of an idle machine."""
     view = _build_offer_view(_Offer(games, tuple(map(id, games))))
     return replace(
         apply_message(view, build_snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0
@@ -108,7 +111,7 @@ class _Offer:
 
 @lru_cache(maxsize=8)
 def _build_offer_view(offer: _Offer) -> View:
-    """Return the view of a screen that has received the offered games.
+    """Return the screen's view after it has received the offered games.
 
     The result is cached, because loading presentations is slow.
     """

@@ -1,4 +1,4 @@
-"""Rules about chance: it decides the result, displayed odds are real, and every prize can be won."""
+"""Certification rules about chance: it decides the result, displayed odds are real, every prize can be won."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -25,7 +25,7 @@ _HOLD: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def chance_decides(case: Case) -> Iterator[Finding]:
-    """Check that chance decides every bet (QC s.88): the same bet must not win the same in every game."""
+    """Check that chance decides every bet (QC s.88): a bet must not win the same amount in every game."""
     for bet in case.analysis.bets:
         if bet.variance is None:
             words = f"bet {bet.bet}: its variance is beyond exact reach, and is not held"
@@ -42,7 +42,7 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 
 
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
-    """Check that every game draws something before its result, whatever the player decides."""
+    """Check that every game draws a random number before its result, for all decisions of the player."""
     bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in WAYS.items() if bets else ():
         decisions = 0
@@ -146,7 +146,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
 
 
 def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
-    """Play games of a bet until one wins more than its stakes; return their number, 0 if none won."""
+    """Play games of a bet until one wins more than its stakes; return the number played, or 0 if none won."""
     game = case.game.for_table(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
         wager = build_wager(game, bet)

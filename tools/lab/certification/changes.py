@@ -18,7 +18,7 @@ Path = tuple[str, ...]
 
 
 class Class(StrEnum):
-    """Kinds of approval that a changed game needs, in increasing order."""
+    """Kinds of approval that a changed game needs, from none to full approval."""
 
     SAME = "same"
     """No change of the definition: no approval is needed."""
@@ -38,7 +38,7 @@ _NOTICE: Final = frozenset({("game", "version"), ("game", "date"), ("game", "hel
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed value of a game definition, with its path; a side is None if the value is missing there."""
+    """One changed value of a game definition, with its path; ``before`` or ``after`` is None if missing there."""
 
     path: str
     before: Any
@@ -73,9 +73,10 @@ def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:
 
 
 def _match_renamed_symbols(old_data: Any, new_data: Any) -> dict[str, str]:
-    """Return old id -> new id, matched by their order, if both definitions have equally many symbols.
+    """Return the new id of each renamed symbol by its old id; symbols are matched by their order.
 
-    Return an empty mapping if the match would be ambiguous because the old definition already used a new id.
+    The mapping is empty if the definitions have different numbers of symbols, or if the match would be
+    ambiguous because the old definition already used a new id.
     """
     old, new = ([s.get("id") for s in data.get("symbol", ())] for data in (old_data, new_data))
     if len(old) != len(new) or len(set(new)) != len(new):

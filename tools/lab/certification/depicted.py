@@ -90,7 +90,7 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
 
 
 def _count_equal_parts(rules: Rules) -> int | None:
-    """Return the number of equal parts of the object a game shows: pockets, faces of a die, positions at a table.
+    """Return the number of equal parts of the object that a game shows: pockets, faces of a die, table positions.
 
     The presentation says which object the screen draws. None for any other object.
     """
@@ -106,7 +106,7 @@ def _count_equal_parts(rules: Rules) -> int | None:
 # ------------------------------------------------------------------ a round with scripted draws
 @dataclass(slots=True)
 class _ScriptedDraws:
-    """A source of draws that returns ``values`` in order, and after them always the first or last result."""
+    """A source of random numbers that returns ``values`` in order, and then always the first or the last result."""
 
     values: list[int]
     last: bool
@@ -121,7 +121,7 @@ class _ScriptedDraws:
 
 
 class _SteppedRound:
-    """A round replayed step by step; ``shown`` collects what it displays after the last scripted draw."""
+    """A round replayed step by step; ``shown`` collects the steps displayed after the last scripted draw."""
 
     def __init__(
         self, game: Game, wager: Wager, draw: _ScriptedDraws, policy: Callable[[int, int], int]
@@ -207,7 +207,8 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
 def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     """Return the wager of a bet, including the other bets that it requires.
 
-    If players play against each other, it is that of all seats of the round, which shows every card.
+    If players play against each other, the wager includes the bets of all seats of the round, which shows
+    every card.
     """
     own = {**bet.options.get("bets", {}), **bet.required_bets}
     if "others" in bet.options:
@@ -218,7 +219,7 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:
-    """Check that the numbers of each draw are shared as in the real object that it depicts.
+    """Check that each draw gives every piece (card, ball, pocket) the same odds as the real object that it depicts.
 
     Every number of a draw is tried. One finding is yielded per kind of draw.
     """
@@ -258,7 +259,7 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
 
 
 def _strip_index(purpose: str) -> str:
-    """Return the purpose of a draw without its index."""
+    """Return the purpose of a draw without its index, such as ``reel`` for ``reel 2``."""
     return re.sub(r"\d+", "n", purpose)
 
 
@@ -291,7 +292,7 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
 
 
 def _find_reel_error(reels: Reels, reel: int) -> str:
-    """Return which stop of a reel is drawn less or more often than its weight says, or "".
+    """Return a text on the first stop of a reel that is not drawn as often as its weight says, or "".
 
     Every number of the draw is tried.
     """

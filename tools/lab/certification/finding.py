@@ -30,7 +30,7 @@ class Finding:
     evidence: str
 
     def to_json(self) -> dict[str, object]:
-        """Return the finding in the form that bundles contain."""
+        """Return the finding as the JSON object that certification bundles contain."""
         return {
             "rule": self.rule,
             "requirements": list(self.requirements),

@@ -109,7 +109,7 @@ def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
 
 
 def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
-    """Return the first line in which two texts differ, as a sentence."""
+    """Return a sentence that quotes the first line in which two texts differ."""
     pairs = zip(signed.splitlines(), reproduced.splitlines(), strict=False)
     line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
     return f"from line {line} on" if line else f"{len(signed)} bytes signed, {len(reproduced)} made here"
@@ -119,7 +119,7 @@ def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
 def _compare_packages(
     folder: Path, built: Mapping[str, bytes], archive: str, wheel: str
 ) -> Iterator[ReproducedItem]:
-    """Yield for each package of a submission whether the one built from its source is identical."""
+    """Yield, for each package of a submission, whether the package built from its source is identical to it."""
     for name in (archive, wheel):
         is_identical = built.get(name) == (folder / name).read_bytes()
         yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
@@ -180,7 +180,7 @@ def _describe_wheel_differences(inside: Mapping[str, str], listed: Mapping[str, 
 
 
 def _format_some_names(names: Iterable[str]) -> str:
-    """Return the first few of the names, and how many there are."""
+    """Return the first few of the names and the total number, as text."""
     all_names = list(names)
     return ", ".join(all_names[:_SHOWN]) + (
         f" and {len(all_names) - _SHOWN} more" if all_names[_SHOWN:] else ""

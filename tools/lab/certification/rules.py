@@ -94,7 +94,7 @@ def levy(case: Case) -> Iterator[Finding]:
 
 
 def return_ceiling(case: Case) -> Iterator[Finding]:
-    """Check that no bet returns more than the jurisdiction allows; note every return above the wager."""
+    """Check that no bet returns more than the jurisdiction allows; note every return above 100 % of the wager."""
     ceiling = case.profile.returns.find_maximum(case.game.family)
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
@@ -267,7 +267,7 @@ def languages(case: Case) -> Iterator[Finding]:
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
-    """Check that a game's help does not state a malfunction rule, because the profile's rule is displayed there."""
+    """Check that a game's help states no rule on malfunctions, because the profile's own rule is displayed there."""
     words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         if code not in words:
@@ -309,7 +309,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
 
 
 def long_odds(case: Case) -> Iterator[Finding]:
-    """State the very long odds of which the player must be informed; the help pages show the same list."""
+    """State the very long odds that must be disclosed to the player; the help pages show the same list."""
     limits = case.profile.awards.odds_limits
     for bet in case.analysis.bets:
         awards = list_awards(bet)
@@ -326,7 +326,7 @@ def long_odds(case: Case) -> Iterator[Finding]:
 
 
 def _format_no_award(bet: BetAnalysis) -> str:
-    """Return the text for a bet without awards of a pay table."""
+    """Return the text that says that a bet has no award of a pay table."""
     return f"bet {bet.bet}: has no awards of a pay table"
 
 
@@ -337,7 +337,7 @@ def _format_award(award: DisclosedAward) -> str:
 
 
 def return_by_stake(case: Case) -> Iterator[Finding]:
-    """Note each bet that returns over 0.01 percentage points less than a smaller bet."""
+    """Note each bet whose return is over 0.01 percentage points lower than that of a smaller bet."""
     bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
     falls = [
         f"{b.bet} {format_percent(b.rtp)} after {a.bet} {format_percent(a.rtp)}"
@@ -352,9 +352,9 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
 
 
 def bet_limit(case: Case) -> Iterator[Finding]:
-    """Check that every denomination has a bet within the limit, including all that its round may add.
+    """Check that every denomination has a bet whose round, raises included, costs at most the jurisdiction's limit.
 
-    A betting spot that can accept less than the limit itself for that reason is noted.
+    A betting spot on which the highest bet is lower for this reason is noted.
     """
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.layout()
     for cents in case.game.denominations_cents:
@@ -461,7 +461,7 @@ def simulation(case: Case) -> Iterator[Finding]:
 
 
 def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
-    """Judge whether all bets of a game deviate one way, or vary more than chance explains."""
+    """Judge from all bets of a game together whether they deviate in one direction, or vary too much for chance."""
     bets = len(verdicts)
     leaning = sum(v.z for v in verdicts) / math.sqrt(bets)
     straying = compute_chi_square_z(sum(v.z**2 for v in verdicts), bets)
@@ -475,7 +475,7 @@ def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
 
 
 def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
-    """Return the game and the wager of the game with this number that is replayed; each bet in turn."""
+    """Return the game and the wager for the replay check number ``number``; the bets are used in turn."""
     game, bets = case.game, case.analysis.bets
     if game.rules.seats_min == 1:
         return game, game.wager(game.bet_options[number % len(game.bet_options)])
@@ -484,7 +484,7 @@ def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
 
 
 def replay(case: Case) -> Iterator[Finding]:
-    """Check that the recorded draws and choices of a game give the same outcome, win and display again."""
+    """Check that replaying the recorded draws and choices of a game gives the same outcome, win and display."""
     games = min(case.games, 200)
     if not games:
         return
@@ -555,7 +555,10 @@ _NONE_OF = {
 
 
 def check_every_rule(case: Case) -> list[Finding]:
-    """Return the findings of every rule; a rule that yields none gives one that says it does not apply."""
+    """Return the findings of every certification rule.
+
+    A rule that yields no finding does not apply to the game, and a finding that says so is added.
+    """
     return [finding for rule in RULES for finding in tuple(rule(case)) or (_build_not_applicable(rule),)]
 
 

@@ -1,4 +1,4 @@
-"""The source of a submission: exactly the files of one commit of the version control."""
+"""The source of a submission: exactly the files of one version-control commit."""
 
 import io
 import subprocess
@@ -17,9 +17,9 @@ _SHOWN: Final = 3
 
 
 def find_commit(root: Path, out: Path) -> str:
-    """Return the commit of the checkout at ``root``. Raises OperatorError if files are not committed.
+    """Return the current commit of the checkout at ``root``. Raises OperatorError if files are not committed.
 
-    Files in ``out``, the folder the bundle goes to, are ignored.
+    Files in ``out``, the folder of the bundle, are ignored.
     """
     try:
         top = Path(_run_git(root, "rev-parse", "--show-toplevel").decode().strip())

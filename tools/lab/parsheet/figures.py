@@ -1,4 +1,4 @@
-"""Printed forms of figures: exact fractions with their decimals, shares, odds."""
+"""Formatting of figures for PAR sheets: exact fractions with their decimals, shares, odds."""
 
 from fractions import Fraction
 from math import log10
@@ -35,7 +35,7 @@ def to_decimal(value: Fraction) -> float | None:
 
 
 def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
-    """Return the analysis's own notes on a bet, and the notes that follow from its figures."""
+    """Return the notes on a bet: those of its analysis, and those that follow from its figures."""
     notes = list(bet.notes)
     if bet.multiplied:
         notes.append(

@@ -17,16 +17,16 @@ from paytables.wording import format_count
 
 
 class MeterError(Exception):
-    """Raised if a meter value is given for a level that the game does not have, or is negative."""
+    """Error: a meter value is negative or is given for a level that the game does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelReturn:
-    """What a progressive level returns for one bet at its present meter.
+    """The return of one progressive level for one bet at the level's present meter.
 
     ``stake`` and ``shown`` (the meter) have the same unit: minor units on a machine, or credits for meters
-    given by hand. ``returned`` is the level's own return, and ``bet_return`` that of the bet with this level and
-    without the others.
+    given by hand. ``returned`` is the level's own return, and ``bet_return`` that of the bet with this level
+    and without the other levels.
     """
 
     bet: str
@@ -38,7 +38,7 @@ class LevelReturn:
 
 
 def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list[LevelReturn]:
-    """Return what each level named in ``meters`` (id -> credits) returns for every bet.
+    """Return the return of each level named in ``meters`` (credits by level id) for every bet.
 
     Raises :class:`MeterError`.
     """

@@ -84,7 +84,7 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
 
 
 def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
-    """Return the PAR sheet's part about a stage in which reels or cards are held.
+    """Return the PAR sheet's part about a stage in which the player may hold reels.
 
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """

@@ -1,4 +1,4 @@
-"""The PAR sheet as JSON data, from which every other form of it is printed.
+"""The PAR sheet as JSON data, from which all its other formats are printed.
 
 Exact values are texts of fractions, each with its decimal; nothing is rounded before the end (NZ 1.47.10).
 """
@@ -38,7 +38,7 @@ CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fr
 
 
 def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
-    """Return the whole PAR sheet as JSON data; the odds beyond ``limits`` must be displayed to the player."""
+    """Return the whole PAR sheet as JSON data; ``limits`` are the odds beyond which the player must be informed."""
     return {
         "game": game.id,
         "title": game.title,

@@ -1,7 +1,8 @@
-"""The shape of a feature sheet, and the sheets of progressive levels.
+"""The data format of a PAR sheet's feature sheets, and the sheets of progressive levels.
 
-Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that every printed form
-handles all of them alike. Cells are texts, whole numbers, or an exact figure as :func:`to_exact_data` makes it.
+Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that every output format
+handles all of them alike. Cells are texts, whole numbers, or an exact figure as :func:`to_exact_data` makes
+it.
 """
 
 from collections.abc import Sequence

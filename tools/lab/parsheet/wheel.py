@@ -1,4 +1,4 @@
-"""The sheet of a wheel game."""
+"""The feature sheet of a wheel game for its PAR sheet."""
 
 from fractions import Fraction
 

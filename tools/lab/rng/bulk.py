@@ -55,10 +55,10 @@ def list_selection_bounds(population: int, picks: int) -> range:
 
 
 class BulkDraws:
-    """A source of many draws at once from a stream of bytes.
+    """A source of many random draws at once, as numpy arrays, from a stream of bytes.
 
-    ``read(count)`` returns the next ``count`` bytes; it is never called for more than one Generate call
-    returns.
+    ``read(count)`` returns the next ``count`` bytes; it is never called for more bytes than one Generate
+    request returns.
     """
 
     __slots__ = ("_read", "rejections")
@@ -123,9 +123,9 @@ class BulkDraws:
     def _draw_without_replacement(
         self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int
     ) -> Array:
-        """Return ``rows`` selections dealt at once: each draw is an index into the remaining pieces, in their order.
+        """Return ``rows`` selections at once: each draw is an index into the remaining pieces, in their order.
 
-        To find the i-th piece from its index, the pieces dealt before it are put back, the last one first. Each
+        To find the piece from its index, the pieces dealt before it are put back, the last one first. Each
         piece put back at or before the index increases the index by one.
         """
         indices = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
@@ -189,7 +189,7 @@ def _check_count(count: int) -> None:
 
 
 class _Pattern:
-    """How the words of one row's draws are laid out in 16-bit units, the most significant unit last."""
+    """The layout of the words of one row's draws in 16-bit units, the most significant unit last."""
 
     __slots__ = ("_at_end", "lowest_thrown_away", "units", "words")
 

@@ -1,9 +1,10 @@
-"""Final outcomes for laboratories: what games draw, by the functions that games deal, throw and spin with.
+"""Final outcomes for laboratories, drawn by the functions with which games deal, throw and spin.
 
-A selection of ``k`` from ``n`` pieces takes ``k`` draws. Each draw is below the number of remaining pieces, and
-takes the piece at that index; the remaining pieces keep their order (:func:`paytables.contract.deal_one`, and
-:meth:`paytables.cards.Shoe.deal` for cards that are counted). ``draw_many`` is a second, compiled implementation
-of this rule: the battery compares each play of a game with it. No cabinet code imports this module.
+A selection of ``k`` from ``n`` pieces takes ``k`` draws. Each draw is below the number of remaining pieces,
+and takes the piece at that index; the remaining pieces keep their order (:func:`paytables.contract.deal_one`,
+and :meth:`paytables.cards.Shoe.deal` for cards that are counted). ``draw_many`` is a second, compiled
+implementation of this rule: the battery compares each play of a game with it. No cabinet code imports this
+module.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -126,7 +127,7 @@ Game = Numbers | Selection | Weighted
 
 
 def _build_reel_numbers(stops: int, reels: int) -> Numbers:
-    """Return a game of equally likely stops, drawn as a reel game draws them."""
+    """Return a test game whose numbers are reel stops, drawn with the code of a reel game."""
     strips = (tuple(range(stops)),) * reels
     spun = Reels(
         name="base", heights=(1,) * reels, strips=strips, weights=((1,) * stops,) * reels, multiplier=1,

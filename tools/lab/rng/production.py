@@ -1,9 +1,9 @@
-"""Final outcomes drawn by the objects that a machine draws with: the service, one step a play.
+"""Final outcomes drawn by the objects that a machine uses: the random number service, one step per play.
 
-The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So the
-battery's data are plays drawn by the machine's own code. Each play is compared, draw for draw, with the result of
-the compiled code for the same random bytes. :func:`exhaust_production_range` gives every word to the code that
-scales the machine's draws.
+The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So
+the battery's data are plays drawn by the machine's own code. Each play is compared, draw for draw, with the
+result of the compiled code for the same random bytes. :func:`exhaust_production_range` gives every word to
+the code that scales the machine's draws.
 """
 
 from contextlib import suppress
@@ -53,13 +53,13 @@ class Production:
 
     @property
     def rejections(self) -> int:
-        """Return the number of words rejected because they belong to no outcome."""
+        """Return how many random words were rejected by scaling because they belong to no outcome."""
         return int(self._service.read_statistics()["rejected_words"])
 
     def play(self, name: str, game: Numbers | Selection, plays: int) -> Array:
-        """Return ``plays`` plays, one per row, each compared with what the bulk code draws from the same bytes.
+        """Return ``plays`` plays, one per row, each compared with the bulk code's result for the same random bytes.
 
-        Raises :class:`~rng.errors.SelfTestFailed` at the first that differs.
+        Raises :class:`~rng.errors.SelfTestFailed` at the first play that differs.
         """
         batches = range(0, plays, _AT_ONCE)
         return np.concatenate(

@@ -1,4 +1,4 @@
-"""The laboratory's report on the RNG: gathered as data, written as JSON or as one HTML page with plots.
+"""The laboratory's report on the RNG: collected as data, written as JSON or as one HTML page with plots.
 
 The structure is that of accredited laboratories' reports; the content is a self-assessment and says so first.
 """
@@ -161,7 +161,7 @@ def build_report(
 
 
 def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
-    """Draw every random word once for each range, and return a row for each.
+    """Scale every random word once for each range, and return a row of results for each range.
 
     Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
     uniform becomes a row with its error rather than stopping the report.

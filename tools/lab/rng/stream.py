@@ -1,4 +1,4 @@
-"""A deterministic stream for laboratories: calibration, simulation and regression, never play.
+"""A deterministic byte stream for laboratories: calibration, simulation and regression, never play.
 
 No cabinet code can reach this module: it is not a mechanism that a profile may name, the service takes no
 seed, and ``make check`` follows every import of the cabinet's code and refuses one that leads here.

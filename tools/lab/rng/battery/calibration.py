@@ -41,7 +41,7 @@ class FalseAlarms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The false alarms of every test of one game, and those of all its tests judged together."""
+    """The false alarms of every test of one game, and of the joint judgement of all its tests."""
 
     game: str
     plays: int
@@ -61,7 +61,7 @@ def compute_false_alarm_range(replications: int, level: float, outside: float) -
 
 
 def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
-    """Run every test of a game of :data:`CALIBRATED` on good data, once for each seed."""
+    """Run every test of the game ``name`` in :data:`CALIBRATED` on good data, once for each seed."""
     game, plays = CALIBRATED[name]
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
     family = [0] * len(LEVELS)
@@ -97,7 +97,7 @@ _STEPPED: Final = "duplicates"
 
 
 def list_off_level_tests(calibration: Calibration) -> list[str]:
-    """Return a sentence for each test whose rate of false alarms is not its stated level.
+    """Return a sentence for each test whose rate of false alarms differs from its significance level.
 
     A single test may deviate either way; the tests judged together only by rejecting too often.
     """

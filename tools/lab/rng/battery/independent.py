@@ -1,8 +1,8 @@
-"""Tests of numbers drawn with replacement: reels, dice, wheels.
+"""Statistical tests of numbers drawn with replacement: reels, dice, wheels.
 
-The data is an array of shape (plays, positions) of numbers below ``bound``. Tests named by GLI-19 3.2.2 and
-the classical ones of Knuth (The Art of Computer Programming, volume 2, section 3.3.2), each on the game's own
-range.
+The data is an array of shape (plays, positions) of numbers below ``bound``. The tests are those named by
+GLI-19 3.2.2 and the classical ones of Knuth (The Art of Computer Programming, volume 2, section 3.3.2), each
+on the game's own range.
 """
 
 import math
@@ -65,7 +65,7 @@ def run_overlaps_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
 
 
 def compute_coupon_lengths(bound: int) -> Floats:
-    """Return the probability that the last missing number is drawn with draw 0, 1, 2, ...
+    """Return the probability that draw number 0, 1, 2, ... is the one that completes the set of all numbers.
 
     The last element is the remaining probability. The computation goes draw by draw over the count of
     different numbers seen, which avoids cancellation errors.
@@ -85,9 +85,9 @@ def compute_coupon_lengths(bound: int) -> Floats:
 
 
 def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, collections: int) -> list[int]:
-    """Return the number of plays that each of the first ``collections`` complete collections of all outcomes took.
+    """Return how many plays each of the first ``collections`` complete sets of all outcomes took.
 
-    A collection that never completes, because an outcome is missing, gets the number of all plays.
+    A set that never completes, because an outcome is missing, gets the number of all plays.
     """
     finished: list[int] = []
     numbers_seen: set[int] = set()
@@ -128,7 +128,7 @@ def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[StatisticalRes
 
 
 def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
-    """Test the runs of low and high numbers at each position."""
+    """Test the runs of low and high numbers in consecutive plays, at each position."""
     for i in range(data.shape[1]):
         yield compute_runs_result("runs", f"position {i + 1}", data[:, i], bound)
 
@@ -136,7 +136,7 @@ def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[StatisticalResult
 def compute_contingency_result(
     test: str, detail: str, first: Ints, second: Ints, bound: int
 ) -> StatisticalResult:
-    """Test whether two series are independent, by the table of their pairs against its own margins."""
+    """Return the chi-square result of the test whether two series are independent, from the table of their pairs."""
     count = len(first)
     groups = compute_group_count(bound, count)
     table = np.bincount(
@@ -186,7 +186,7 @@ def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[StatisticalResul
 
 
 def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
-    """Test the gaps between numbers from the lowest part of the range."""
+    """Test the lengths of the gaps between two numbers from the lowest part of the range."""
     flat = data.ravel()
     marked = max(1, bound // 8)
     chance = marked / bound

@@ -29,10 +29,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The judgement on all results of a game at level ``alpha``.
+    """The joint judgement of all test results of a game at significance level ``alpha``.
 
     ``below_alpha`` counts the single p-values under ``alpha``; chance alone explains ``below_alpha_expected``
-    of them. ``evenness`` is the Kolmogorov-Smirnov p-value of all p-values.
+    of them. ``evenness`` is the p-value of the Kolmogorov-Smirnov test that all p-values are uniform.
     """
 
     alpha: float
@@ -44,7 +44,7 @@ class Judgement:
 
     @property
     def has_passed(self) -> bool:
-        """Return whether the statistical tests of the game have no findings."""
+        """Return whether the joint judgement of the game's tests has no findings."""
         return not self.findings
 
 

@@ -1,6 +1,6 @@
-"""Planted defects: generators with known faults, on which the battery must fail.
+"""Planted defects: modified generators with known faults, which the test battery must detect.
 
-A battery that has never failed has shown nothing. Each defect turns good outcomes into bad ones.
+They prove that the battery can fail. Each defect turns good outcomes into bad ones.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A test's result, and the chi-square arithmetic that most tests share."""
+"""The result of a statistical test, and the chi-square arithmetic that most tests share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Floats = NDArray[np.floating[Any]]
 
 
 class TooFewOutcomes(RngError):
-    """Raised if there are too few outcomes for a statistical test to follow its distribution."""
+    """Error: there are too few outcomes for a statistical test to be valid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -
 
     Pairs of equal codes follow a Poisson distribution while they are few; therefore only a tenth of ``cells``
     plays is used. The p-value is small if there are many pairs; half of the probability of the observed count
-    itself is given to each end.
+    itself is added to each tail.
     """
     used = codes[: max(2, cells // 10)]
     counts = np.unique(used, return_counts=True)[1].astype(np.int64)
@@ -152,7 +152,7 @@ def group_values(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
 
 
 def compute_group_count(bound: int, outcomes: int) -> int:
-    """Return the largest number of groups that gives each pair of groups ten observations; at most ``bound``."""
+    """Return the largest number of groups, at most ``bound``, with ten observations for each pair of groups."""
     groups = min(bound, int((outcomes / 10) ** 0.5))
     if groups < 2:
         raise TooFewOutcomes(f"{outcomes} observations are too few for a table of pairs")
@@ -166,7 +166,7 @@ def count_completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Int
 
 
 def estimate_certain_lengths(mean: float, variance: float, available: int) -> int:
-    """Return how many lengths (gaps or collections) are certain to end within ``available`` observations.
+    """Return how many gaps or collections will almost certainly end within ``available`` observations.
 
     The number is fixed in advance, because using all that happen to fit would favour short ones.
     """

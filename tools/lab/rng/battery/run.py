@@ -1,6 +1,6 @@
-"""The complete battery: games, data from the production path, judgement, and the retest rule.
+"""The complete test battery: games, data from the production path, judgement, and the retest rule.
 
-The rule, fixed beforehand: a game whose family has a finding is tested once more, with a fresh instance of
+The rule, fixed beforehand: a game whose results have a finding is tested once more, with a fresh instance of
 the generator and ten times the plays. Both runs are reported; the game fails only if the second has a finding
 too.
 """
@@ -45,14 +45,14 @@ class BatteryRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameVerdict:
-    """The verdict of the battery on one game: its test runs, one, or two if the first had a finding."""
+    """The verdict of the test battery on one game: one test run, or two if the first had a finding."""
 
     game: str
     runs: tuple[BatteryRun, ...]
 
     @property
     def has_passed(self) -> bool:
-        """Return whether the last run, which decides, has no findings."""
+        """Return whether the last test run of the game has no findings; the last run decides."""
         return self.runs[-1].judgement.has_passed
 
 

@@ -104,7 +104,7 @@ def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult
 
 
 def compute_coupon_lengths(population: int, picks: int) -> Floats:
-    """Return the probability that the last missing number is drawn with play 0, 1, 2, ...
+    """Return the probability that play number 0, 1, 2, ... is the one that completes the set of all numbers.
 
     The last element is the remaining probability.
     """
@@ -148,7 +148,7 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Statistic
 
 
 def _choose_places(picks: int) -> tuple[int, ...]:
-    """Return the first, the middle and the last index of a play's numbers."""
+    """Return the indices of the first, the middle and the last number of a play."""
     return tuple(sorted({0, picks // 2, picks - 1}))
 
 
@@ -198,7 +198,7 @@ def _count_derangements(n: int) -> int:
 
 
 def run_serial_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
-    """Test how much each play has in common with the next one."""
+    """Test how many numbers each play has in common with the next one."""
     common, chances = count_common_numbers(data, population)
     observed = np.bincount(common, minlength=len(chances))
     yield compute_chi_square_result(
