@@ -1,7 +1,7 @@
 """The ledger: the balances, meters and machine state that result from replaying the journal's entries.
 
-The machine, a reader beside it and an auditor on another computer all run this same replay, which has no
-other input. The journal is the only source, and everything here can be rebuilt from it.
+The machine, a separate reader of the journal and an auditor on another computer all run this same replay,
+which has no other input. The journal is the only source, and everything here can be rebuilt from it.
 """
 
 from collections import Counter

@@ -122,5 +122,5 @@ def read_meters(ledger: Ledger) -> MeterReading:
 
 
 def _build_cell_dims(source: str, target: str, key: tuple[tuple[str, str | int], ...]) -> dict[str, str]:
-    """Return a meter cell's dimensions: those in its account names (position, kind, level), and the caller's."""
+    """Return a meter cell's dimensions: those of ``key``, and those in its account names (position, kind, level)."""
     return {**parse_account_words(source), **parse_account_words(target), **{k: str(v) for k, v in key}}

@@ -1,4 +1,4 @@
-"""Read access to a journal: by the machine itself, or beside it without stopping play."""
+"""Read access to a journal: by the machine itself, or by another process without stopping play."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence

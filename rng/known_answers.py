@@ -24,8 +24,9 @@ AES_256: Final = (
 class KnownAnswer:
     """One known-answer test case of a generator, with all its inputs and the expected output.
 
-    It is run so: instantiate, reseed if ``reseed_entropy`` is given, generate twice, compare the second
-    output. If ``fresh_a`` and ``fresh_b`` are given, each Generate requests prediction resistance with them.
+    The test instantiates the generator, reseeds it if ``reseed_entropy`` is given, generates twice, and
+    compares the second output. If ``fresh_a`` and ``fresh_b`` are given, each Generate requests prediction
+    resistance with them.
     """
 
     entropy: bytes

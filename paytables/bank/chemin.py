@@ -386,7 +386,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return wager.credits + max(as_bank, stake, banco + min(banco, stake))
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[Case]:
-        """Yield one weighted case for a win, a tie and a loss; ``answer`` is the play of five points.
+        """Yield one weighted case for a win, a tie and a loss; ``answer`` is ``draw`` or ``stand`` on five points.
 
         A seat with a bet on the bank holds it, and its other bets are returned.
         """

@@ -184,7 +184,7 @@ def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
 
 
 def check_bets(rules: BankRules[D], file: str) -> None:
-    """Check the bets of a card game: unique ids, whole credits, valid forms.
+    """Check the bets of a card game: unique ids, pays in whole credits, and preset bets that the table accepts.
 
     Raises :class:`DefinitionError` with the key.
     """

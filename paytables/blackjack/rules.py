@@ -73,7 +73,7 @@ class BlackjackRules(SeatedRules):
 
     @cached_property
     def _back_spot_ids(self) -> tuple[str, ...]:
-        """Return the spot of bets on each seat's hand, in the order of seats; empty without such bets."""
+        """Return the ids of the spots for bets on other seats' hands, by seat; empty if there are no such bets."""
         seats = self.definition.table.seats if self.definition.rules.back_bets else 0
         return tuple(format_back_spot_id(seat) for seat in range(seats))
 
@@ -352,7 +352,10 @@ class BlackjackRules(SeatedRules):
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def check(self, file: str) -> None:
-        """Check that stakes pay whole credits, and the bet forms. Raises :class:`DefinitionError` with the key."""
+        """Check that stakes pay whole credits, and that the table accepts the preset bets.
+
+        Raises :class:`DefinitionError` with the key.
+        """
         definition, rules = self.definition, self.definition.rules
         odds = [
             rules.blackjack,

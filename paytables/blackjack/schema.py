@@ -132,10 +132,10 @@ class HouseRules(Strict):
     """The house rules of a blackjack table (``[rules]``): the operator's options; the defaults are Québec's.
 
     ``second_card``: the dealer's second card comes ``after`` the players have played (ss. 22, 26), or is a
-    ``hole`` card: dealt with theirs, face down, and looked at. ``insurance`` are its odds, on half of the
-    stake or, with ``quarter_insurance``, also on a quarter (Monaco 5.2-2: at most half); absent: not offered.
-    ``even_money`` at a dealer's first card ``ace``, or also ``ten`` (Monaco
-    5.2-3).
+    ``hole`` card: dealt face down with the players' cards, and looked at. ``insurance`` are the odds of
+    insurance, on half of the stake or, with ``quarter_insurance``, also on a quarter (Monaco 5.2-2: at most
+    half); absent: not offered. ``even_money`` is offered at a dealer's first card ``ace``, or also ``ten``
+    (Monaco 5.2-3).
     """
 
     second_card: Literal["after", "hole"] = "after"

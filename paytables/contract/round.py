@@ -222,8 +222,7 @@ Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 def view_of_seat(play: Play, seat: int) -> Play:
     """Return the steps of a shared round as one seat sees them, without other seats' stakes and settlements.
 
-    Decisions of other seats are still asked, because their answers affect what is drawn, but without their
-    costs.
+    Decisions of other seats are still included, because they affect what is drawn, but without their costs.
     """
     answer: Choice | None = None
     while True:

@@ -99,7 +99,10 @@ def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: Sta
 def _find_highest_bet_returns(
     rules_by_spot: Mapping[str, SpotRules], bet: Bet, point: int | None
 ) -> list[int]:
-    """Return, for each pair of dice, the most a craps bet may return, on its spot or on one it may travel to."""
+    """Return, for each result of two dice, the most credits that a craps bet may return.
+
+    A come bet may also return them from the spot to which it travels.
+    """
     bet_spot_rules = rules_by_spot[bet.spot]
     boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.key
     travelled = (

@@ -363,7 +363,7 @@ class TwoHands(PlayerBankRules):
                 yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
 
     def _list_set_pieces(self, dealt: Sequence[int], way: Way) -> list[str]:
-        """Return the names of a hand's pieces as they are set, those of the low hand first."""
+        """Return the names of a hand's pieces in the order of its setting, the low hand first."""
         order = sorted(range(self.HAND), key=lambda index: not way[2] >> index & 1)
         return [self.PIECES[dealt[index]] for index in order]
 
@@ -392,7 +392,7 @@ class TwoHands(PlayerBankRules):
         return ()
 
     def prove(self, *_: object) -> Chances:
-        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         raise NotImplementedError
 
     def verify(self) -> None:

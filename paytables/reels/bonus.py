@@ -358,7 +358,7 @@ class Hold(_SmallStage):
         return dict(distribution)
 
     def _compute_prop_rates(self) -> list[tuple[BonusItem, Fraction]]:
-        """Return each kind of coin with its mean number in a run, and the full-board prize with its probability."""
+        """Return each kind of coin with its mean number in a play, and the full-board prize with its probability."""
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
         rows = [(item, mean * Fraction(item.count, self._total_weight)) for item in self.items]
         if self.full is not None:

@@ -1,13 +1,11 @@
-"""Exact mean and variance of games whose stages start one another.
+"""Exact mean and variance of games whose stages start one another, such as spins that start free games.
 
-One paid game is a branching process whose particles are runs. All runs of a *plain* stage are alike, so a
-group of plain stages that start one another is a linear system. Let K[s][t] be the mean number of runs of t
-that a run of s starts. Then N = (I - K)^-1 has the expected numbers of runs. With x the mean credits of one
-run, the means are N x. With d the variance of one run's credits plus the value of the runs that it starts
-(which includes their covariance), the variances are N d.
-
-A stage with *memory* (a capped series, a multiplier that moves, symbols that stick) is followed state by
-state instead.
+One paid game is a branching process whose particles are runs (plays of a stage). All runs of a *plain* stage
+are alike, so a group of plain stages that start one another is a linear system. Let K[s][t] be the mean
+number of runs of t that a run of s starts. Then N = (I - K)^-1 has the expected numbers of runs. With x the
+mean credits of one run, the means are N x. With d the variance of one run's credits plus the value of the
+runs that it starts (which includes their covariance), the variances are N d. A stage with *memory* (a capped
+series, a multiplier that moves, symbols that stick) is followed state by state instead.
 
 N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
 non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
@@ -65,10 +63,10 @@ def build_first_state(memory: Memory, times: int, size: int) -> State:
 def compute_next_state(
     memory: Memory, stage: str, state: State, given: Iterable[Award]
 ) -> tuple[State, GivenAwards]:
-    """Return the state of a series of runs after a run, and those of the run's awards that start other stages.
+    """Return the state of a series after one play, and those of the play's awards that start other stages.
 
-    ``given`` are the awards of the run. Play and analysis both use this function: it defines how stages start
-    one another.
+    ``given`` are the awards of the play. Play and analysis both use this function: it defines how stages
+    start one another.
     """
     if not given and memory.is_plain:
         return State(state.runs_left - 1, 0, 0, state.size), ()
@@ -98,7 +96,7 @@ def compute_next_state(
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Mean and variance of all credits that a run or a series of runs leads to, at level 1."""
+    """Mean and variance of all credits that one play or a series of plays leads to, at level 1."""
 
     mean: Fraction
     variance: Fraction
@@ -121,7 +119,10 @@ class Chain:
 
     # ------------------------------------------------------------ forwards: expected runs
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
-        """Return the expected number of runs in one game that starts with ``stage``, by (stage, size, multiplier)."""
+        """Return the expected number of plays of each stage in one game that starts with ``stage``.
+
+        The keys are (stage, size, index of the multiplier).
+        """
         found: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[Node, Fraction] = defaultdict(Fraction)
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
@@ -156,10 +157,10 @@ class Chain:
         expected_runs: dict[tuple[str, int, int], Fraction],
         add_started_runs: Callable[[Award, Fraction], None],
     ) -> None:
-        """Follow a series of runs to its end, adding the expected number of each of its runs to ``expected_runs``.
+        """Follow a series of plays to its end, adding the expected number of each play to ``expected_runs``.
 
-        ``key`` is the stage, the number of runs and the size; ``rate`` is how often the series starts in one
-        game. ``add_started_runs`` is called with each award that starts runs of another stage.
+        ``key`` is the stage, the number of plays and the size; ``rate`` is how often the series starts in one
+        game. ``add_started_runs`` is called with each award that starts plays of another stage.
         """
         stage, times, size = key
         here = {build_first_state(self.memory[stage], times, size): rate}
@@ -178,7 +179,7 @@ class Chain:
             here = there
 
     def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
-        """Return the probability of each combination of awards that one run of a stage gives.
+        """Return the probability of each combination of awards that one play of a stage gives.
 
         Raises :class:`BeyondReach`.
         """
@@ -208,7 +209,7 @@ class Chain:
         return worth
 
     def _compute_worth_of_plain_run(self, stage: str, size: int) -> Worth:
-        """Return mean and variance of the credits of one run of a plain stage, with everything that it starts."""
+        """Return mean and variance of the credits of one play of a plain stage, with everything that it starts."""
         if (stage, size) not in self._worth:
             group = self._group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, size)])
@@ -222,16 +223,16 @@ class Chain:
         return self._worth[stage, size]
 
     def _compute_run_mean(self, table: RunFigures, group: tuple[str, ...]) -> Fraction:
-        """Return the mean credits of one run, with the runs that it starts in stages outside ``group``."""
+        """Return the mean credits of one play, with the plays that it starts in stages outside ``group``."""
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
         return table.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
         self, table: RunFigures, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
-        """Return the variance of one run's credits plus the mean of what it starts, inside and outside ``group``.
+        """Return the variance of one play's credits plus the mean value of the plays that it starts.
 
-        ``inside`` has the means of runs inside the group.
+        ``inside`` has the means of plays in stages of ``group``.
         """
         mean = square = ZERO
         square += table.second
@@ -275,7 +276,7 @@ class Chain:
         return self._states[key]
 
     def find_longest_series(self, award: Award) -> int | None:
-        """Return the maximum number of runs in the series that an award starts, or None if it is unlimited."""
+        """Return the maximum number of plays in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:
             own = any(a.name == award.name for a in self.table(award.name, award.size).rates)
@@ -283,7 +284,7 @@ class Chain:
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
     def _count_longest_series(self, stage: str, state: State) -> int:
-        """Return the most runs that a series of this stage can still have in this state."""
+        """Return the maximum number of plays that a series of this stage can still have in this state."""
         if state.runs_left <= 0:
             return 0
         key = (stage, state)
@@ -311,7 +312,7 @@ class Chain:
                     todo.append((node[0], award.size))
 
     def find_reachable_nodes(self, stage: str) -> set[Node]:
-        """Return every (stage, size) of which a game that starts with ``stage`` can play a run."""
+        """Return every (stage, size) that can be played in a game that starts with ``stage``."""
         seen: set[Node] = set()
         self._collect_reachable_nodes(stage, seen)
         return seen
@@ -351,7 +352,7 @@ class Chain:
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
     def _list_reachable_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
-        """Return every (stage, size) of the stages in ``group`` that the runs in ``first`` can lead to."""
+        """Return every (stage, size) of the stages in ``group`` that the plays in ``first`` can lead to."""
         seen: set[Node] = set()
         for node in first:
             self._collect_reachable_nodes(node[0], seen, node[1])
@@ -359,7 +360,7 @@ class Chain:
 
     # ------------------------------------------------------------ linear algebra
     def compute_inverse(self, nodes: list[Node]) -> list[list[Fraction]]:
-        """Return (I - K)^-1, where K[s][t] is the mean number of runs of node t that a run of node s starts.
+        """Return (I - K)^-1, where K[s][t] is the mean number of plays of node t that a play of node s starts.
 
         Raises :class:`AnalysisError` if it does not exist.
         """

@@ -74,7 +74,7 @@ class Arrays(NamedTuple):
 def build_arrays(reels: Reels, names: list[str]) -> Arrays:
     """Return a reel stage's tables as numpy arrays, for the compiled kernels.
 
-    An award of runs of a stage is numbered by that stage's index in ``names``.
+    An award that starts a stage is numbered by that stage's index in ``names``.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -333,7 +333,7 @@ def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
 def find_simulation_obstacle(stages: ModeStages) -> str | None:
     """Return why compiled code cannot simulate a mode of a reel game, or None if it can.
 
-    It can if every stage is a plain spin that retains nothing between the runs of a series.
+    It can if every stage is a plain spin that retains nothing between the plays of a series.
     """
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.stage(name), Spin):

@@ -81,7 +81,7 @@ class _Enumerated(OnReels, ABC):
 
     @cached_property
     def _table(self) -> RunFigures:
-        """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
+        """Return the exact figures of one play (means, award odds, moments), computed once from its distribution."""
         return build_table(self._enumeration.distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (all of it comes at once here)
@@ -244,7 +244,7 @@ class Holds(_Enumerated):
         )
 
     def find_best_hold(self, stops: Sequence[int]) -> int:
-        """Return the mask of the reels that the best strategy holds after a first spin with those stops."""
+        """Return the mask of the reels that the best strategy holds after a first spin with these stops."""
         return self.strategy[tuple(self._classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))]
 
     @cached_property
@@ -345,7 +345,7 @@ class Holds(_Enumerated):
 
     @cached_property
     def worst(self) -> Fraction:
-        """Return the expected credits of a run in which the player holds the worst reels every time."""
+        """Return the expected credits of one play in which the player always holds the worst reels."""
         self._check_size()
         masks = range(1 << len(self._classes))
         least = (

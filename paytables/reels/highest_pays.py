@@ -1,4 +1,4 @@
-"""The most one run of a reel stage can pay, and in how many windows, without enumerating the cycle.
+"""The most that one play of a reel stage can pay, and in how many windows, without enumerating the cycle.
 
 A depth-first search over the columns, reel by reel: the sum of the maxima of all components bounds what a
 window can still pay, so a branch that cannot reach the best result so far is abandoned. It uses exact

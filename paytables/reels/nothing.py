@@ -1,4 +1,4 @@
-"""The probability that a game wins nothing: no credits in its first run or in anything that the run starts.
+"""The probability that a game wins nothing: no credits in its first play or in anything that this play starts.
 
 The result is exact if stages start one another without cycles. If they form a cycle in which nothing is won,
 the probability is a root of a polynomial and not a fraction: it is then computed generation by generation, in
@@ -44,7 +44,7 @@ class NoWinChance:
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
 
     def _compute_award_chance(self, award: Award) -> Fraction:
-        """Return the probability that all runs of an awarded feature, and everything they start, win nothing."""
+        """Return the probability that all plays of an awarded feature, and everything they start, win nothing."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._run((award.name, State(1, 0, 0, award.size))) ** award.times

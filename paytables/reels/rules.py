@@ -31,7 +31,7 @@ from paytables.wording import format_count
 
 @dataclass(slots=True)
 class Series:
-    """A series of runs of one stage in a reel game, such as ten free games, and how far it has been played."""
+    """A series of plays of one stage in a reel game, such as ten free games, and how far it has been played."""
 
     stage: str
     state: State
@@ -53,7 +53,7 @@ class Tally:
         return sum([win.credits for win in self.wins])
 
     def add(self, series: Series, run: Run, factor: int) -> None:
-        """Add the result of one run of a reel game's stage; ``factor`` is the multiplier of its series."""
+        """Add the result of one play of a stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
         if run.paid:  # most runs pay nothing; skipping them halves the time
@@ -298,7 +298,7 @@ def _build_outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Out
 
 
 def _forward_decisions(running: Running, tally: Tally, factor: int) -> Running:
-    """Forward a run's decisions, with the game's display steps so far added to their prompts.
+    """Forward a stage's player decisions, with the game's display steps so far added to their prompts.
 
     The screen shows these steps first.
     """

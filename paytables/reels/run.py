@@ -20,7 +20,7 @@ class Paid:
 
 
 class Run(NamedTuple):
-    """The result of one run of a stage: its payments, its awards, and the data with which the screen shows it."""
+    """The result of one play of a stage: its payments, its awards, and the data with which the screen shows it."""
 
     paid: tuple[Paid, ...]
     awards: tuple[Award, ...]
@@ -66,14 +66,14 @@ class PrizeRate:
 
 
 class Stage(Protocol):
-    """The interface of any stage that a reel game can run: reels, a pick, a wheel, hold-and-spin."""
+    """The interface of any stage that a reel game can play: reels, a pick, a wheel, hold-and-spin."""
 
     @property
     def name(self) -> str:
         """Return the stage's name in the definition."""
 
     def run(self, draw: Draw) -> Run | Running:
-        """Play one run of the stage: return its result, or a generator of the player's decisions that returns it."""
+        """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, second: bool) -> RunFigures:
         """Return the exact figures of one play of the stage; ``parts`` and ``second`` only if ``second`` is true."""

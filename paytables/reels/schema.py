@@ -68,8 +68,8 @@ class Bets(Strict):
 class AwardDefinition(Strict):
     """An award that a prize gives in addition to credits: exactly one of stage, progressive, merchandise and step.
 
-    ``times`` is the number of runs of the stage; ``size`` its starting size (for hold-and-spin: coins already
-    locked). ``step`` increases the running series' multiplier.
+    ``times`` is how often the stage is played; ``size`` its starting size (for hold-and-spin: coins already
+    locked). ``step`` increases the multiplier of the current series of plays.
     """
 
     stage: Identifier | None = None

@@ -102,7 +102,7 @@ class Spin(OnReels):
     """A reel stage with a plain spin of the reels: one window, evaluated once."""
 
     def run(self, draw: Draw) -> Run:
-        """Draw the stops, evaluate the window and return the result of the run."""
+        """Draw the stops, evaluate the window and return the result of the spin."""
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)
         if not hits and not self.reels.has_changing_symbols:

@@ -115,7 +115,7 @@ class Totals:
         return total
 
     def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
-        """Return the distributions of the credits of one run, one for each combination of awards that it gives.
+        """Return the distributions of the credits of one play, one for each combination of awards that it gives.
 
         Wins of ``size`` credits and more are left out.
         """
@@ -202,7 +202,7 @@ class Tops:
         return found[0] * award.times, found[1] ** award.times
 
     def _walk(self, stage: str, state: State, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
-        """Return the highest win of the remaining runs of a series and its probability, or None if it is unbounded.
+        """Return the highest win of the remaining plays of a series and its probability, or None if it is unbounded.
 
         It is unbounded if a stage can start itself again. ``above`` are the stages that led to this one.
         """
@@ -228,9 +228,9 @@ class Tops:
     def _find_remaining_series_top(
         self, stage: str, after: State, elsewhere: GivenAwards, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
-        """Return the highest win after one run of a series, and its probability, or None if it is unbounded.
+        """Return the highest win after one play of a series, and its probability, or None if it is unbounded.
 
-        It includes the remaining runs (``after``) and what the run started in other stages (``elsewhere``).
+        It includes the remaining plays (``after``) and what the play started in other stages (``elsewhere``).
         """
         key = (stage, after)
         if key not in self._known:

@@ -29,7 +29,7 @@ class WheelRules(Tableless):
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
 
     def _list_offers(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
-        """Return every form (bets offered by name) at every stake at which it may be bought."""
+        """Return every preset bet (form) at every stake at which it may be placed."""
         offered = self.definition.layout
         return [
             (form, dict.fromkeys(form.areas, stake))
@@ -240,7 +240,7 @@ def _check_areas(definition: WheelDefinition) -> None:
 
 
 def _check_forms(definition: WheelDefinition) -> None:
-    """Refuse a combined bet (``form``) on an unknown area, on one area twice, or beyond the limits of the layout."""
+    """Refuse a preset bet (form) on an unknown area, on one area twice, or beyond the limits of the layout."""
     layout, areas = definition.layout, {area.id for area in definition.area}
     for n, form in enumerate(definition.form):
         unknown = set(form.areas) - areas

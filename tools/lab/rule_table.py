@@ -87,7 +87,7 @@ def format_rule_table(features: Features = FEATURES) -> str:
 
 
 def format_state_sets() -> str:
-    """Return a table of the named sets of machine states, except those of one state."""
+    """Return a table of the named sets of machine states; sets of a single state are left out."""
     rows = [
         [name, ", ".join(f"`{state}`" for state in State if state in states)]
         for states, name in SETS.items()

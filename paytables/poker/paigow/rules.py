@@ -195,7 +195,10 @@ class PaiGowPokerRules(TwoHands):
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> Proof:
-        """Compute the exact figures that the definition stores as its proof (laboratory packages; minutes)."""
+        """Compute the exact figures that the definition stores as its proof.
+
+        It needs the laboratory packages and takes some minutes.
+        """
         from paytables.poker.paigow.solve import solve  # noqa: PLC0415 (laboratory packages)
 
         return solve(self.definition, *how)

@@ -8,7 +8,7 @@ from paytables.poker.room.schema import RoomDefinition
 
 
 def build(data: RoomDefinition, file: str) -> RoomRules:
-    """Build the rules of a game from its definition, and check its forms."""
+    """Build the rules of a poker room game from its definition, and check its preset bets."""
     rules = RoomRules(data)
     check_forms(rules.cloth, file)
     return rules

@@ -455,7 +455,7 @@ class PokerRules(SeatedRules):
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(self, *how: object) -> dict[str, Proof]:
-        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         return figures.prove(self.definition, *how)
 
     def verify(self) -> None:

@@ -70,7 +70,7 @@ class PaiGowRules(TwoHands):
         return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in both.items()}
 
     def prove(self, *_: object) -> Proof:
-        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         from paytables.poker.tiles.solve import solve  # noqa: PLC0415 (laboratory packages)
 
         return solve(self.definition)

@@ -203,7 +203,7 @@ class VideoPokerRules(Tableless):
         )
 
     def prove(self, *_: object) -> Proofs:
-        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         return figures.prove(self.definition)
 
     def verify(self) -> None:

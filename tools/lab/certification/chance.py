@@ -83,7 +83,7 @@ def _play_game(
 
 
 def strategy(case: Case) -> Iterator[Finding]:
-    """Check that the returns of best and worst play are stated for every game with decisions (QC s.88).
+    """Check that the returns of the best and worst decisions are stated for every game with decisions (QC s.88).
 
     If the return depends on which cards or reels are held, the game's rules must say so.
     """

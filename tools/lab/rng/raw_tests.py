@@ -1,4 +1,4 @@
-"""Third-party tests of raw output: ent and rngtest if installed, and the stored dieharder run."""
+"""Third-party tests of raw output: ent and rngtest if installed, and a stored result of dieharder."""
 
 import ast
 import shutil
@@ -47,7 +47,7 @@ class DieharderLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dieharder:
-    """The stored dieharder run: the description in its first lines, and every p-value."""
+    """The stored result of a dieharder run: the description in its first lines, and every p-value."""
 
     provenance: tuple[str, ...]
     lines: tuple[DieharderLine, ...]
