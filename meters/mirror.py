@@ -166,7 +166,7 @@ class Mirror:
         replace_file(self._storage, folder / self._name, header.encode() + value)
 
     def _compute_check(self, generation: int, value: bytes) -> str:
-        """Return the HMAC of a mirrored value with its name and generation, or their SHA-256 without a key."""
+        """Return the checksum of a mirrored value with its name and generation: an HMAC, or SHA-256 without a key."""
         message = f"{self._name} {generation}\n".encode() + value
         if self._key is None:
             return hashlib.sha256(message).hexdigest()

@@ -75,10 +75,7 @@ class WinDistribution:
         return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
 
     def find_largest_expected_win(self, times: int, games: int) -> int:
-        """Return the largest win that ``games`` games reach at least ``times`` times on average.
-
-        0 if there is no such win.
-        """
+        """Return the largest amount that at least ``times`` of ``games`` games win or exceed on average; 0 if none."""
         missing = Fraction(times, games) * self.total - self.tail * self.total
         for win in sorted(self.counts, reverse=True):
             missing -= self.counts[win]

@@ -31,7 +31,7 @@ class Held(Bet):
 
     @property
     def value(self) -> int:
-        """Return the credits that are freed if a stake in prison is freed.
+        """Return the credits that the player gets back when a stake in prison is freed.
 
         That is the full stake after one zero, and half less for each further zero.
         """

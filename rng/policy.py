@@ -1,4 +1,4 @@
-"""Settings by jurisdiction and machine: when the generator is reseeded and cycled, and the machine's identity."""
+"""Settings of the random number generator: when it is reseeded and cycled, and the identity of the machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

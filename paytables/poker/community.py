@@ -75,7 +75,7 @@ class Solved:
     total: int
     staked: Fraction
     ends: tuple[tuple[int, ...], ...]
-    """The raw counts of ``distribution``, by bet and result; see :func:`_count_standings`."""
+    """The counts from which ``distribution`` is made: cases by bet made and result; see :func:`_count_flop_cases`."""
 
 
 class Solver:
@@ -199,7 +199,7 @@ class Solver:
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
-        """Return the number of cases that end with each net of a hold'em player, and the sum of all stakes in them."""
+        """Return the number of cases with each net result of a hold'em player, and the sum of all stakes."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
         nets: dict[int, int] = {}

@@ -128,7 +128,10 @@ class Chain:
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
         def add_started_runs(award: Award, rate: Fraction) -> None:
-            """Add the runs that an award starts, given ``rate`` times a game, to those still to be followed."""
+            """Add the plays that an award starts to those still to be followed.
+
+            ``rate`` is how often one game gives the award.
+            """
             if self.memory[award.name].is_plain:
                 plain[award.name, award.size] += rate * award.times
             else:

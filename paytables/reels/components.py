@@ -269,7 +269,7 @@ def build_ways_components(
         return shown_in(column)
 
     def mark_first_reels(count: int) -> tuple[bool, ...]:
-        """Return, for each reel, whether it is one of the first ``count``, which show the win."""
+        """Return, for each reel, True if it is one of the first ``count`` reels, which show the win."""
         return tuple(x < count for x in range(reels))
 
     def step_from_left(x: int, _state: str, shown: int) -> tuple[str | End, int]:

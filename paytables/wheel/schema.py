@@ -124,7 +124,7 @@ class WheelDefinition(Definition):
         }
 
     def _format_pays(self, area: Area, code: str) -> str:
-        """Return what an area pays as text in one language."""
+        """Return the pays of one betting area as text in one language."""
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
         pays_by_symbol = {
             symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[code]

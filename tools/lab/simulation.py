@@ -158,7 +158,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
 
 
 def compute_chi_square_z(chi_square: float, free: int) -> float:
-    """Return the z-score of a chi-square with ``free`` degrees of freedom (Wilson and Hilferty, 1931)."""
+    """Return the z-score of a chi-square statistic with ``free`` degrees of freedom (Wilson and Hilferty, 1931)."""
     spread = 2 / (9 * free)
     return (math.cbrt(chi_square / free) - (1 - spread)) / math.sqrt(spread)
 

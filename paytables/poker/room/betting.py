@@ -187,7 +187,7 @@ class Betting:
 
     # ------------------------------------------------------------------ what a player does
     def act(self, player: Player, option: str) -> int:
-        """Take a player's option, which is one of :meth:`list_options`; return the credits it put into the pot."""
+        """Carry out a player's option, one of those in :meth:`list_options`; return the credits put into the pot."""
         credits_, least = self.list_options(player)[option], self._find_least_raise()
         player.has_acted, player.may_raise = True, False
         player.is_folded = option == FOLD

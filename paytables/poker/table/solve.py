@@ -448,9 +448,10 @@ class Stud:
     def _count_spot_payments(
         self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
     ) -> Counter[Pays]:
-        """Return how often one bet is paid by each row, won or returned, in cases of one standing.
+        """Return how often one bet is paid by each row, as won or as returned, for one result of the comparison.
 
-        ``cases`` has the number of cases by class of hands.
+        ``standing`` is how the player's hand compares with the bank's; ``cases`` has the number of cases by
+        class of hands.
         """
         strengths = self.player.compute_strengths(ORDERS[spot.order])[self.chosen]
         result = spot.find_result(standing)

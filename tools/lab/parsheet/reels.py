@@ -185,7 +185,7 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
 
 
 def _compute_double_up_chance(bet: BetAnalysis, highest_credits: int) -> Fraction:
-    """Return the chance of a win of at least one credit that, when doubled, is at most ``highest_credits``."""
+    """Return the probability of a win of at least one credit whose double is at most ``highest_credits``."""
     assert bet.distribution is not None  # checked by the caller
     counts = bet.distribution.counts
     return Fraction(
