@@ -71,7 +71,7 @@ class Account:
         return self.role in {Role.CREDIT, Role.IN, Role.WIN, Role.STORE}
 
     @property
-    def takes(self) -> bool:
+    def can_be_credited(self) -> bool:
         """Return whether value may flow into the account."""
         return self.role in {Role.CREDIT, Role.WAGER, Role.OUT, Role.STORE}
 
@@ -193,7 +193,7 @@ def check_flow(source: str, target: str) -> None:
     giver, taker = find_account(source), find_account(target)
     if not giver.can_be_debited:
         raise ForbiddenTransfer(f"{source} -> {target}: value may only flow into {source} ({giver.meaning})")
-    if not taker.takes:
+    if not taker.can_be_credited:
         raise ForbiddenTransfer(
             f"{source} -> {target}: value may only flow out of {target} ({taker.meaning})"
         )

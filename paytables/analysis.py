@@ -122,13 +122,13 @@ class ProgressiveShare:
     """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
 
-    def of(self, stake: int, cost_credits: int) -> "ProgressiveShare":
+    def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveShare":
         """Return this level's contribution to a wager of ``cost_credits``, of which only ``stake`` plays for it."""
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
 
     @property
-    def parts(self) -> Fraction:
+    def mean_partial_share(self) -> Fraction:
         """Return the average fraction of the level's amount that one game wins by partial-jackpot hits."""
         return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
 
@@ -137,7 +137,7 @@ class ProgressiveShare:
 
         Hits that pay only a part of the level reduce this cost.
         """
-        return self.rtp_at_reset - self.parts * self.reset_credits / cost_credits
+        return self.rtp_at_reset - self.mean_partial_share * self.reset_credits / cost_credits
 
     def rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return the probability that the next game hits this level, at a meter of ``meter_credits``.
@@ -153,7 +153,7 @@ class ProgressiveShare:
 
     def compute_rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return what this level returns per credit wagered, at a meter of ``meter_credits``."""
-        return (self.rate_at(meter_credits, cost_credits) + self.parts) * meter_credits / cost_credits
+        return (self.rate_at(meter_credits, cost_credits) + self.mean_partial_share) * meter_credits / cost_credits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,12 +185,12 @@ class FeatureFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubled:
-    """The figures of a bet if wins are doubled up: the same return, with fewer and larger wins.
+class DoubleUpFigures:
+    """The figures of a bet if every win is doubled up: the same return, with fewer and larger wins.
 
-    ``win_max_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``distribution``
-    (of the win) are for a player who doubles as often as the game allows; both are None if they were not
-    requested or cannot be computed exactly.
+    ``win_max_credits`` is an upper bound on the final win. ``variance`` (credits squared) and
+    ``distribution`` (of the win) are for a player who doubles as often as the game allows; both are None if
+    they were not requested or cannot be computed exactly.
     """
 
     win_max_credits: int
@@ -234,7 +234,7 @@ class BetAnalysis:
     distribution: WinDistribution | None = None
     max_win_credits: int | None = None
     max_win_probability: Fraction | None = None
-    doubled: Doubled | None = None
+    doubled: DoubleUpFigures | None = None
     """Figures for a player who doubles every win as often as the game allows; None if there is no double-up."""
     strategy: str | None = None
     worst_rtp: Fraction | None = None

@@ -58,7 +58,7 @@ class Odds:
             raise ValueError(f"{text!r} returns less than the stake")
         return cls(text, net)
 
-    def printed(self, language: str) -> str:
+    def format(self, language: str) -> str:
         """Return the odds as printed on the layout; in French a space precedes the percent sign."""
         return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
 
@@ -83,7 +83,7 @@ class Odds:
         won, to = self.text.split(":")
         return {"en": f"{won} to {to}", "fr": f"{won.replace('.', ',')} à {to}"}
 
-    def returned(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
+    def compute_total_return(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
         """Return what a won stake of ``credits_`` returns in total, the stake included, in whole credits.
 
         Raises ValueError if that is a fraction and ``rounding`` is not given.
@@ -491,7 +491,7 @@ def settle_bet(
 
     ``name`` replaces the default name of the result.
     """
-    credits_ = 0 if odds is None else odds.returned(bet.credits, rounding)
+    credits_ = 0 if odds is None else odds.compute_total_return(bet.credits, rounding)
     result = name or ("lost" if odds is None else "won")
     return Settlement(result, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 

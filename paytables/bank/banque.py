@@ -232,7 +232,7 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: Results) -> Settlement
         result = results[TABLEAUX.index(rule.on)]
         return settle_bet(bet, rule.pays if result > 0 else None) if result else push_bet(bet)
     half = replace(bet, credits=bet.credits // 2)
-    returned = {1: rule.pays.returned(half.credits), 0: half.credits, -1: 0}
+    returned = {1: rule.pays.compute_total_return(half.credits), 0: half.credits, -1: 0}
     name = {2: "won", 1: "half won", 0: "push", -1: "half", -2: "lost"}[sum(results)]
     return Settlement(
         name,

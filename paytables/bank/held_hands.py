@@ -27,7 +27,7 @@ class HeldHands:
     face_down: int
     """Number of cards at the start of each hand that lie face down until it is turned; later cards lie face up."""
     cards: dict[str, list[Card]] = field(init=False)
-    turned: set[str] = field(default_factory=set)
+    face_up: set[str] = field(default_factory=set)
     """Ids of the hands that have been turned face up for all seats."""
 
     def __post_init__(self) -> None:
@@ -43,7 +43,7 @@ class HeldHands:
         """Turn hands face up; yield the animation cues of the cards that the viewer does not see yet."""
         for name in names:
             seen = self._list_seen_cards(name)
-            self.turned.add(name)
+            self.face_up.add(name)
             for index, card in enumerate(self.cards[name]):
                 if seen[index] == FACE_DOWN:
                     yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
@@ -70,7 +70,7 @@ class HeldHands:
     def _list_seen_cards(self, name: str) -> list[str]:
         """Return a hand's cards as text, with the face-down mark for those that the viewing seat may not see."""
         holder = self.holders[name]
-        is_open = name in self.turned or (holder is not None and may_see(holder, self.viewer))
+        is_open = name in self.face_up or (holder is not None and may_see(holder, self.viewer))
         return [
             format_card(card) if is_open or index >= self.face_down else FACE_DOWN
             for index, card in enumerate(self.cards[name])

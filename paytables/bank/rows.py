@@ -39,7 +39,7 @@ def compute_row_chances(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
 
     ``counts`` has the number of cards of each value, 1 to 10; they must be enough for two rows.
     """
-    return _Rows(counts).counted()
+    return _Rows(counts).compute_chances()
 
 
 def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
@@ -66,7 +66,7 @@ class _Rows:
         self.t = (most * longest**2 * _TENS).bit_length()  # no sum of ways is ever wider
         self.longest, self.u = longest, self.t
 
-    def counted(self) -> tuple[Fraction, Fraction]:
+    def compute_chances(self) -> tuple[Fraction, Fraction]:
         """Return the probabilities that both rows of trente et quarante end on the same point, and that both end on 31.
 
         Card values are added from ten down to the ace. ``free`` are rows whose last card is not chosen yet;

@@ -111,13 +111,13 @@ class PlayData:
         even: set[int],
     ) -> "PlayData":
         """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
-        own = bytes(answers.get(question, STAND) for question in cls(house, b"").places)
+        own = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
         into = bytes(splits.get(pair, 0) for pair in _PAIR_INDEXES)
         cover = bytes(hand in insured for hand in _index_insurable_hands(house.decks))
         return cls(house, own + into + cover + bytes(up in even for up in (ACES, TEN)))
 
     @cached_property
-    def places(self) -> dict[Question, int]:
+    def answer_indexes(self) -> dict[Question, int]:
         """Return the byte index, in the packed strategy, of the decision for each blackjack situation and hand."""
         house = self.house
         return _index_questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
@@ -125,13 +125,15 @@ class PlayData:
     @property
     def size(self) -> int:
         """Return the length in bytes of a packed blackjack strategy for these house rules."""
-        return len(self.places) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
+        return (
+            len(self.answer_indexes) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
+        )
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
-        return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
+        return ANSWERS[self.text[self.answer_indexes[kind, hand, of_suit]]]
 
     def split(self, up: int, pair: int, *, fewer: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
@@ -139,7 +141,7 @@ class PlayData:
         ``up`` is the value of the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as
         in :class:`Kind`.
         """
-        return self.text[len(self.places) + _PAIR_INDEXES[up, pair, fewer]]
+        return self.text[len(self.answer_indexes) + _PAIR_INDEXES[up, pair, fewer]]
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the strategy insures a two-card blackjack hand with these card values."""

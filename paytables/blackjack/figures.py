@@ -397,7 +397,9 @@ def _build_progressive_share(
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
     bet = SideBet(level, (side.id,), stake, compute_level_shares(definition, side))
-    return bet.share(compute_side_return(definition, side) * stake, staked // stake).of(staked, cost)
+    return bet.share(compute_side_return(definition, side) * stake, staked // stake).scale_to_wager(
+        staked, cost
+    )
 
 
 def _format_percent(share: Fraction) -> str:

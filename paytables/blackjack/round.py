@@ -84,7 +84,7 @@ class Hand:
     split: bool = False
     closed: bool = False
     """Whether the hand takes no more cards, because it was doubled or is one of two split aces."""
-    became: list[str] = field(default_factory=list)
+    result_names: list[str] = field(default_factory=list)
     """Names of the results with which the hand's bets were settled, in order."""
 
     @property
@@ -470,7 +470,7 @@ class BlackjackRound:
                 bets: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
                 if self._is_own(box):
                     bets |= {} if self.seat is None else {"own": True}
-                    bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
+                    bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.result_names)}
                 names = [format_card(card) for card in hand.cards]
                 value_text = describe_value(hand.values, split=hand.split)
                 shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
@@ -524,7 +524,7 @@ def _settle_pieces(
     for (spot, seat, back), credits_ in stakes.items():
         settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
         if not back:
-            hand.became.append(settlement.name)
+            hand.result_names.append(settlement.name)
         yield settlement
 
 

@@ -132,7 +132,7 @@ def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[I
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN + 1, TEN + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
-    for (kind, hand, suited), answer in zip(play.places, play.text, strict=False):
+    for (kind, hand, suited), answer in zip(play.answer_indexes, play.text, strict=False):
         rows = slice(suited, None) if suited else slice(None)
         answers[kind.up, kind.pair, int(kind.paired), int(kind.fewer), rows, index_of_hand[hand]] = answer
     ups = range(ACES, TEN + 1)

@@ -153,7 +153,7 @@ class SpotRules:
         paid = self.commission(bet.credits, point)
         if not odds.net:
             return push_bet(bet)
-        back = odds.returned(bet.credits - paid)
+        back = odds.compute_total_return(bet.credits - paid)
         return _replace_credits(settle_bet(bet, EVEN), back, paid)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:

@@ -248,7 +248,7 @@ def _analyse_forms(
 
 def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
-    return ticket.options.greatest * sum(
+    return ticket.options.greatest_factor * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
         for s in ticket.selections
         for spots, ways in s.ways().items()

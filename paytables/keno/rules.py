@@ -185,7 +185,11 @@ class KenoRules(Tableless):
         found = []
         for n, table in enumerate(self.definition.table):
             levels = {level.catch for level in self.definition.progressive if level.spots == table.spots}
-            paid = {c: table.pays.get(c, 0) for c in self.definition.possible(table.spots) if c not in levels}
+            paid = {
+                c: table.pays.get(c, 0)
+                for c in self.definition.list_possible_catches(table.spots)
+                if c not in levels
+            }
             for catch, pay in paid.items():
                 if 2 * catch >= table.spots and pay > paid.get(catch + 1, pay):
                     more = paid[catch + 1]

@@ -141,7 +141,7 @@ class KenoDefinition(Definition):
     limit: Limit | None = None
     terms: Terms | None = None
 
-    def possible(self, spots: int) -> range:
+    def list_possible_catches(self, spots: int) -> range:
         """Return the possible catches (numbers of drawn balls) of a selection of that many spots."""
         missed = self.field.numbers - spots
         return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)

@@ -25,7 +25,7 @@ class BonusOptions:
         return 1 + self.fee
 
     @property
-    def greatest(self) -> int:
+    def greatest_factor(self) -> int:
         """Return the largest product of factors with which all Keno bonuses together can multiply a win."""
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
@@ -133,7 +133,7 @@ class _Check:
         """Raise :class:`DefinitionError` if ``spots`` numbers cannot contain exactly ``catch`` drawn balls."""
         if catch > spots:
             raise self.refuse(key, f"pays for {catch} hits on {format_count(spots, 'spot')}")
-        possible = self.definition.possible(spots)
+        possible = self.definition.list_possible_catches(spots)
         if catch not in possible:
             catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
             raise self.refuse(key, f"a way of {format_count(spots, 'spot')} {catches}")
@@ -195,7 +195,7 @@ class _Check:
             return
         if self.definition.marks.cost is None:
             raise self.refuse("marks.cost", "a limit on the prizes of a ticket needs one on its cost")
-        greatest = max(option.greatest for option in list_every_option(self.definition))
+        greatest = max(option.greatest_factor for option in list_every_option(self.definition))
         prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
         if limit < prize:
             raise self.refuse(

@@ -97,7 +97,7 @@ class OneDrawBets(TableRules):
                 odds = self.by_spot[bet.spot].pays.get(result)
                 if odds is not None:
                     in_prison = bet.count and self.by_spot[bet.spot].spins == 1
-                    credits_ = bet.value if in_prison else odds.returned(bet.credits)
+                    credits_ = bet.value if in_prison else odds.compute_total_return(bet.credits)
                     back[bet.seat] = back.get(bet.seat, 0) + credits_
             for seat, credits_ in back.items():
                 found[seat] = max(found.get(seat, 0), credits_)

@@ -11,7 +11,7 @@ from paytables.analysis import (
     Analysis,
     BetAnalysis,
     Depth,
-    Doubled,
+    DoubleUpFigures,
     FeatureFigures,
     MerchandiseShare,
     PrizeFigures,
@@ -102,7 +102,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
     return found if table is None else replace(found, doubled=_analyse_doubling(table, found))
 
 
-def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
+def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
     """Return how a bet's highest win and variance change if wins are doubled as often as the table allows.
 
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
@@ -115,10 +115,10 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
         or variance is None
         or (distribution.tail and 2 * max(distribution.counts) < table.most_credits)
     ):
-        return Doubled(win_max_credits=most)
+        return DoubleUpFigures(win_max_credits=most)
     more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in distribution.counts.items())
     spread = variance + Fraction(more, distribution.total)
-    return Doubled(
+    return DoubleUpFigures(
         win_max_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
     )
 

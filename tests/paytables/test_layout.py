@@ -56,10 +56,10 @@ def test_what_are_no_odds_is_refused(text: str) -> None:
 
 def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
     odds = Odds.parse("3:2")
-    assert odds.returned(4) == 10
-    assert odds.returned(3, "down") == 7
+    assert odds.compute_total_return(4) == 10
+    assert odds.compute_total_return(3, "down") == 7
     with pytest.raises(ValueError, match="3 credits at 3:2 pay no whole credits"):
-        odds.returned(3)
+        odds.compute_total_return(3)
     check_credit_multiples("bet.line", Limits(least=2, most=10, step=2), [odds], "f.toml")
     with pytest.raises(
         DefinitionError, match=r"bet.line.step: 1 does not pay whole credits: .* multiple of 6"

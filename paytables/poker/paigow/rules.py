@@ -124,7 +124,9 @@ class PaiGowPokerRules(TwoHands):
         result is the sum of the highest return of each kind.
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
-        back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
+        back = {
+            name: odds[name].compute_total_return(credits_) for name, credits_ in bets.items() if name != SPOT
+        }
         totals = [returned for name, returned in back.items() if name in self._remaining]
         positions = [returned for name, returned in back.items() if name in self._positions]
         return max(totals, default=0) + max(positions, default=0)
@@ -244,7 +246,7 @@ class PaiGowPokerRules(TwoHands):
     def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
         """Return the figures of a side bet alone. Cards are dealt to every position even if it has no bet (s.49)."""
         chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
-        back = odds.returned(stake)
+        back = odds.compute_total_return(stake)
         distribution = build_distribution({back: chance, 0: 1 - chance})
         return BetAnalysis(
             bet=spot.id,

@@ -89,7 +89,7 @@ class Betting:
 
     # ------------------------------------------------------------------ the state
     @property
-    def live(self) -> list[Player]:
+    def unfolded_players(self) -> list[Player]:
         """Return the players who have not folded."""
         return [player for player in self.players if not player.is_folded]
 
@@ -100,7 +100,7 @@ class Betting:
 
     def find_next_player(self) -> Player | None:
         """Return the player whose turn it is, or None if the betting round is over."""
-        live = self.live
+        live = self.unfolded_players
         if len(live) < 2:
             return None
         for n in range(len(self.players)):
@@ -113,7 +113,7 @@ class Betting:
 
     def _can_others_bet(self, player: Player) -> bool:
         """Return whether another player who has not folded has table stakes left."""
-        return any(other.unbet_credits for other in self.live if other is not player)
+        return any(other.unbet_credits for other in self.unfolded_players if other is not player)
 
     # ------------------------------------------------------------------ forced bets, betting rounds
     def start_round(self, sizes: Sizes, first: int) -> None:

@@ -66,7 +66,7 @@ class _Hands:
     viewer: int | None
     hole: dict[int, list[Card]]
     """The cards of each seat, in the order in which they are dealt."""
-    open_places: set[int] = field(default_factory=set)
+    face_up_indexes: set[int] = field(default_factory=set)
     """Indices of the cards of a hand that are dealt face up to every seat."""
     board: list[Card] = field(default_factory=list)
     shown: set[int] = field(default_factory=set)
@@ -81,7 +81,7 @@ class _Hands:
         """Deal a card to a seat; return the animation cue."""
         cards = self.hole[seat]
         if is_open:
-            self.open_places.add(len(cards))
+            self.face_up_indexes.add(len(cards))
         cards.append(shoe.deal(draw, f"{format_hand_id(seat)} card {len(cards) + 1}"))
         return Cue("deal", {"hand": format_hand_id(seat), "card": self._list_seen_cards(seat)[-1]})
 
@@ -111,7 +111,7 @@ class _Hands:
         """Return the pot as the screen shows it; with a player all in, also the main pot and each side pot."""
         players, pot = self.betting.players, self.betting.pot
         pots, reached = [], 0
-        for level in sorted({player.total for player in self.betting.live if player.is_all_in}):
+        for level in sorted({player.total for player in self.betting.unfolded_players if player.is_all_in}):
             pots.append(sum(min(player.total, level) - min(player.total, reached) for player in players))
             reached = level
         pots += [pot - sum(pots)] if sum(pots) < pot else []
@@ -144,13 +144,13 @@ class _Hands:
         """Return a seat's cards as text, face down where the viewing seat may not see them."""
         is_open = seat in self.shown or may_see(seat, self.viewer)
         return [
-            format_card(card) if is_open or index in self.open_places else FACE_DOWN
+            format_card(card) if is_open or index in self.face_up_indexes else FACE_DOWN
             for index, card in enumerate(self.hole[seat])
         ]
 
     def list_open_cards(self, seat: int) -> list[Card]:
         """Return a seat's cards that are dealt face up."""
-        return [card for index, card in enumerate(self.hole[seat]) if index in self.open_places]
+        return [card for index, card in enumerate(self.hole[seat]) if index in self.face_up_indexes]
 
 
 @dataclass(frozen=True)
@@ -291,10 +291,10 @@ class RoomRules(SeatedRules):
         betting.post_ante(self.definition.forced.ante)
         self._post_blinds(betting)
         for number, deal in enumerate(self.definition.deal):
-            if len(betting.live) < SEATS_MIN:
+            if len(betting.unfolded_players) < SEATS_MIN:
                 return number
             for is_open in (False,) * deal.hole + (True,) * deal.up:
-                for player in betting.live:
+                for player in betting.unfolded_players:
                     yield hands.deal(player.seat, shoe, draw, is_open=is_open)
             for _ in range(deal.board):
                 yield hands.deal_board(shoe, draw)
@@ -361,7 +361,7 @@ class RoomRules(SeatedRules):
 
     def _rank_hands(self, hands: _Hands) -> dict[int, int]:
         """Return the strength of each hand in the showdown, by seat; a last remaining player has 0."""
-        live = [player.seat for player in hands.betting.live]
+        live = [player.seat for player in hands.betting.unfolded_players]
         if len(live) == 1:
             return {live[0]: 0}
         return {seat: self.rank_cards(hands.hole[seat], hands.board) for seat in live}
@@ -380,7 +380,7 @@ class RoomRules(SeatedRules):
     def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:
         """Return the pots, with the commission taken if the game reached the betting round from which it is due."""
         totals = {player.seat: player.total for player in betting.players}
-        pots = build_pots(totals, [player.seat for player in betting.live])
+        pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
         is_due = rounds >= self.definition.commission.from_round
         return self.definition.commission_rules.take(pots) if is_due else pots
 

@@ -129,7 +129,7 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
         options=wager.options,
         rtp=average_over_parts(lambda part: part.rtp),
         progressives=tuple(
-            level.of(part.cost_credits, cost) for part in parts for level in part.progressives
+            level.scale_to_wager(part.cost_credits, cost) for part in parts for level in part.progressives
         ),
         worst_rtp=average_over_parts(lambda part: part.worst_rtp),
         mean_staked_credits=sum((part.mean_staked_credits or Fraction(0) for part in parts), Fraction(0)),

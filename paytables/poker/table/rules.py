@@ -321,7 +321,7 @@ class PokerRules(SeatedRules):
             bonus = self.find_pay_row(spot.bonus, spot, seat_round.cards, board)
             first = self.find_pay_row(spot.first, spot, seat_round.cards, board)
             if bonus is not None:
-                won = bonus.pays.returned(credits_) - credits_
+                won = bonus.pays.compute_total_return(credits_) - credits_
                 yield Settlement(bonus.id, won, spot=name, seat=seat_round.seat)
             if first is not None:
                 yield settle_bet(bet, first.pays, first.id)

@@ -254,7 +254,7 @@ class PokerDefinition(TableDefinition):
         for spot in self.spot:
             for rows in filter(None, (spot.first, spot.bonus, spot.pay)):
                 for code, colon in (("en", ":"), ("fr", " :")):
-                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.printed(code)}" for row in rows)
+                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.format(code)}" for row in rows)
                     found[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
         return found
 

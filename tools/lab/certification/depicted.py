@@ -47,23 +47,23 @@ class RealObject:
     """The real object that a random draw depicts (deck, die, wheel): its number of equal pieces of each kind."""
 
     pieces: Collection[int]
-    returned: bool = False
+    is_replaced: bool = False
     """Whether a drawn piece can be drawn again, as with a die or a wheel."""
-    packs: bool = False
+    may_be_several_packs: bool = False
     """Whether the object may be several packs of cards mixed together."""
 
-    def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
+    def can_draw_from(self, bound: int, earlier: Collection[int]) -> bool:
         """Return whether a draw can be from ``bound`` pieces of this object, given the earlier draws.
 
         ``earlier`` has the numbers of pieces from which earlier draws were made. A deck has one piece fewer
         after each draw; a die or a wheel always has the same number.
         """
         total = sum(self.pieces)
-        if bound == total or (self.packs and bound % total == 0):
+        if bound == total or (self.may_be_several_packs and bound % total == 0):
             return True
-        return not self.returned and bound + 1 in earlier
+        return not self.is_replaced and bound + 1 in earlier
 
-    def are_pieces(self, counts: Collection[int]) -> bool:
+    def can_have_piece_counts(self, counts: Collection[int]) -> bool:
         """Return whether this object can have such numbers of equal pieces of each kind; decks may be mixed.
 
         For example, no two of the 52 cards of one deck are equal.
@@ -79,14 +79,14 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
     if isinstance(rules, KenoRules):
         for bonus in rules.definition.bonus:
             if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
-                return RealObject(tuple(bonus.weights.values()), returned=True)
+                return RealObject(tuple(bonus.weights.values()), is_replaced=True)
         return RealObject((1,) * rules.definition.field.numbers)
     if isinstance(rules, TwoHands) and purpose != _FIRST_POSITION:
         return RealObject(tuple(Counter(rules.PIECES).values()))
     if (equal := _count_equal_parts(rules)) is not None:
-        return RealObject((1,) * equal, returned=True)
+        return RealObject((1,) * equal, is_replaced=True)
     joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
-    return RealObject((1,) * (_PACK.get(game.family, 52) + joker), packs=True)
+    return RealObject((1,) * (_PACK.get(game.family, 52) + joker), may_be_several_packs=True)
 
 
 def _count_equal_parts(rules: Rules) -> int | None:
@@ -161,7 +161,7 @@ class _PlayedRound:
     way: Callable[[int, int], int]
     draws: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def pieces(self, at: int, real: RealObject) -> Collection[int]:
+    def count_numbers_by_display(self, at: int, real: RealObject) -> Collection[int]:
         """Return how many numbers of the draw with index ``at`` lead to each display that can be distinguished.
 
         For each number the round is replayed, all in parallel, until the displays differ: a piece dealt face
@@ -179,7 +179,7 @@ class _PlayedRound:
             for run in (run for pair in runs for run in pair):
                 run.play_step()
             counts = Counter(tuple(tuple(run.shown) for run in pair) for pair in runs).values()
-            if real.are_pieces(counts) or all(run.ended for pair in runs for run in pair):
+            if real.can_have_piece_counts(counts) or all(run.ended for pair in runs for run in pair):
                 return counts
 
 
@@ -236,12 +236,12 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
                 continue
             real = build_real_object(case.game, purpose)
             earlier = {each for each, _, _ in course.draws[:at]}
-            if not real.could_be_left(bound, earlier):
+            if not real.can_draw_from(bound, earlier):
                 words = f"{purpose}: one of {bound:,} is drawn, where {sum(real.pieces)} are depicted"
                 yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
                 return
-            pieces = course.pieces(at, real)
-            if not real.are_pieces(pieces):
+            pieces = course.count_numbers_by_display(at, real)
+            if not real.can_have_piece_counts(pieces):
                 words = (
                     f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
                     f"them {format_count(max(pieces), 'time')}; there are not so many of it"

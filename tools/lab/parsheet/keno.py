@@ -48,7 +48,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
     for table in sorted(definition.table, key=lambda one: one.spots):
         rows = []
         back = Fraction(0)
-        for catch in reversed(definition.possible(table.spots)):
+        for catch in reversed(definition.list_possible_catches(table.spots)):
             draws = count_catches(definition, table.spots, catch, 0, 0)
             odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
             back += odds * pay
