@@ -153,7 +153,11 @@ class ProgressiveShare:
 
     def compute_rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return what this level returns per credit wagered, at a meter of ``meter_credits``."""
-        return (self.rate_at(meter_credits, cost_credits) + self.mean_partial_share) * meter_credits / cost_credits
+        return (
+            (self.rate_at(meter_credits, cost_credits) + self.mean_partial_share)
+            * meter_credits
+            / cost_credits
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
